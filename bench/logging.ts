@@ -8,7 +8,8 @@ export const logging: Benchmark = {
   async measure({ say }) {
     const { tailMs, linesPerSecond, followMs, grownMiB } = await measureLogs()
     say(
-      `  slowest tail ${Math.max(...tailMs).toFixed(1)} ms; a follower receives a line after ${median(followMs).toFixed(2)} ms`,
+      `  slowest tail ${Math.max(...tailMs).toFixed(1)} ms; a follower receives a line after ` +
+        `${median(followMs).toFixed(2)} ms`,
     )
     say(`  memory grew by ${grownMiB.tenMillion.toFixed(0)} MiB while 10 million lines were stored`)
     return [

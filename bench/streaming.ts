@@ -36,7 +36,9 @@ export const streaming: Benchmark = {
  */
 async function measureClients(session: Session, installation: Installation, organization: string): Promise<number> {
   const pid = await installation.serverPid()
-  const head = `GET /organization/${organization}/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${await installation.token()}\r\n\r\n`
+  const head =
+    `GET /organization/${organization}/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ` +
+    `${await installation.token()}\r\n\r\n`
   const sockets: Socket[] = []
   session.ending.defer(async () => sockets.forEach((socket) => void socket.destroy()))
   let [ready, told] = [0, 0]

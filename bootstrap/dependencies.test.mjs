@@ -21,7 +21,8 @@ beforeEach(async () => {
   await writeFile(join(root, 'package-lock.json'), '{"version": 1}')
   await writeFile(
     join(bin, 'npm'),
-    '#!/bin/sh\necho "$@" >>calls\nmkdir -p node_modules && echo {} >node_modules/.package-lock.json\n[ ! -e fail ] || { echo "no network"; exit 1; }\n',
+    '#!/bin/sh\necho "$@" >>calls\nmkdir -p node_modules && echo {} >node_modules/.package-lock.json\n[ ! -e ' +
+      'fail ] || { echo "no network"; exit 1; }\n',
   )
   await chmod(join(bin, 'npm'), 0o755)
   process.env.PATH = [bin, PATH].join(delimiter)

@@ -38,7 +38,8 @@ test('findHolder returns the parent when a child has its socket, as between fork
 
 test('a socket is found by its whole name', () => {
   const text =
-    'Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 01 111 @quayside-ab\n0: 2 0 10000 1 01 222 @quayside-a\n'
+    'Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 01 111 @quayside-ab\n0: 2 0 10000 1 01 ' +
+    '222 @quayside-a\n'
   assert.deepEqual(parseInodes(text, '@quayside-a'), ['222'])
   assert.deepEqual(parseInodes(text, '@quayside-b'), [])
 })
@@ -60,7 +61,9 @@ test('the starter of a process is its real user', () => {
  * root for a `uid` of another user.
  */
 async function listenAt(t, path, options) {
-  const program = `require('net').createServer().listen({ path: process.argv[1].replace(/^@/, '\\0') }, () => console.log('held'))`
+  const program =
+    `require('net').createServer().listen({ path: process.argv[1].replace(/^@/, '\\0') }, () => ` +
+    `console.log('held'))`
   const child = spawn(process.execPath, ['-e', program, path, '/server/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     ...options,

@@ -83,10 +83,13 @@ export function compatibilityPage(known: readonly PublicOperation[]): string {
   return [
     '# Compatibility',
     '',
-    'The operations of the public API and their support. Written by `node contract/emit-compatibility.ts`; a test compares it with the contract.',
-    'Unlisted operations concern only the makers of that API (billing, assistants, their own services). They answer 404.',
+    'The operations of the public API and their support. Written by `node contract/emit-compatibility.ts`; a ' +
+      'test compares it with the contract.',
+    'Unlisted operations concern only the makers of that API (billing, assistants, their own services). They ' +
+      'answer 404.',
     '',
-    'Advanced settings have every key and default of that API. A value that has no effect on its cluster is rejected with 400, unless it is the',
+    'Advanced settings have every key and default of that API. A value that has no effect on its cluster is ' +
+      'rejected with 400, unless it is the',
     'default or already stored. An unknown key is rejected too.',
     '',
     ...section(0),

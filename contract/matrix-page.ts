@@ -22,8 +22,10 @@ export function matrixPage(cells: Matrix = matrix): string {
   return [
     '# Kinds of services and their operations',
     '',
-    'Written by `npm run emit` from `contract/services/matrix.ts`. A row is an operation, a column a kind of service, and a number the reason why',
-    'the kind does not have the operation. A job is a cron job or a lifecycle job. Streams of logs, metrics and shells do not distinguish kinds.',
+    'Written by `npm run emit` from `contract/services/matrix.ts`. A row is an operation, a column a kind of ' +
+      'service, and a number the reason why',
+    'the kind does not have the operation. A job is a cron job or a lifecycle job. Streams of logs, metrics ' +
+      'and shells do not distinguish kinds.',
     '',
     `| ${kindNames.join(' | ')} |`,
     `|${'---|'.repeat(kindNames.length)}`,

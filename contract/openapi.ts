@@ -20,7 +20,8 @@ const failures = {
 } as const
 
 const otherFailures =
-  'a failure that does not depend on the operation: 408 the request was too slow, 414 the URL is too long, 421 wrong host name, 500 internal error, 503 temporarily unavailable'
+  'a failure that does not depend on the operation: 408 the request was too slow, 414 the URL is too long, ' +
+  '421 wrong host name, 500 internal error, 503 temporarily unavailable'
 
 /**
  * The key of the WebSockets. OpenAPI has no form for them: among the paths, generators would turn
@@ -53,7 +54,8 @@ export function openApi(version: string, { socketsAmongPaths = false }: OpenApiO
       title: 'Quayside',
       version,
       description:
-        'A self-hosted deployment platform: it turns a git repository into a service with a URL. `x-quayside-extension` marks what the public API that this one follows does not have.',
+        'A self-hosted deployment platform: it turns a git repository into a service with a URL. ' +
+        '`x-quayside-extension` marks what the public API that this one follows does not have.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { token: [] }],
@@ -100,7 +102,9 @@ function describe(operationId: string, operation: Operation): Json {
     [extensionMark]: operation.extension,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `Requires the permission ${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,
+    description:
+      'Requires the permission ' +
+      `${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,
     parameters: [...path, ...query, ...headersOf(operation)],
     requestBody: operation.body && requestBody(operation.body, operation.contentType),
     responses: {

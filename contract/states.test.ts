@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { actions, environmentState, isAtRest, isFailed, phases, refusal, type State, specificationState, stateNames } from './states.ts' // biome-ignore format: one line
+import {
+  actions,
+  environmentState,
+  isAtRest,
+  isFailed,
+  phases,
+  refusal,
+  type State,
+  specificationState,
+  stateNames,
+} from './states.ts'
 
 test('isAtRest is true for done and failed states and false for queued and working ones', () => {
   for (const action of actions) {

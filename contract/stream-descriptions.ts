@@ -42,7 +42,9 @@ function describeSocket(path: StreamPath, { summary, access, query, message, lis
     operationId: operationIdOf(path),
     tags: [tag],
     summary,
-    description: `Requires the permission ${access.toUpperCase()}. ${closes}${refuses ? ` Always closed with 1008: ${refuses}` : ''}`,
+    description:
+      `Requires the permission ${access.toUpperCase()}. ` +
+      `${closes}${refuses ? ` Always closed with 1008: ${refuses}` : ''}`,
     parameters: [...named, ...listed],
     responses: { 101: upgraded(message), ...refusals },
   }
@@ -78,7 +80,9 @@ function describeEvents(): Json {
     [extensionMark]: true,
     tags: [tag],
     summary: eventStream.summary,
-    description: `Requires the permission ${eventStream.access.toUpperCase()}. Server-sent events until the client disconnects or loses the permission (\`end\`).`,
+    description:
+      `Requires the permission ${eventStream.access.toUpperCase()}. Server-sent events until the client ` +
+      `disconnects or loses the permission (\`end\`).`,
     parameters: [...path, last],
     responses: {
       200: {

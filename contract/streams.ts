@@ -89,7 +89,8 @@ export const streams = {
   },
   '/deployment/status': {
     summary:
-      'Streams the statuses of an environment by stages whenever one changes, for now or for the execution `version`. With a project, streams the statuses of its environments.',
+      'Streams the statuses of an environment by stages whenever one changes, for now or for the execution ' +
+      '`version`. With a project, streams the statuses of its environments.',
     targets: ['environment', 'project'],
     access: 'read',
     query: Type.Object({
@@ -158,7 +159,8 @@ export const streams = {
   },
   '/shell/exec': {
     summary:
-      'Runs `command`, by default `sh`, in a replica until the connection closes. With `tty_width` and `tty_height` of 0 it has no terminal, and a message with the single byte 04 ends its input.',
+      'Runs `command`, by default `sh`, in a replica until the connection closes. With `tty_width` and ' +
+      '`tty_height` of 0 it has no terminal, and a message with the single byte 04 ends its input.',
     targets: ['service'],
     access: 'write',
     query: Type.Object(shell),

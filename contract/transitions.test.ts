@@ -48,8 +48,11 @@ test('no state leads into the phase of another action', () => {
   /** The actions whose requests have a service in that state; CANCELING belongs to all of them. */
   const owners = (state: State): string[] =>
     actions.filter((action) =>
-      edges.some(({ event, actions: of, to }) => (event === 'accepted' || event === 'begun') && of.includes(action) && to === state),
-    ) // biome-ignore format: one line
+      edges.some(
+        ({ event, actions: of, to }) =>
+          (event === 'accepted' || event === 'begun') && of.includes(action) && to === state,
+      ),
+    )
   for (const { event, from, to, actions: of } of edges) {
     if (isAtRest(from) || from === 'CANCELING' || event === 'being cancelled') continue
     for (const state of isAtRest(to) ? [from] : [from, to]) {

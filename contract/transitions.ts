@@ -3,11 +3,13 @@ import { type Action, actions, isAtRest, phases, refusal, type State, stateNames
 /**
  * The state machine of a service. A service begins `READY`.
  *
- * A *settled* state (`isAtRest`) holds until a request is accepted, or until the disk guard stops the service. A *passing* state
- * belongs to the request that acts on the service or is the next to act: only the end or the cancellation of that request leaves it.
+ * A *settled* state (`isAtRest`) holds until a request is accepted, or until the disk guard stops
+ * the service. A *passing* state belongs to the request that acts on the service or is the next to
+ * act: only the end or the cancellation of that request leaves it.
  *
- * A request accepted while another one has the service changes nothing at first: its state is entered by `comes next`, in the
- * statement that ends the other one. Steps may run twice, so writing the state that a service already has is always allowed.
+ * A request accepted while another one has the service changes nothing at first: its state is
+ * entered by `comes next`, in the statement that ends the other one. Steps may run twice, so
+ * writing the state that a service already has is always allowed.
  */
 export type StateEvent =
   | 'accepted'

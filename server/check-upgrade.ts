@@ -7,8 +7,9 @@ import { StartError, toStartError } from './start/start-error.ts'
 import './composition/index.ts'
 
 /**
- * The check of a version before `npm run upgrade` switches to it: its settings can be read, its packages and files are there, and its
- * migrations can be applied to a copy of the database. Nothing but the copy is written.
+ * The check of a version before `npm run upgrade` switches to it: its settings can be read, its
+ * packages and files are there, and its migrations can be applied to a copy of the database.
+ * Nothing but the copy is written.
  */
 async function main(): Promise<void> {
   const config = readConfig()

@@ -9,18 +9,24 @@ test('an address of a database that cannot be read is refused by name, without i
   for (const url of ['postgres://u:geheim@[bad', 'postgres://u:geheim@h:99999/x', 'http://u:geheim@h/x', 'geheim']) {
     assert.throws(
       () => readUrl(url),
-      (error) => error instanceof ConfigError && /^QUAYSIDE_DATABASE_URL must be/.test(error.message) &&
+      (error) =>
+        error instanceof ConfigError &&
+        /^QUAYSIDE_DATABASE_URL must be/.test(error.message) &&
         !JSON.stringify([error.message, error.stack, error]).includes('geheim'),
       url,
     )
   }
-}) // biome-ignore format: one expression
+})
 
 test('addresses of databases are taken as they are, sockets included', () => {
-  for (const url of ['postgres://u:p@h/x', 'postgresql://u@h:5433/x?sslmode=require', 'postgres:///x?host=/run/postgresql'])
+  for (const url of [
+    'postgres://u:p@h/x',
+    'postgresql://u@h:5433/x?sslmode=require',
+    'postgres:///x?host=/run/postgresql',
+  ])
     assert.equal(readUrl(url), url)
   assert.equal(readUrl(''), undefined)
-}) // biome-ignore format: one line
+})
 
 const docs = readFileSync(new URL('../docs/operate.md', import.meta.url), 'utf8')
 /** Only tests set it. */

@@ -288,7 +288,8 @@ const usualSockets = ['/var/run/docker.sock', '/run/docker.sock'] as const
 function databaseUrl(text: string | undefined): string | undefined {
   if (!text || ['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? '')) return text || undefined
   throw new ConfigError(
-    'QUAYSIDE_DATABASE_URL must be an address such as postgres://user:password@host:5432/database. Characters of the password that have a meaning in addresses are written as %40 for "@" and so on.',
+    'QUAYSIDE_DATABASE_URL must be an address such as postgres://user:password@host:5432/database. ' +
+      'Characters of the password that have a meaning in addresses are written as %40 for "@" and so on.',
   )
 }
 

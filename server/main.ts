@@ -112,7 +112,10 @@ async function makeDataDirectory(directory: string): Promise<void> {
     await mkdir(join(directory, name), { recursive: true, mode: 0o700 })
 }
 
-/** A key file that is there but damaged is a mistake to be told at once; one that is missing or wrong seals the vault. */
+/**
+ * A key file that is there but damaged is a mistake to be told at once; one that is missing or
+ * wrong seals the vault.
+ */
 async function checkKeyFile({ masterKeyFile }: Config): Promise<void> {
   await readMasterKey(masterKeyFile).catch((error: unknown) => {
     if (!(error instanceof KeyFileError)) throw error

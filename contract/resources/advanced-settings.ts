@@ -40,7 +40,8 @@ export function advancedSettingsTemplates<const N extends KindName>(name: N) {
       access: 'write',
       event: { type: 'UPDATE', target: 'SERVICE', sub: 'ADVANCED_SETTINGS' },
       summary:
-        'Replaces all advanced settings of a service. Omitted keys return to their defaults. 400 for a value that would have no effect, unless it is the default or already stored.',
+        'Replaces all advanced settings of a service. Omitted keys return to their defaults. 400 for a value ' +
+        'that would have no effect, unless it is the default or already stored.',
       body: settingsRequest(table),
       status: 201,
     }),

@@ -49,7 +49,8 @@ export const apiTokenOperations = {
     event: { type: 'CREATE', target: 'ORGANIZATION', sub: 'API_TOKEN' },
     access: 'admin',
     summary:
-      'Creates an API token and returns its value, once. `role_id` sets its permissions. Without it, `scope` does: ADMIN (default), READ, DEPLOY or WRITE.',
+      'Creates an API token and returns its value, once. `role_id` sets its permissions. Without it, `scope` ' +
+      'does: ADMIN (default), READ, DEPLOY or WRITE.',
     body: ApiTokenRequest,
     reply: ApiTokenCreated,
     status: 201,

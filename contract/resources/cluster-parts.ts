@@ -60,7 +60,8 @@ const DiskUsage = Type.Object({
       claimed_bytes: Type.Integer({
         minimum: 0,
         description:
-          'the sum if each volume used at least its declared size; a new storage is rejected if this would exceed the limit',
+          'the sum if each volume used at least its declared size; a new storage is rejected if this would ' +
+          'exceed the limit',
       }),
       limit_bytes: Nullable(
         Type.Integer({
@@ -140,7 +141,8 @@ export const clusterPartOperations = {
     handler: 'editClusterSettings',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'ADVANCED_SETTINGS' },
     summary:
-      'Replaces all advanced settings of a cluster. Omitted keys return to their defaults. 400 for a value that would have no effect, unless it is the default or already stored.',
+      'Replaces all advanced settings of a cluster. Omitted keys return to their defaults. 400 for a value ' +
+      'that would have no effect, unless it is the default or already stored.',
     body: settingsRequest(clusterSettings),
     reply: settings,
     status: 201,
@@ -200,7 +202,8 @@ export const clusterPartOperations = {
     path: `${inOrganization}/diskUsage`,
     handler: 'getClusterDiskUsage',
     summary:
-      'Returns the disk usage of a cluster: images, build caches, volumes and logs, how much of it can be freed, and the usage and limit of the organization.',
+      'Returns the disk usage of a cluster: images, build caches, volumes and logs, how much of it can be ' +
+      'freed, and the usage and limit of the organization.',
     reply: DiskUsage,
   }),
   'list-cluster-lock': operation({

@@ -150,7 +150,8 @@ export const clusterOperations = {
     handler: 'editCluster',
     event: { type: 'UPDATE', target: 'CLUSTER' },
     summary:
-      'Changes the fields of a cluster that the body names. Null clears a field. Provider and kind of Kubernetes cannot change.',
+      'Changes the fields of a cluster that the body names. Null clears a field. Provider and kind of ' +
+      'Kubernetes cannot change.',
     body: ClusterEdit,
     reply: Cluster,
     status: 200,

@@ -34,7 +34,8 @@ export const commitTemplates = <const N extends KindName>(name: N) => ({
     path: `${pathOf(name)}/commit`,
     handler: 'listCommits',
     summary:
-      'Lists the last 100 commits of the branch of a service, newest first. 400 if it has no repository or it cannot be read.',
+      'Lists the last 100 commits of the branch of a service, newest first. 400 if it has no repository or ' +
+      'it cannot be read.',
     query: from,
     reply: Results(Commit),
   }),
@@ -71,7 +72,9 @@ export const commitOperations = {
     handler: 'getGitWebhookStatus',
     tag: 'Service',
     summary:
-      'Returns whether pushes to the repository of a service are received: ACTIVE if the built-in git host has it or a webhook reported a push within 30 days, UNABLE_TO_VERIFY if a webhook of its provider exists. 400 for a service without a repository.',
+      'Returns whether pushes to the repository of a service are received: ACTIVE if the built-in git host ' +
+      'has it or a webhook reported a push within 30 days, UNABLE_TO_VERIFY if a webhook of its provider ' +
+      'exists. 400 for a service without a repository.',
     reply: GitWebhookStatus,
   }),
 } as const

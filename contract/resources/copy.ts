@@ -30,7 +30,8 @@ export const copyOperations = {
     access: 'read',
     tag: 'Environment Actions',
     summary:
-      'Lists the last 100 copies of environments and of services with data, newest first, with their progress and any failure.',
+      'Lists the last 100 copies of environments and of services with data, newest first, with their ' +
+      'progress and any failure.',
     reply: Results(Copy),
     status: 200,
   }),

@@ -79,7 +79,8 @@ export function customDomainTemplates<const N extends KindName>(name: N) {
       handler: 'createCustomDomain',
       event: { type: 'CREATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
       summary:
-        'Adds a custom domain for the default public port of a service. Traffic begins once DNS proves ownership. 409 if the name is taken.',
+        'Adds a custom domain for the default public port of a service. Traffic begins once DNS proves ' +
+        'ownership. 409 if the name is taken.',
       body: CustomDomainRequest,
       reply: CustomDomain,
       status: 201,
@@ -91,7 +92,8 @@ export function customDomainTemplates<const N extends KindName>(name: N) {
       handler: 'checkCustomDomains',
       access: 'read',
       summary:
-        'Checks in DNS, for at most two seconds, whether the custom domains of a service point here, and names missing records.',
+        'Checks in DNS, for at most two seconds, whether the custom domains of a service point here, and ' +
+        'names missing records.',
       reply: Results(CheckedCustomDomain),
       status: 200,
     }),

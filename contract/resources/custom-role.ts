@@ -83,7 +83,8 @@ export const customRoleOperations = {
     access: 'admin',
     event: { ...event, type: 'UPDATE' },
     summary:
-      'Replaces the permissions of a custom role, from the next request on. Anything not listed gets the lowest permission.',
+      'Replaces the permissions of a custom role, from the next request on. Anything not listed gets the ' +
+      'lowest permission.',
     body: CustomRoleEdit,
     reply: CustomRole,
     status: 200,

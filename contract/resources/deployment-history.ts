@@ -174,7 +174,8 @@ export const deploymentHistoryOperations = {
     path: `${path}/deploymentHistory`,
     handler: 'listEnvironmentHistoryV1',
     summary:
-      'Lists the deployments of an environment, newest first, twenty at a time. `startId` continues after that deployment.',
+      'Lists the deployments of an environment, newest first, twenty at a time. `startId` continues after ' +
+      'that deployment.',
     query: startId,
     reply: Page(
       Type.Object({

@@ -40,7 +40,8 @@ export function deploymentRestrictionTemplates<const N extends KindName>(name: N
       access: 'write',
       event: { type: 'CREATE', target: 'SERVICE', sub: 'CONFIG' },
       summary:
-        'Creates a deployment restriction: automatic deployments only for changes inside, or only outside, a path. 409 if it exists.',
+        'Creates a deployment restriction: automatic deployments only for changes inside, or only outside, a ' +
+        'path. 409 if it exists.',
       body: DeploymentRestrictionRequest,
       reply: DeploymentRestriction,
       status: 201,

@@ -92,7 +92,8 @@ export const deploymentRuleOperations = {
     handler: 'listProjectRules',
     access: 'read',
     summary:
-      'Lists the deployment rules of a project in their order. A new environment gets its mode, cluster and hours from the first rule that matches its name.',
+      'Lists the deployment rules of a project in their order. A new environment gets its mode, cluster and ' +
+      'hours from the first rule that matches its name.',
     reply: Results(ProjectDeploymentRule),
     status: 200,
   }),

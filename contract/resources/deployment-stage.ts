@@ -36,7 +36,9 @@ const move = <const P extends string, const H extends string>(place: P, handler:
     handler,
     access: 'write',
     event,
-    summary: `Moves a deployment stage ${place.toLowerCase()} another one of its environment. Returns all stages in their new order.`,
+    summary:
+      `Moves a deployment stage ${place.toLowerCase()} another one of its environment. Returns all stages in ` +
+      'their new order.',
     reply: Results(DeploymentStage),
     status: 200,
   })
@@ -107,7 +109,8 @@ export const deploymentStageOperations = {
     access: 'write',
     event,
     summary:
-      'Moves a service of the environment into a deployment stage. It takes part in deployments again unless `is_skipped` is set.',
+      'Moves a service of the environment into a deployment stage. It takes part in deployments again unless ' +
+      '`is_skipped` is set.',
     body: Type.Object({ is_skipped: Type.Optional(Nullable(Type.Boolean())) }),
     reply: Results(DeploymentStage),
     status: 200,

@@ -73,7 +73,8 @@ export const environmentActionOperations = {
     access: 'write',
     event: event('CLONE'),
     summary:
-      'Copies an environment under another name. Its services appear together a moment later, and none is running. Requires WRITE on the source and on the destination.',
+      'Copies an environment under another name. Its services appear together a moment later, and none is ' +
+      'running. Requires WRITE on the source and on the destination.',
     body: CloneEnvironment,
     reply: Environment,
     status: 202,
@@ -109,7 +110,8 @@ export const environmentActionOperations = {
     access: 'deploy',
     event: event('TRIGGER_DEPLOY'),
     summary:
-      'Deploys the named services in one request, including skipped ones. Services that the cluster cannot run are left out with a reason.',
+      'Deploys the named services in one request, including skipped ones. Services that the cluster cannot ' +
+      'run are left out with a reason.',
     body: DeployServices,
     reply: EnvironmentStatus,
     status: 202,

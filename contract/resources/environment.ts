@@ -141,7 +141,8 @@ export const environmentOperations = {
     access: 'read',
     tag,
     summary:
-      'Lists the log lines of a deployment. `version` is an execution id or the id of a deployment in the history. Without it, the last deployment.',
+      'Lists the log lines of a deployment. `version` is an execution id or the id of a deployment in the ' +
+      'history. Without it, the last deployment.',
     query: Type.Object({ version: Type.Optional(Text(100)) }),
     reply: Type.Array(EnvironmentLog),
     status: 200,
@@ -171,7 +172,8 @@ export const environmentOperations = {
     'redeployEnvironment',
     'redeploy',
     'TRIGGER_REDEPLOY',
-    'Redeploys every service of an environment that is not skipped: its deployed commit or image, with its current settings and variables. A service that was never deployed gets the version of its settings.',
+    'Redeploys every service of an environment that is not skipped: its deployed commit or image, with its ' +
+      'current settings and variables. A service that was never deployed gets the version of its settings.',
   ),
   stopEnvironment: action(
     'stopEnvironment',
@@ -184,7 +186,8 @@ export const environmentOperations = {
       'cancelEnvironmentDeployment',
       'cancelDeployment',
       'TRIGGER_CANCEL',
-      'Cancels the running deployment request of an environment, or the queued ones if none is running. 400 for `force_cancel: true`.',
+      'Cancels the running deployment request of an environment, or the queued ones if none is running. 400 ' +
+        'for `force_cancel: true`.',
     ),
     body: Type.Object({ force_cancel: Type.Optional(Type.Boolean()) }),
   }),

@@ -45,7 +45,8 @@ function provider<const K extends 'Github' | 'Gitlab' | 'Bitbucket'>(noun: K) {
       target: 'caller',
       access: 'read',
       summary:
-        'Lists the branches of a repository of the caller’s git account. Always empty: accounts cannot be linked. Use a git token.',
+        'Lists the branches of a repository of the caller’s git account. Always empty: accounts cannot be ' +
+        'linked. Use a git token.',
       query: Type.Object({ name }),
       reply: Results(ListedBranch),
     }),
@@ -86,7 +87,8 @@ export const gitBrowsingOperations = {
     target: 'caller',
     access: 'read',
     summary:
-      'Lists the git providers linked to the caller’s account. Always empty: accounts cannot be linked. Use a git token.',
+      'Lists the git providers linked to the caller’s account. Always empty: accounts cannot be linked. Use ' +
+      'a git token.',
     reply: Results(GitAuthProvider),
   }),
   getOrganizationGitProviderAccount: operation({

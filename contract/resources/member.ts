@@ -90,7 +90,8 @@ export const memberOperations = {
     access: 'admin',
     event: invitation,
     summary:
-      'Creates an invitation that is valid for seven days. No mail is sent: forward `invitation_link`. The default role is Viewer.',
+      'Creates an invitation that is valid for seven days. No mail is sent: forward `invitation_link`. The ' +
+      'default role is Viewer.',
     body: Type.Object({
       email: Text(320, 3),
       role: Type.Optional(Enum(memberRoles)),

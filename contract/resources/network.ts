@@ -26,7 +26,8 @@ export function networkTemplates<const N extends KindName>(name: N) {
       access: 'write',
       event: { type: 'UPDATE', target: 'SERVICE', sub: 'CONFIG' },
       summary:
-        'Changes the network settings of a service, and with them the advanced setting `network.ingress.enable_sticky_session`.',
+        'Changes the network settings of a service, and with them the advanced setting ' +
+        '`network.ingress.enable_sticky_session`.',
       body: NetworkRequest,
       status: 201,
     }),

@@ -82,7 +82,8 @@ export const organizationEventOperations = {
     path: `${path}/events`,
     handler: 'listOrganizationEvents',
     summary:
-      'Lists the audit events of an organization, newest first. Times are RFC 3339 or Unix timestamps. `links` has the URLs of the adjacent pages.',
+      'Lists the audit events of an organization, newest first. Times are RFC 3339 or Unix timestamps. ' +
+      '`links` has the URLs of the adjacent pages.',
     query: Type.Object({
       pageSize: Type.Optional(Integer(1, 100)),
       fromTimestamp: Type.Optional(moment),

@@ -93,7 +93,8 @@ export const organizationOperations = {
     access: 'admin',
     tag,
     summary:
-      'Creates an organization with a cluster. The caller must be a person who is ADMIN somewhere, and becomes the owner. `plan` has no effect.',
+      'Creates an organization with a cluster. The caller must be a person who is ADMIN somewhere, and ' +
+      'becomes the owner. `plan` has no effect.',
     body: OrganizationCreate,
     reply: Organization,
     status: 201,
@@ -121,7 +122,8 @@ export const organizationOperations = {
     extension: true,
     tag,
     summary:
-      'Rotates the encryption key of an organization. Its secrets are re-encrypted in the background. 409 while that is in progress.',
+      'Rotates the encryption key of an organization. Its secrets are re-encrypted in the background. 409 ' +
+      'while that is in progress.',
     reply: KeyRotation,
     status: 202,
   }),

@@ -60,7 +60,8 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       handler: `edit${noun}` as const,
       access: 'admin',
       event: { type: 'UPDATE', target },
-      summary: `Replaces a ${words}. Absent or empty secrets are kept if kind and host are unchanged. Null clears them.`,
+      summary:
+        `Replaces a ${words}. Absent or empty secrets are kept if kind and host are unchanged. Null clears ` + 'them.',
       body: request,
       reply: record,
       status: 200,

@@ -37,7 +37,8 @@ export const importTemplates = <const N extends KindName>(name: N) => ({
     access: 'write',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
     summary:
-      'Imports many variables and secrets into a service at once, all or none. Skips variables of other kinds of services and names in use.',
+      'Imports many variables and secrets into a service at once, all or none. Skips variables of other ' +
+      'kinds of services and names in use.',
     body: VariableImportRequest,
     maxBodyBytes: maxImportBytes,
     reply: VariableImport,

@@ -43,7 +43,8 @@ export const advancedSettings = {
   'network.ingress.cors_allow_methods': text('ACH', 'GET, PUT, POST, DELETE, PATCH, OPTIONS'),
   'network.ingress.cors_allow_headers': text(
     'ACH',
-    'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, Authorization',
+    'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, ' +
+      'Authorization',
   ),
   'network.ingress.proxy_buffer_size_kb': needs('proxy-buffers', number('ACH', 4)),
   'network.ingress.keepalive_time_seconds': needs('connections-by-service', number('ACH', 3600)),

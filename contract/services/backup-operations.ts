@@ -31,7 +31,8 @@ export const backupTemplates = <const N extends KindName>(name: N) => {
       handler: 'listBackups',
       access: 'read',
       summary:
-        'Lists the backups of a service, newest first, twenty at a time, with the time of the last successful test restore. `startId` continues after that backup.',
+        'Lists the backups of a service, newest first, twenty at a time, with the time of the last ' +
+        'successful test restore. `startId` continues after that backup.',
       query: Type.Object({ startId: Type.Optional(Uuid) }),
       reply: BackupPage,
       status: 200,
@@ -69,7 +70,8 @@ export const backupTemplates = <const N extends KindName>(name: N) => {
       alsoAccess: 'write',
       event,
       summary:
-        'Restores the volumes of a service from a backup. The backup is checked, the service is stopped, its current data is backed up, and it is deployed again.',
+        'Restores the volumes of a service from a backup. The backup is checked, the service is stopped, its ' +
+        'current data is backed up, and it is deployed again.',
       reply: Backup,
       status: 202,
     }),
@@ -82,7 +84,8 @@ export const backupTemplates = <const N extends KindName>(name: N) => {
       access: 'write',
       event,
       summary:
-        'Verifies a backup by a test restore that compares every file. A database is also started on it and must become healthy.',
+        'Verifies a backup by a test restore that compares every file. A database is also started on it and ' +
+        'must become healthy.',
       reply: Backup,
       status: 202,
     }),

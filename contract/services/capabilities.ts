@@ -11,7 +11,8 @@ export const capabilities = {
   'node-placement': 'the cluster has one machine, so there is no choice of nodes or zones',
   'service-accounts': 'the engine of its cluster has no service accounts',
   'gradual-rollout':
-    'all replicas of a new version start beside the previous version, which keeps all of its own until the new one is ready',
+    'all replicas of a new version start beside the previous version, which keeps all of its own until the ' +
+    'new one is ready',
   'git-submodules':
     'submodules are never fetched: their addresses come from the repository, and their directories stay empty',
   'domain-check': 'no deployment checks custom domains; checkCustomDomain does',

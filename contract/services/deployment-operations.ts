@@ -65,7 +65,8 @@ export const deployTemplates = <const N extends KindName>(name: N) => ({
     handler: 'deployService',
     event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
     summary:
-      'Deploys a service with its settings, or the version in the body. Does not restart a service that has not changed.',
+      'Deploys a service with its settings, or the version in the body. Does not restart a service that has ' +
+      'not changed.',
   }),
 })
 
@@ -77,7 +78,8 @@ export const deploymentTemplates = <const N extends KindName>(name: N) => ({
     handler: 'redeployService',
     event: { type: 'TRIGGER_REDEPLOY', target: 'SERVICE' },
     summary:
-      'Redeploys the current commit or image of a service with its current settings and variables. Does not restart it if nothing has changed.',
+      'Redeploys the current commit or image of a service with its current settings and variables. Does not ' +
+      'restart it if nothing has changed.',
   }),
   'uninstall{Kind}': operationWith(uninstalled[name], {
     ...act(name),
@@ -115,7 +117,8 @@ export const rollbackTemplates = <const N extends KindName>(name: N) => ({
     handler: 'rollbackService',
     event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
     summary:
-      'Rolls a service back to the version of a previous execution without a build: its image, settings, variables and secrets. `dry_run` returns the plan only.',
+      'Rolls a service back to the version of a previous execution without a build: its image, settings, ' +
+      'variables and secrets. `dry_run` returns the plan only.',
     query: DryRun,
     plan: DeploymentPlan,
     body: Type.Object({ execution_id: Text(255, 1) }),

@@ -68,7 +68,8 @@ export const withData = Type.Optional(
       Defaulted(
         Type.Boolean({
           description:
-            'also copies volumes and databases, all at one moment. Their services are paused meanwhile. The copy can be used once its data is complete',
+            'also copies volumes and databases, all at one moment. Their services are paused meanwhile. The ' +
+            'copy can be used once its data is complete',
         }),
         false,
       ),

@@ -53,8 +53,8 @@ export function cellsOf(section: Section, cells: Matrix, kinds = kindNames): Pla
 }
 
 /**
- * Returns the operations of a section of a matrix, in the order of `kinds`. The cast is the one place where names computed at
- * run time meet their types.
+ * Returns the operations of a section of a matrix, in the order of `kinds`. The cast is the one
+ * place where names computed at run time meet their types.
  */
 export function operationsIn<const S extends Section, const M extends Matrix>(section: S, cells: M, kinds = kindNames) {
   const supported = cellsOf(section, cells, kinds).filter(({ cell }) => cell === true)

@@ -49,7 +49,8 @@ export const logTemplates = <const N extends KindName>(name: N) => ({
     handler: 'listServiceLog',
     access: 'read',
     summary:
-      'Lists the last log lines of a service, oldest first. `tail` is the number of lines: 1,000 by default, at most 10,000.',
+      'Lists the last log lines of a service, oldest first. `tail` is the number of lines: 1,000 by default, ' +
+      'at most 10,000.',
     query: Type.Object({ tail: Type.Optional(Integer(1, 1_000_000_000)) }),
     reply: Results(Log),
     status: 200,

@@ -98,7 +98,8 @@ export function recordTemplates<const N extends KindName>(name: N) {
       method: 'PUT',
       handler: 'editService',
       summary:
-        'Changes the settings of a service. Omitted fields are unchanged. Takes effect at the next deployment. `dry_run` returns the plan only.',
+        'Changes the settings of a service. Omitted fields are unchanged. Takes effect at the next ' +
+        'deployment. `dry_run` returns the plan only.',
       query: DryRun,
       plan: DeploymentPlan,
       body: fieldOf(name, 'edit'),
@@ -122,7 +123,8 @@ export function recordTemplates<const N extends KindName>(name: N) {
       path: `${pathOf(name)}/clone`,
       handler: 'cloneService',
       summary:
-        'Copies the settings, variables and secrets of a service into an environment. The copy is not running. 409 if the name is taken.',
+        'Copies the settings, variables and secrets of a service into an environment. The copy is not ' +
+        'running. 409 if the name is taken.',
       body: CloneServiceRequest,
       reply: record,
       status: 202,

@@ -101,7 +101,9 @@ export const imageTemplates = <const N extends KindName>(name: N) => ({
     target: 'organization',
     access: 'deploy',
     event: { type: 'TRIGGER_DEPLOY', target: serviceKinds[name].type },
-    summary: `Deploys a tag to every ${name} of the organization that uses the image and has automatic deployment. 404 if none does.`,
+    summary:
+      `Deploys a tag to every ${name} of the organization that uses the image and has automatic deployment. ` +
+      '404 if none does.',
     body: ImageTag,
     reply: DeploymentAccepted,
     status: 202,

@@ -16,9 +16,11 @@ const query = (tx: Sql, id: string) => tx`select id, organization_id from projec
 async function addProject(): Promise<Row> {
   const [organization_id, id] = [newId(), newId()]
   await sql`
-    insert into organization (id, created_at, updated_at, name) values (${organization_id}, now(), now(), ${organization_id})`
+    insert into organization (id, created_at, updated_at, name)
+    values (${organization_id}, now(), now(), ${organization_id})`
   await sql`
-    insert into project (id, organization_id, created_at, updated_at, name) values (${id}, ${organization_id}, now(), now(), 'p')`
+    insert into project (id, organization_id, created_at, updated_at, name)
+    values (${id}, ${organization_id}, now(), now(), 'p')`
   return { id, organization_id }
 }
 const [one, other, foreign] = [await addProject(), await addProject(), await addProject()]

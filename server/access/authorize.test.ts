@@ -110,16 +110,29 @@ test('gives a person the rights of the membership in the requested organization'
 })
 
 test('gives a token the permission of its scope, but not more than its creator has', async () => {
-  for (const [scope, permission] of [['read', 'READ'], ['Deploy', 'DEPLOY'], [null, 'ADMIN'], [undefined, 'ADMIN']] as const) {
+  for (const [scope, permission] of [
+    ['read', 'READ'],
+    ['Deploy', 'DEPLOY'],
+    [null, 'ADMIN'],
+    [undefined, 'ADMIN'],
+  ] as const) {
     const made = await tokens.create(a.id, admin, { name: `scope ${scope}`, ...(scope === undefined ? {} : { scope }) })
     assert.equal(made.scope, permission)
   }
   const writer = { name: 'writer', permissions: ['WRITE' as const] }
   await assert.rejects(tokens.create(a.id, writer, { name: 'more' }), { code: 'forbidden' })
-  await assert.rejects(tokens.create(a.id, admin, { name: 'odd', scope: 'OWNER' }), { code: 'invalid', message: /scope/ })
-  await assert.rejects(tokens.create(a.id, admin, { name: 'role', role_id: newId() }), { code: 'notFound', message: /role_id/ })
-  await assert.rejects(tokens.create(a.id, admin, { name: 'late', expires_at: '2020-01-01T00:00:00Z' }), { message: /expires_at/ })
-}) // biome-ignore format: one line
+  await assert.rejects(tokens.create(a.id, admin, { name: 'odd', scope: 'OWNER' }), {
+    code: 'invalid',
+    message: /scope/,
+  })
+  await assert.rejects(tokens.create(a.id, admin, { name: 'role', role_id: newId() }), {
+    code: 'notFound',
+    message: /role_id/,
+  })
+  await assert.rejects(tokens.create(a.id, admin, { name: 'late', expires_at: '2020-01-01T00:00:00Z' }), {
+    message: /expires_at/,
+  })
+})
 
 test('distinguishes tokens by name and lists them', async () => {
   await tokens.create(a.id, admin, { name: 'Taken' })

@@ -34,11 +34,14 @@ const developer: Rights = {
     projects: {
       shop: { is_admin: false, modes: { DEVELOPMENT: 'MANAGER', STAGING: 'DEPLOYER', PREVIEW: 'VIEWER' } },
       docs: { is_admin: true, modes: {} },
-      blog: { is_admin: false, modes: { DEVELOPMENT: 'MANAGER', STAGING: 'MANAGER', PREVIEW: 'MANAGER', PRODUCTION: 'MANAGER' } },
+      blog: {
+        is_admin: false,
+        modes: { DEVELOPMENT: 'MANAGER', STAGING: 'MANAGER', PREVIEW: 'MANAGER', PRODUCTION: 'MANAGER' },
+      },
       dark: { is_admin: false, modes: { DEVELOPMENT: 'NO_ACCESS' } },
     },
   },
-} // biome-ignore format: one line for each project
+}
 const all = ['read', 'deploy', 'write', 'admin'] as const
 const may = (rights: Rights, place: Place): string => all.filter((access) => mayOn({ rights }, access, place)).join(' ')
 

@@ -30,9 +30,19 @@ test('an invalid API token is never verified as a JWT', async () => {
 })
 
 test('a header without a credential has none', async () => {
-  for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic eDp5', 'Bearer a b', 'Bearer\ta', 'x', 'Bearer \u00e9']) {
+  for (const header of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic eDp5',
+    'Bearer a b',
+    'Bearer\ta',
+    'x',
+    'Bearer \u00e9',
+  ]) {
     assert.equal(await read(header), undefined, header)
   }
   assert.equal(await read('Bearer other.jwt.text'), undefined)
   assert.equal(readToken('quay_', pepper), undefined)
-}) // biome-ignore format: one line
+})

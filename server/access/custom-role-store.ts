@@ -127,7 +127,8 @@ const rights = (sql: Sql, roleId: string) => sql`
     'clusters', (select coalesce(jsonb_object_agg(c.cluster_id, c.permission), '{}')
       from custom_role_cluster c where c.role_id = ${roleId}),
     'projects', (select coalesce(jsonb_object_agg(p.project_id, jsonb_build_object('is_admin', p.is_admin, 'modes',
-      jsonb_build_object('DEVELOPMENT', p.development, 'PREVIEW', p.preview, 'STAGING', p.staging, 'PRODUCTION', p.production))), '{}')
+      jsonb_build_object('DEVELOPMENT', p.development, 'PREVIEW', p.preview, 'STAGING', p.staging, 'PRODUCTION',
+      p.production))), '{}')
       from custom_role_project p where p.role_id = ${roleId}))`
 
 /**

@@ -66,7 +66,8 @@ export async function setRole(
 
 /** Removes the owner's role from its holder, because there is at most one owner. */
 export async function replaceRole(sql: Sql, organizationId: string, from: RoleName, to: RoleName, now: Date) {
-  await sql`update member set role = ${to}, updated_at = ${now} where organization_id = ${organizationId} and role = ${from}`
+  await sql`update member set role = ${to}, updated_at = ${now} where organization_id = ${organizationId}
+    and role = ${from}`
 }
 
 export async function setOwner(sql: Sql, organizationId: string, accountId: string, now: Date): Promise<void> {

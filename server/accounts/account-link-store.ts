@@ -30,6 +30,7 @@ export async function findLink(sql: Sql, tokenHash: Buffer, now: Date): Promise<
 /** Returns false if another request used the link first. */
 export async function useLink(sql: Sql, tokenHash: Buffer, now: Date): Promise<boolean> {
   const used = await sql`
-    update account_link set used_at = ${now} where token_hash = ${tokenHash} and used_at is null and expires_at > ${now}`
+    update account_link set used_at = ${now} where token_hash = ${tokenHash} and used_at is null
+    and expires_at > ${now}`
   return used.count === 1
 }

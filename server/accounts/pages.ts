@@ -69,7 +69,8 @@ interface Field {
 
 const field = ({ name, label, type, autocomplete, value = '' }: Field): Html =>
   html`<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}" required maxlength="320">`
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}" required
+maxlength="320">`
 
 const nameField = (value?: string): Html =>
   field({ name: 'name', label: 'Name', type: 'text', autocomplete: 'name', ...(value ? { value } : {}) })

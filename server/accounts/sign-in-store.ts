@@ -30,8 +30,10 @@ export async function countAttempt(sql: Sql, counted: readonly Counted[], now: D
       on conflict (subject) do update set
         failures = case when a.last_failed_at < ${now}::timestamptz - interval '1 hour' then 1 else a.failures + 1 end,
         last_failed_at = ${now},
-        blocked_until = case when a.last_failed_at >= ${now}::timestamptz - interval '1 hour' and a.failures + 1 >= ${limit}
-          then ${now}::timestamptz + least(5 * power(2, least(a.failures + 1 - ${limit}, 20)), 900) * interval '1 second' end`
+        blocked_until = case when a.last_failed_at >= ${now}::timestamptz - interval '1 hour'
+        and a.failures + 1 >= ${limit}
+          then ${now}::timestamptz + least(5 * power(2, least(a.failures + 1 - ${limit}, 20)), 900) * interval
+          '1 second' end`
   }
 }
 
@@ -40,5 +42,6 @@ export async function countAttempt(sql: Sql, counted: readonly Counted[], now: D
  */
 export async function forgiveAttempt(sql: Sql, account: string, client: string): Promise<void> {
   await sql`delete from sign_in_attempt where subject = ${account}`
-  await sql`update sign_in_attempt set failures = greatest(0, failures - 1), blocked_until = null where subject = ${client}`
+  await sql`update sign_in_attempt set failures = greatest(0, failures - 1), blocked_until = null
+    where subject = ${client}`
 }

@@ -44,13 +44,33 @@ test('events are filtered by time, type, target and place, and never from anothe
   const [organizationId, other, projectId, environmentId] = [newId(), newId(), newId(), newId()]
   const place = { project_id: projectId, project_name: 'Shop', environment_id: environmentId, environment_name: 'prod' }
   const target_id = newId()
-  await recordChange(sql, sampleEntry(organizationId, { ...place, event_type: 'CREATE', target_type: 'APPLICATION', target_id, target_name: 'old' }))
+  await recordChange(
+    sql,
+    sampleEntry(organizationId, {
+      ...place,
+      event_type: 'CREATE',
+      target_type: 'APPLICATION',
+      target_id,
+      target_name: 'old',
+    }),
+  )
   const created_at = new Date('2026-02-01T00:00:00Z')
-  await recordChange(sql, sampleEntry(organizationId, { ...place, created_at, target_type: 'APPLICATION', sub_target_type: 'VARIABLE', target_id, target_name: 'new' }))
+  await recordChange(
+    sql,
+    sampleEntry(organizationId, {
+      ...place,
+      created_at,
+      target_type: 'APPLICATION',
+      sub_target_type: 'VARIABLE',
+      target_id,
+      target_name: 'new',
+    }),
+  )
   await recordChange(sql, sampleEntry(organizationId, { created_at, origin: 'CLI' }))
   await recordChange(sql, sampleEntry(other))
   const audit = createAudit({ database: sql, publicUrl })
-  const count = async (query: Parameters<typeof audit.events>[1]) => (await audit.events(organizationId, query)).events.length
+  const count = async (query: Parameters<typeof audit.events>[1]) =>
+    (await audit.events(organizationId, query)).events.length
   assert.equal(await count({}), 3)
   assert.equal(await count({ fromTimestamp: '2026-01-15T00:00:00Z' }), 2)
   assert.equal(await count({ toTimestamp: String(Date.UTC(2026, 0, 15) / 1000) }), 1)
@@ -60,11 +80,14 @@ test('events are filtered by time, type, target and place, and never from anothe
   assert.equal(await count({ serviceProjectId: projectId, serviceEnvironmentId: environmentId }), 2)
   assert.equal(await count({ origin: 'CLI' }), 1)
   assert.equal(await count({ triggeredBy: 'nobody' }), 0)
-  const targets = async (query: Parameters<typeof audit.targets>[1]) => (await audit.targets(organizationId, query)).targets
+  const targets = async (query: Parameters<typeof audit.targets>[1]) =>
+    (await audit.targets(organizationId, query)).targets
   assert.deepEqual(await targets({ targetType: 'APPLICATION' }), [{ id: target_id, name: 'new' }])
   assert.deepEqual(await targets({ targetLevelToFetch: 'PROJECT' }), [{ id: projectId, name: 'Shop' }])
-  assert.deepEqual(await targets({ targetLevelToFetch: 'ENVIRONMENT', projectId }), [{ id: environmentId, name: 'prod' }])
-}) // biome-ignore format: long rows
+  assert.deepEqual(await targets({ targetLevelToFetch: 'ENVIRONMENT', projectId }), [
+    { id: environmentId, name: 'prod' },
+  ])
+})
 
 test('a change is written in its transaction, or as a part of its statement', async (t) => {
   const { sql } = await testDatabase(t)
@@ -82,18 +105,28 @@ test('a change is written in its transaction, or as a part of its statement', as
   }
   const place = await findPlace(sql, serviceId)
   const rows = await sql`select project_name, environment_name from audit_event`
-  assert.deepEqual(rows.map((row) => ({ ...row })), [{ project_name: place?.project?.name, environment_name: place?.environment?.name }])
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [{ project_name: place?.project?.name, environment_name: place?.environment?.name }],
+  )
   assert.equal(place?.service?.kind, 'application')
   assert.equal((await findPlace(sql, environmentId))?.service, undefined)
   assert.equal((await findPlace(sql, projectId))?.organization?.id, organizationId)
   assert.equal(await findPlace(sql, newId()), undefined)
-}) // biome-ignore format: long rows
+})
 
 test('a time is RFC 3339 or a number since 1970, in seconds to nanoseconds', () => {
   const moment = Date.UTC(2026, 0, 31, 12)
-  const texts = ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00+01:00', '1769860800', '1769860800000', '1769860800000000', '1769860800000000000']
+  const texts = [
+    '2026-01-31T12:00:00Z',
+    '2026-01-31T13:00:00+01:00',
+    '1769860800',
+    '1769860800000',
+    '1769860800000000',
+    '1769860800000000000',
+  ]
   for (const text of texts) assert.equal(readMoment('fromTimestamp', text)?.getTime(), moment, text)
   for (const text of ['yesterday', '2026-13-01', '-1', '1e3', '99999999999999999999']) {
     assert.throws(() => readMoment('fromTimestamp', text), /^AppError: fromTimestamp must be a time/, text)
   }
-}) // biome-ignore format: long rows
+})

@@ -29,7 +29,8 @@ export async function lockChain(sql: Sql, organizationId: string): Promise<Chain
 /** Lists unsealed rows in the order in which they were written. */
 export const listUnsealed = (sql: Sql, organizationId: string, limit: number) =>
   sql<EventRow[]>`
-    select * from audit_event where organization_id = ${organizationId} and sequence is null order by position limit ${limit}`
+    select * from audit_event where organization_id = ${organizationId} and sequence is null order by position
+    limit ${limit}`
 
 export async function sealRows(
   sql: Sql,
@@ -43,7 +44,8 @@ export async function sealRows(
     from jsonb_to_recordset(${sql.json(sealed.map((row) => ({ ...row })))}) as s(id uuid, sequence bigint, hash text)
     where e.id = s.id`
   await sql`
-    update audit_chain set sequence = ${last.sequence}, hash = decode(${last.hash}, 'hex') where organization_id = ${organizationId}`
+    update audit_chain set sequence = ${last.sequence}, hash = decode(${last.hash}, 'hex')
+    where organization_id = ${organizationId}`
 }
 
 export async function findChain(sql: Sql, organizationId: string): Promise<ChainRow | undefined> {
@@ -53,7 +55,8 @@ export async function findChain(sql: Sql, organizationId: string): Promise<Chain
 
 export const listSealed = (sql: Sql, organizationId: string, after: number, limit: number) =>
   sql<SealedRow[]>`
-    select * from audit_event where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit}`
+    select * from audit_event where organization_id = ${organizationId} and sequence > ${after} order by sequence
+    limit ${limit}`
 
 /** Lists organizations whose oldest sealed rows have expired, and deleted organizations. */
 export const listOverdue = (sql: Sql, now: Date) =>
@@ -80,7 +83,8 @@ export async function findNewAnchor(
     select sequence, hash from audit_event e
     where organization_id = ${organizationId} and sequence > ${anchor} and sequence <= ${anchor + most}
       and sequence < coalesce((select min(sequence) from audit_event
-        where organization_id = ${organizationId} and sequence > ${anchor} and created_at >= ${cutoff}), ${anchor + most + 1})
+        where organization_id = ${organizationId} and sequence > ${anchor}
+        and created_at >= ${cutoff}), ${anchor + most + 1})
     order by sequence desc limit 1`
   return row
 }

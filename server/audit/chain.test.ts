@@ -49,10 +49,14 @@ test('a change that is committed later is chained later and blocks no other', as
     await seal(sql)
   })
   await seal(sql)
-  const rows = await sql`select target_name from audit_event where organization_id = ${organizationId} order by sequence`
-  assert.deepEqual(rows.map(({ target_name }) => target_name), ['quick', 'slow'])
+  const rows = await sql`select target_name from audit_event where organization_id = ${organizationId}
+    order by sequence`
+  assert.deepEqual(
+    rows.map(({ target_name }) => target_name),
+    ['quick', 'slow'],
+  )
   assert.deepEqual(await verifyChain(sql, organizationId), { intact: true, rows: 2 })
-}) // biome-ignore format: one line
+})
 
 test('two servers that seal at the same time build one chain', async (t) => {
   const { sql } = await testDatabase(t)

@@ -34,10 +34,12 @@ export type NewEvent = Omit<EventRow, 'project_name' | 'environment_name'> & {
  * the row and the statement's other changes are written together or not at all.
  */
 export const insertion = (sql: Sql, row: NewEvent, from: Fragment): Fragment => sql`
-  insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name, sub_target_type,
+  insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name,
+  sub_target_type,
     project_id, project_name, environment_id, environment_name, origin, triggered_by, caller, user_agent, change,
     original_change, request_id)
-  select ${row.id}::uuid, ${row.organization_id}::uuid, ${row.created_at}::timestamptz, ${row.event_type}::text, ${row.target_type}::text,
+  select ${row.id}::uuid, ${row.organization_id}::uuid, ${row.created_at}::timestamptz, ${row.event_type}::text,
+  ${row.target_type}::text,
     ${row.target_id}::uuid, ${row.target_name}::text, ${row.sub_target_type}::text, ${row.project_id}::uuid,
     ${nameOf(sql, sql`project`, row.project_name, row.project_id)},
     ${row.environment_id}::uuid,
@@ -65,9 +67,11 @@ export async function insertOutcomes(
   now: Date,
 ): Promise<void> {
   await sql`
-    insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name, project_id,
+    insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name,
+    project_id,
       project_name, environment_id, environment_name, origin, triggered_by, caller, change, request_id)
-    select md5(r.id || ' ' || t.service_id)::uuid, p.organization_id, ${now}::timestamptz, o.event, upper(t.kind), t.service_id, t.name,
+    select md5(r.id || ' ' || t.service_id)::uuid, p.organization_id, ${now}::timestamptz, o.event, upper(t.kind),
+    t.service_id, t.name,
       p.id, p.name, e.id, e.name, r.origin, r.triggered_by, r.caller,
       jsonb_build_object('execution_id', r.execution_id, 'state', t.state, 'reason', t.reason)::text, r.id::text
     from deployment_request r

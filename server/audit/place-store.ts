@@ -18,7 +18,8 @@ type PlaceRow = { readonly [P in keyof Place]: Place[P] | null }
 /** Finds the owners of the service, environment or project with this id. */
 export async function findPlace(sql: Sql, id: string): Promise<Place | undefined> {
   const named = (alias: string) =>
-    sql`case when ${sql(alias)}.id is not null then jsonb_build_object('id', ${sql(alias)}.id, 'name', ${sql(alias)}.name) end`
+    sql`case when ${sql(alias)}.id is not null then jsonb_build_object('id', ${sql(alias)}.id, 'name',
+      ${sql(alias)}.name) end`
   const [row] = await sql<PlaceRow[]>`
     select ${named('o')} as organization, ${named('p')} as project, ${named('e')} as environment,
       case when s.id is not null then jsonb_build_object('id', s.id, 'name', s.name, 'kind', s.kind) end as service

@@ -14,7 +14,10 @@ const daysAgo = (days: number): Date => new Date(now.getTime() - days * 86_400_0
 test('rows are kept as long as their organization wants, and the chain starts after the removed ones', async (t) => {
   const { sql } = await testDatabase(t)
   const [keeps, long] = [newId(), newId()]
-  for (const [id, days] of [[keeps, 7], [long, 100]] as const) {
+  for (const [id, days] of [
+    [keeps, 7],
+    [long, 100],
+  ] as const) {
     await sql`insert into organization (id, created_at, updated_at, name, audit_logs_retention_in_days)
       values (${id}, ${now}, ${now}, ${id}, ${days})`
     for (const age of [30, 20, 6, 10, 1]) {
@@ -24,7 +27,10 @@ test('rows are kept as long as their organization wants, and the chain starts af
   await createSealer({ database: sql }).reconcile(signal)
   for (let time = 0; time < 2; time++) await createPruner({ database: sql, clock }).reconcile(signal)
   const names = async (id: string) =>
-    (await sql`select target_name from audit_event where organization_id = ${id} order by sequence`).map((row) => row['target_name'])
+    (
+      await sql`select target_name from audit_event where organization_id = ${id}
+      order by sequence`
+    ).map((row) => row['target_name'])
   // An older row after a younger one stays, because only the beginning of a chain can be removed.
   assert.deepEqual(await names(keeps), ['6 days', '10 days', '1 days'])
   assert.equal((await names(long)).length, 5)
@@ -32,7 +38,7 @@ test('rows are kept as long as their organization wants, and the chain starts af
   await recordChange(sql, sampleEntry(keeps))
   await createSealer({ database: sql }).reconcile(signal)
   assert.deepEqual(await verifyChain(sql, keeps), { intact: true, rows: 4 })
-}) // biome-ignore format: one line
+})
 
 test('rows of a deleted organization are removed too', async (t) => {
   const { sql } = await testDatabase(t)

@@ -134,7 +134,8 @@ test('a restore brings back the rows, restarts the service and backs up the prev
   assert.equal((await restore(before.id)).state, 'SUCCEEDED')
   assert.equal(volumes.read(store), 'later rows')
   const events = await database<{ change: string }[]>`
-    select change from audit_event where target_id = ${store} and triggered_by = 'restore' and event_type = 'MAINTENANCE' order by created_at`
+    select change from audit_event where target_id = ${store} and triggered_by = 'restore'
+    and event_type = 'MAINTENANCE' order by created_at`
   assert.deepEqual(
     events.map(({ change }) => JSON.parse(change).restore.status),
     ['SUCCEEDED', 'SUCCEEDED'],

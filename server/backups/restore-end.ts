@@ -36,7 +36,9 @@ export async function goBack(work: RestoreWork, failure: string): Promise<End> {
     return { isSet: false, starts: true, reason: `${failure} What was there before was written back.` }
   } catch (error) {
     if (context.signal.aborted || isOutage(error)) throw error
-    const rest = `What was there could not be written back either (${messageOf(error)}); the service stays stopped. Restore the backup "before restoring …".`
+    const rest =
+      `What was there could not be written back either (${messageOf(error)}); the service stays stopped. ` +
+      'Restore the backup "before restoring …".'
     return { isSet: false, starts: false, reason: `${failure} ${rest}` }
   }
 }

@@ -9,7 +9,10 @@ export interface BroughtImages extends AsyncDisposable {
   readonly references: ReadonlyMap<string, string>
 }
 
-/** Brings each image that the build needs, once, and looks at what those ask for that stages begin with. Throws BuildError. */
+/**
+ * Brings each image that the build needs, once, and looks at what those ask for that stages begin
+ * with. Throws BuildError.
+ */
 export async function bringImages(
   baseImages: BaseImages,
   plan: BuildPlan,

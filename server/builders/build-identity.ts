@@ -4,9 +4,11 @@ import type { BuildRecipe } from './builder.ts'
 import { parseDockerfile } from './dockerfile.ts'
 
 /**
- * Pure: what two builds have in common that may stand in for each other: repository, commit, paths, stage, the arguments that the Dockerfile declares,
- * build secrets by their keyed hash, and a Dockerfile that is of the settings. Whose build it is, is no part of it; nor are limits, which decide
- * whether an image is made and not what is in it. Undefined where steps mount caches: what a cache holds comes from other builds of its service.
+ * Pure: what two builds have in common that may stand in for each other: repository, commit, paths,
+ * stage, the arguments that the Dockerfile declares, build secrets by their keyed hash, and a
+ * Dockerfile that is of the settings. Whose build it is, is no part of it; nor are limits, which
+ * decide whether an image is made and not what is in it. Undefined where steps mount caches: what a
+ * cache holds comes from other builds of its service.
  */
 export function buildIdentity(recipe: BuildRecipe, repository: string): string | undefined {
   if (mountsCache(recipe.dockerfileText)) return undefined

@@ -16,7 +16,10 @@ export interface BuildOrder {
 export const serviceLabel = 'quayside.service'
 export const recipeLabel = 'quayside.recipe'
 
-/** What to ask for: the same for the same recipe, always. Throws where the service's id cannot be part of an image name. */
+/**
+ * What to ask for: the same for the same recipe, always. Throws where the service's id cannot be
+ * part of an image name.
+ */
 export function buildOrder(recipe: BuildRecipe): BuildOrder {
   const buildArguments = argumentsFor(recipe)
   const hash = recipeHash(recipe)

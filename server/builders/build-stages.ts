@@ -37,8 +37,8 @@ export interface Stages {
 }
 
 /**
- * Resolves the names of stages and images (https://docs.docker.com/reference/dockerfile/). `given` are the build arguments. Throws
- * DockerfileError for names that could be taken for another stage.
+ * Resolves the names of stages and images (https://docs.docker.com/reference/dockerfile/). `given`
+ * are the build arguments. Throws DockerfileError for names that could be taken for another stage.
  */
 export function readStages({ instructions, escapeCharacter }: Dockerfile, given: Values): Stages {
   const values = new Map(platformValues)

@@ -4,15 +4,19 @@ import type { Attempt } from '../lib/attempt.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { IgnoreFile } from './ignore-file.ts'
 
-/** Makes an image from a source tree. The same recipe gives the same tag, which is looked up before anything is built. */
+/**
+ * Makes an image from a source tree. The same recipe gives the same tag, which is looked up before
+ * anything is built.
+ */
 export interface Builder {
   /** The image of this recipe when it is there already. */
   find(recipe: BuildRecipe, signal: AbortSignal): Promise<Image | undefined>
   /** Whether an image that was built is there still, with the same content. */
   has(image: Image, signal: AbortSignal): Promise<boolean>
   /**
-   * Gives an image that was built by the same recipe for another service to the recipe's own, under a tag of its own: neither loses it by what
-   * happens to the other. Undefined where the image is gone, or of another recipe.
+   * Gives an image that was built by the same recipe for another service to the recipe's own, under
+   * a tag of its own: neither loses it by what happens to the other. Undefined where the image is
+   * gone, or of another recipe.
    */
   promote(digest: string, recipe: BuildRecipe, signal: AbortSignal): Promise<Promoted | undefined>
   /** Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws BuildError. */
@@ -31,7 +35,10 @@ export interface Builder {
 /** Everything that the image depends on. `source()` gives the context (the tree under root_path) as a tar stream. */
 export interface BuildRecipe {
   readonly service: string
-  /** Whose build it is: images that came to the engine by the password of another organization are not used. No part of what the image depends on. */
+  /**
+   * Whose build it is: images that came to the engine by the password of another organization are
+   * not used. No part of what the image depends on.
+   */
   readonly organization?: string
   /** Full commit id. */
   readonly commit: string
@@ -49,7 +56,10 @@ export interface BuildRecipe {
   /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */
   readonly variables: Readonly<Record<string, string>>
   readonly limits: BuildLimits
-  /** Each step runs, whatever the engine remembers of earlier builds. Its image is another one than that of the same recipe with a cache. */
+  /**
+   * Each step runs, whatever the engine remembers of earlier builds. Its image is another one than
+   * that of the same recipe with a cache.
+   */
   readonly ignoresCache?: boolean
   /** For steps that mount them by name (`RUN --mount=type=secret,id=NAME`), and for nothing else. */
   readonly secrets?: Readonly<Record<string, Secret>>
@@ -78,8 +88,8 @@ export interface Promoted extends Image {
 /** Brings the base images of builds to the engine. */
 export interface BaseImages {
   /**
-   * Makes sure that the image is on the engine. `organization` is whose build it is for; undefined: nobody's, and only what is open to all is
-   * used. Throws BuildError.
+   * Makes sure that the image is on the engine. `organization` is whose build it is for; undefined:
+   * nobody's, and only what is open to all is used. Throws BuildError.
    */
   bring(image: string, organization: string | undefined, attempt: Attempt): Promise<BroughtImage>
 }

@@ -123,7 +123,8 @@ test('accepts other images, and stages by their names and numbers', () => {
 test('asks about each registry that images come from, and says which one may not be asked', async () => {
   const asked: string[] = []
   const text =
-    'FROM a AS b\nFROM b\nCOPY --from=10.0.0.1:5000/x /a /b\nCOPY --from=localhost/x /a /b\nCOPY --from=ghcr.io/x/y /a /b\n'
+    'FROM a AS b\nFROM b\nCOPY --from=10.0.0.1:5000/x /a /b\nCOPY --from=localhost/x /a /b\nCOPY ' +
+    '--from=ghcr.io/x/y /a /b\n'
   const ask = (refused?: string) => async (host: string) => {
     asked.push(host)
     return host === refused ? 'it is private.' : undefined

@@ -22,7 +22,8 @@ export function checkFrontend({
   if (!frontend || isOfficialFrontend(frontend)) return
   throw new BuildError(
     'frontend',
-    `${dockerfile} asks for the frontend "${frontend.slice(0, 200)}", and a frontend not allowed here would run as part of the engine. Remove the "syntax" line: the built-in frontend is used.`,
+    `${dockerfile} asks for the frontend "${frontend.slice(0, 200)}", and a frontend not allowed here would ` +
+      'run as part of the engine. Remove the "syntax" line: the built-in frontend is used.',
   )
 }
 
@@ -46,8 +47,8 @@ export function checkDockerfile({ dockerfile, named }: BuildPlan, path: string):
 }
 
 /**
- * Refuses what the ONBUILD of a base image asks for, under the same rules as the Dockerfile itself, and caches: who fills those is another build. Throws
- * BuildError.
+ * Refuses what the ONBUILD of a base image asks for, under the same rules as the Dockerfile itself,
+ * and caches: who fills those is another build. Throws BuildError.
  */
 export function checkTriggers(triggers: readonly string[], image: string, place: { path: string; line: number }): void {
   if (triggers.length > maxTriggers) {
@@ -101,7 +102,10 @@ function triggerProblem(trigger: string): string | undefined {
 function problemOf(instruction: Instruction): string | undefined {
   const { trigger } = instruction
   if (trigger && fromsOf(trigger).length > 0) {
-    return 'ONBUILD may not take files from another stage or image, because nobody can know then which one that is. Copy them in a stage of its own.'
+    return (
+      'ONBUILD may not take files from another stage or image, because nobody can know then which one that is. ' +
+      'Copy them in a stage of its own.'
+    )
   }
   const { keyword, rest } = trigger ?? instruction
   if (keyword !== 'ADD') return undefined
@@ -111,13 +115,14 @@ function problemOf(instruction: Instruction): string | undefined {
   const source = remoteSource(rest)
   return (
     source &&
-    `ADD may not fetch "${source.slice(0, 200)}", because the engine would open that address from the host's network. Fetch it in a RUN instruction, or begin a path in the repository with "./".`
+    `ADD may not fetch "${source.slice(0, 200)}", because the engine would open that address from the host's ` +
+      'network. Fetch it in a RUN instruction, or begin a path in the repository with "./".'
   )
 }
 
 /**
- * Refuses images of registries that may not be asked: the engine would open a private address for its user. `isRefused` gives why a host may not
- * be, else undefined. Throws BuildError.
+ * Refuses images of registries that may not be asked: the engine would open a private address for
+ * its user. `isRefused` gives why a host may not be, else undefined. Throws BuildError.
  */
 export async function checkRegistries(
   { named }: BuildPlan,
@@ -136,21 +141,25 @@ function checkImages(named: BuildPlan['named'], path: string): void {
     if (image === undefined) {
       throw new DockerfileError(
         line,
-        `the image that "${written.slice(0, 200)}" names is unknown. Give each of its variables a default by ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; COPY --from and RUN --mount take a name without variables.`,
+        `the image that "${written.slice(0, 200)}" names is unknown. Give each of its variables a default by ` +
+          `ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; ` +
+          'COPY --from and RUN --mount take a name without variables.',
         path,
       )
     }
     if (isOwnImage(image)) {
       throw new DockerfileError(
         line,
-        `"${image}" is kept for the images that are built here for services, and nothing else is built on those. Push what you need to a registry, and name it there.`,
+        `"${image}" is kept for the images that are built here for services, and nothing else is built on ` +
+          'those. Push what you need to a registry, and name it there.',
         path,
       )
     }
     if (fullImageName(image) === undefined) {
       throw new DockerfileError(
         line,
-        `"${image}" is not the name of an image in a registry. Write lower-case letters and digits with "/", ".", "_" or "-" between, and a tag or digest; ids of images are not accepted.`,
+        `"${image}" is not the name of an image in a registry. Write lower-case letters and digits with "/", ` +
+          '".", "_" or "-" between, and a tag or digest; ids of images are not accepted.',
         path,
       )
     }
@@ -162,6 +171,7 @@ export function missingDockerfile(recipe: Pick<BuildRecipe, 'commit' | 'rootPath
   const path = [recipe.rootPath, recipe.dockerfile].filter((part) => part !== '').join('/')
   return new BuildError(
     'dockerfile',
-    `There is no Dockerfile at "${path}" in commit ${recipe.commit.slice(0, 12)}. Set dockerfile_path or root_path to where it is, or add one, and deploy again.`,
+    `There is no Dockerfile at "${path}" in commit ${recipe.commit.slice(0, 12)}. Set dockerfile_path or ` +
+      'root_path to where it is, or add one, and deploy again.',
   )
 }

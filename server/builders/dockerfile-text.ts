@@ -19,14 +19,15 @@ const maxFileBytes = 256 * 1024
 export const maxLineBytes = 60_000
 
 /**
- * Control characters, blanks and line separators that BuildKit may read differently, and what stands for bytes that are not UTF-8.
- * TAB and line feed are allowed.
+ * Control characters, blanks and line separators that BuildKit may read differently, and what
+ * stands for bytes that are not UTF-8. TAB and line feed are allowed.
  */
 const odd = /(?![ \t\n])[\p{Cc}\p{White_Space}\p{Cs}\u{FEFF}\u{FFFD}]/u
 
 /**
- * Returns the lines of a Dockerfile without their line ends and without a leading byte order mark. Throws DockerfileError if the
- * file is too large or contains a character that readers disagree about.
+ * Returns the lines of a Dockerfile without their line ends and without a leading byte order mark.
+ * Throws DockerfileError if the file is too large or contains a character that readers disagree
+ * about.
  */
 export function linesOf(text: string): string[] {
   if (Buffer.byteLength(text) > maxFileBytes) {
@@ -49,7 +50,10 @@ export function linesOf(text: string): string[] {
 function oddText(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   if (character === '\uFFFD') return `the text is not valid UTF-8 (${code}). Save the file as UTF-8.`
-  return `the character ${code} is not allowed in a Dockerfile, because builders read it differently. Replace it with a space or a line break.`
+  return (
+    `the character ${code} is not allowed in a Dockerfile, because builders read it differently. Replace it ` +
+    'with a space or a line break.'
+  )
 }
 
 /** Whether a line has more bytes in UTF-8 than an instruction may have. Most lines are too short to be counted. */

@@ -155,6 +155,7 @@ test('writes each instruction on one line, where it began, and nothing else', ()
   ].join('\n')
   assert.equal(
     writeDockerfile(parseDockerfile(text)),
-    '# escape=`\n\nFROM a as b\n\nRUN --"mount=type=tmpfs,target=/a b" x && cat <<-E > /y\n\tbody\nE\n\n\nONBUILD COPY --chown=1 a  b\nCMD -- --x\n',
+    '# escape=`\n\nFROM a as b\n\nRUN --"mount=type=tmpfs,target=/a b" x && cat <<-E > ' +
+      '/y\n\tbody\nE\n\n\nONBUILD COPY --chown=1 a  b\nCMD -- --x\n',
   )
 })

@@ -36,9 +36,10 @@ const maxInstructions = 1000
 const maxHeredocs = 100
 
 const keywords: ReadonlySet<string> = new Set(
-  'ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME WORKDIR'.split(
-    ' ',
-  ),
+  (
+    'ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL ' +
+    'USER VOLUME WORKDIR'
+  ).split(' '),
 )
 const withHeredocs: ReadonlySet<string> = new Set(['ADD', 'COPY', 'RUN'])
 
@@ -49,8 +50,9 @@ interface Cursor {
 }
 
 /**
- * Reads a Dockerfile the way BuildKit does, in linear time. Throws DockerfileError for what its versions read differently, for unknown
- * instructions and for what is too long. `path` is for the messages.
+ * Reads a Dockerfile the way BuildKit does, in linear time. Throws DockerfileError for what its
+ * versions read differently, for unknown instructions and for what is too long. `path` is for the
+ * messages.
  */
 export function parseDockerfile(text: string, path = 'Dockerfile'): Dockerfile {
   try {
@@ -94,7 +96,10 @@ function at<T>(line: number, work: () => T): T {
   }
 }
 
-/** The escape character that a directive names. Directives are the first lines of a file, without anything between them. */
+/**
+ * The escape character that a directive names. Directives are the first lines of a file, without
+ * anything between them.
+ */
 function escapeOf(lines: readonly string[]): Escape {
   const seen = new Set<string>()
   let escapeCharacter: Escape = '\\'
@@ -122,7 +127,10 @@ function directiveOf(line: string): [name: string, value: string] | undefined {
   return directives.has(name) && value !== '' ? [name, value] : undefined
 }
 
-/** Joins continuation lines; comments and empty lines between them do not end the instruction. Undefined: there is none on this line. */
+/**
+ * Joins continuation lines; comments and empty lines between them do not end the instruction.
+ * Undefined: there is none on this line.
+ */
 function readLogicalLine(cursor: Cursor): string | undefined {
   const first = cursor.next
   const parts: string[] = []
@@ -214,7 +222,10 @@ export const textOf = (instruction: Instruction): string => {
   return further === '' ? instruction.keyword : `${instruction.keyword} ${further}`
 }
 
-/** Writes a Dockerfile that every version of BuildKit reads as this one. Each instruction is on the line on which it began. */
+/**
+ * Writes a Dockerfile that every version of BuildKit reads as this one. Each instruction is on the
+ * line on which it began.
+ */
 export function writeDockerfile({ escapeCharacter, instructions }: Dockerfile): string {
   const lines: string[] = escapeCharacter === '`' ? ['# escape=`'] : []
   for (const instruction of instructions) {

@@ -6,7 +6,10 @@ import { splitWords } from './words.ts'
 /** The most characters that each variable may have, by name. */
 type Lengths = Map<string, number>
 
-/** Linux passes no variable of more than 128 KiB to a program, and BuildKit's time grows with the square of what it expands. */
+/**
+ * Linux passes no variable of more than 128 KiB to a program, and BuildKit's time grows with the
+ * square of what it expands.
+ */
 const maxStageLength = 128 * 1024
 const maxInstructionLength = 128 * 1024
 /** Of a variable that the base image may set. */
@@ -19,8 +22,9 @@ const expanded: ReadonlySet<string> = new Set('ADD ARG COPY ENV EXPOSE LABEL STO
 const reference = /\$(?:\{([A-Za-z_]\w*)(\/?)|([A-Za-z_]\w*))/g
 
 /**
- * Refuses variables that grow by each other (`ENV B=$A$A`, `ENV C=$B$B`, …): BuildKit would expand them inside of the engine, which all share. `given` are the
- * build arguments. Throws DockerfileError.
+ * Refuses variables that grow by each other (`ENV B=$A$A`, `ENV C=$B$B`, …): BuildKit would expand
+ * them inside of the engine, which all share. `given` are the build arguments. Throws
+ * DockerfileError.
  */
 export function checkExpansion({ globals, stages }: Stages, given: ReadonlyMap<string, string>): void {
   const start: Lengths = new Map([...given].map(([name, value]) => [name, value.length]))
@@ -76,5 +80,6 @@ function lengthOf(text: string, lengths: Lengths): number {
 const tooLong = (line: number, length: number): DockerfileError =>
   new DockerfileError(
     line,
-    `with its variables expanded, this may get ${length} characters long, and the variables of a stage may have ${maxStageLength} together. Put long values into files.`,
+    `with its variables expanded, this may get ${length} characters long, and the variables of a stage may ` +
+      `have ${maxStageLength} together. Put long values into files.`,
   )

@@ -12,8 +12,9 @@ const mayStart = /(?:^|[ \t])\d*<<(?!<)/
 const start = /^\d{0,9}<<(-?)(?:([A-Za-z_]\w*)|"([A-Za-z_]\w*)"|'([A-Za-z_]\w*)')$/
 
 /**
- * Returns the here-documents that the line of a RUN, COPY or ADD announces; `rest` is what follows its flags. Throws Error with the problem if
- * versions of BuildKit see different ones: they split the line like a shell, and where that fails they see none.
+ * Returns the here-documents that the line of a RUN, COPY or ADD announces; `rest` is what follows
+ * its flags. Throws Error with the problem if versions of BuildKit see different ones: they split
+ * the line like a shell, and where that fails they see none.
  */
 export function heredocsOf(line: string, rest: string): HeredocStart[] {
   if (!mayStart.test(line)) return []
@@ -56,7 +57,8 @@ function shellWords(line: string): string[] {
 }
 
 const unclear =
-  'builders read this line differently, because it has a here-document beside unusual quotes, variables or "<<". Write "<<NAME" without a space, or move the text into a file.'
+  'builders read this line differently, because it has a here-document beside unusual quotes, variables or ' +
+  '"<<". Write "<<NAME" without a space, or move the text into a file.'
 
 const variable = /\$\{[A-Za-z_]\w*\}/y
 

@@ -25,7 +25,10 @@ export const ignoreFileNames = (dockerfile: string): readonly string[] => [
   '.dockerignore',
 ]
 
-/** Reads the rules as Docker does. Throws BuildError for a pattern that Docker rejects or reads in a way that nobody means. */
+/**
+ * Reads the rules as Docker does. Throws BuildError for a pattern that Docker rejects or reads in a
+ * way that nobody means.
+ */
 export function readIgnoreFile({ path, text }: IgnoreFile): readonly Rule[] {
   if (Buffer.byteLength(text) > ignoreLimits.bytes) {
     throw new BuildError('limits', `${path} is larger than ${ignoreLimits.bytes} bytes. Use fewer patterns.`)
@@ -105,8 +108,9 @@ export interface Ignorer {
 }
 
 /**
- * Decides path by path. A rule that matches a directory matches all below it. The work is counted: it is at most patterns × length of the path, and
- * BuildError ends a build of which the patterns take too much of it.
+ * Decides path by path. A rule that matches a directory matches all below it. The work is counted:
+ * it is at most patterns × length of the path, and BuildError ends a build of which the patterns
+ * take too much of it.
  */
 export function createIgnorer(file: IgnoreFile): Ignorer {
   const rules = readIgnoreFile(file)
@@ -118,7 +122,8 @@ export function createIgnorer(file: IgnoreFile): Ignorer {
     if (work <= pathEnd && work <= maxWork) return
     throw new BuildError(
       'limits',
-      `The patterns of ${file.path} take too long to compare with the files of the repository. Use fewer patterns with wildcards.`,
+      `The patterns of ${file.path} take too long to compare with the files of the repository. Use fewer ` +
+        'patterns with wildcards.',
     )
   }
   /** A rule that cannot change the result is skipped, as Docker does; below a directory it is looked at again. */

@@ -5,8 +5,8 @@ interface CharacterSet {
 }
 
 /**
- * One step of a pattern. `star` matches any characters except "/". `enter` and `above` together match directories of any depth, or none. `rest`
- * matches whatever follows.
+ * One step of a pattern. `star` matches any characters except "/". `enter` and `above` together
+ * match directories of any depth, or none. `rest` matches whatever follows.
  */
 type Step =
   | { readonly kind: 'character'; readonly code: number }

@@ -34,8 +34,8 @@ export function declare(rest: string, escapeCharacter: string, given: Values, va
 const maxValue = 2000
 
 /**
- * `$X`, `${X}`, `${X:-else}` and `${X:+other}`, without quotes; undefined if something else is asked for, a value is missing, or the text gets
- * longer than a name may be.
+ * `$X`, `${X}`, `${X:-else}` and `${X:+other}`, without quotes; undefined if something else is
+ * asked for, a value is missing, or the text gets longer than a name may be.
  */
 export function expand(text: string, values: Values = new Map()): string | undefined {
   let isKnown = text.length <= maxValue

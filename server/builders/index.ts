@@ -1,4 +1,7 @@
-/** Makes images out of source trees: one interface, a builder on Docker's BuildKit, and a fake one that follows the same rules. */
+/**
+ * Makes images out of source trees: one interface, a builder on Docker's BuildKit, and a fake one
+ * that follows the same rules.
+ */
 export { buildIdentity } from './build-identity.ts'
 export * from './builder.ts'
 export * from './builders.ts'

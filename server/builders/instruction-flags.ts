@@ -7,8 +7,9 @@ export interface SplitFlags {
 }
 
 /**
- * Reads `--name=value` words as BuildKit does. Throws Error with the problem for flags that its versions read differently: those with a
- * backslash, a backtick, a quote inside of quotes, or characters that are not ASCII.
+ * Reads `--name=value` words as BuildKit does. Throws Error with the problem for flags that its
+ * versions read differently: those with a backslash, a backtick, a quote inside of quotes, or
+ * characters that are not ASCII.
  */
 export function splitFlags(text: string): SplitFlags {
   const flags: string[] = []
@@ -42,7 +43,8 @@ function readFlag(text: string, from: number): { readonly flag: string; readonly
 const unclear = (character: string): DockerfileError =>
   new DockerfileError(
     0,
-    `a flag contains the character ${JSON.stringify(character)}, which builders read differently. Write the flag without it.`,
+    `a flag contains the character ${JSON.stringify(character)}, which builders read differently. Write the ` +
+      'flag without it.',
   )
 
 /** Flags and the text behind them as every version of BuildKit reads them back. */

@@ -1,6 +1,6 @@
 /**
- * Whether an argument is in the JSON form. Versions of BuildKit differ in text behind the closing bracket: one ignores it, the other takes the
- * whole argument for plain words. That is 'unclear'.
+ * Whether an argument is in the JSON form. Versions of BuildKit differ in text behind the closing
+ * bracket: one ignores it, the other takes the whole argument for plain words. That is 'unclear'.
  */
 export function readsAsJson(rest: string): 'yes' | 'no' | 'unclear' {
   if (!rest.startsWith('[')) return 'no'

@@ -6,8 +6,8 @@ import type { Ignorer } from './ignore-file.ts'
 const stepsPerTurn = 100_000
 
 /**
- * Chooses the entries of an archive that a build gets. For one that it gets, the headers of excluded directories above it are returned, which come
- * first; undefined for one that is left out.
+ * Chooses the entries of an archive that a build gets. For one that it gets, the headers of
+ * excluded directories above it are returned, which come first; undefined for one that is left out.
  */
 export function keptEntries(
   ignorer: Ignorer | undefined,

@@ -77,7 +77,9 @@ test('what the engine says about a build is read at once', async () => {
   })
   assert.ok(ms < mostMs, `${ms} ms`)
   const line = JSON.stringify({ id: times('x', 40_000_000) })
-  const pieces = Array.from({ length: Math.ceil(line.length / 16_384) }, (_, at) => Buffer.from(line.slice(at * 16_384, (at + 1) * 16_384))) // biome-ignore format: one row
+  const pieces = Array.from({ length: Math.ceil(line.length / 16_384) }, (_, at) =>
+    Buffer.from(line.slice(at * 16_384, (at + 1) * 16_384)),
+  )
   const before = process.cpuUsage()
   let events = 0
   for await (const _ of readEvents(Readable.from(pieces, { objectMode: false }))) events++

@@ -5,8 +5,9 @@ import type { Ignorer } from './ignore-file.ts'
 import { keptEntries } from './kept-entries.ts'
 
 /**
- * The same archive with another content of one file, which comes last: whatever leads to that path is overwritten. `addsIt`: also if the archive
- * has nothing of that name. What the ignorer excludes is left out, except that one file.
+ * The same archive with another content of one file, which comes last: whatever leads to that path
+ * is overwritten. `addsIt`: also if the archive has nothing of that name. What the ignorer excludes
+ * is left out, except that one file.
  */
 export function replaceFile(
   archive: Readable,

@@ -23,7 +23,10 @@ test('names are there once, and no table of a cloud is empty', () => {
       if (provider !== 'onPremise') assert.notEqual(all.length, 0)
     }
   }
-  assert.deepEqual(listProviders().map(({ short_name }) => short_name), ['AWS', 'SCW', 'GCP', 'AZURE', 'ON_PREMISE']) // biome-ignore format: one line
+  assert.deepEqual(
+    listProviders().map(({ short_name }) => short_name),
+    ['AWS', 'SCW', 'GCP', 'AZURE', 'ON_PREMISE'],
+  )
 })
 
 test('machines are those of a region or zone that there is, and what the query leaves of them', () => {
@@ -55,7 +58,10 @@ test('a feature is found by key and id; a boolean one answers a boolean', () => 
   assert.equal(feature, findFeature('aws', 'STATIC_IP'))
   assert.equal(findFeature('azure', 'KARPENTER'), undefined)
   const record = featureRecord('aws', feature, { id: 'STATIC_IP', value: true })
-  assert.deepEqual([record.id, record.value_type, record.value_object], ['STATIC_IP', 'BOOLEAN', { type: 'BOOLEAN', value: true }]) // biome-ignore format: one line
+  assert.deepEqual(
+    [record.id, record.value_type, record.value_object],
+    ['STATIC_IP', 'BOOLEAN', { type: 'BOOLEAN', value: true }],
+  )
   for (const provider of names) {
     for (const { value_type, value_object } of listFeatures(provider)) {
       if (value_type === 'BOOLEAN') assert.equal(typeof value_object?.value, 'boolean')

@@ -5,7 +5,10 @@ import type { ClusterRow } from './cluster-store.ts'
 import { findCredentials } from './credentials-store.ts'
 import type { CloudProviderInfoBody } from './settings.ts'
 
-/** The credentials that a request names: null for none, undefined where it says nothing of them. `at` is where in the body it says it. */
+/**
+ * The credentials that a request names: null for none, undefined where it says nothing of them.
+ * `at` is where in the body it says it.
+ */
 export async function credentialsIn(
   sql: Sql,
   cluster: Pick<ClusterRow, 'organization_id' | 'cloud_provider'>,

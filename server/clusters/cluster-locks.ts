@@ -6,7 +6,10 @@ import { existing } from './clusters.ts'
 import { deleteLock, insertLock, listLocks } from './lock-store.ts'
 import { lockedMessage, passingMessage } from './refusals.ts'
 
-/** Whoever holds the lock of a cluster keeps it as it is: no deployment, upgrade, change or deletion of the cluster itself. */
+/**
+ * Whoever holds the lock of a cluster keeps it as it is: no deployment, upgrade, change or deletion
+ * of the cluster itself.
+ */
 export function createClusterLocks({ database, clock }: { database: Database; clock: Clock }) {
   return {
     list: (organizationId: string) => listLocks(database, organizationId),

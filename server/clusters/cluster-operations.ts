@@ -50,7 +50,8 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
       const reason =
         row.engine === null
           ? `Cluster "${row.name}" is ${row.status}: nothing of it was started from here.`
-          : `Cluster "${row.name}" is the machine that this platform runs on: end the server instead, or stop the services.`
+          : `Cluster "${row.name}" is the machine that this platform runs on: end the server instead, or stop ` +
+            'the services.'
       throw new AppError('conflict', reason)
     },
 

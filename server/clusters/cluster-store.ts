@@ -120,7 +120,8 @@ export async function insertCluster(
   row: ClusterValues & Pick<ClusterRow, 'id' | 'organization_id' | 'cloud_provider' | 'kubernetes'>,
   now: Date,
 ): Promise<void> {
-  await sql`insert into cluster ${sql({ ...row, ...columns(sql, row), status: 'READY', created_at: now, updated_at: now })}`
+  await sql`insert into cluster
+    ${sql({ ...row, ...columns(sql, row), status: 'READY', created_at: now, updated_at: now })}`
 }
 
 /** `matters`: what a deployment of the cluster would bring there is another than before. */

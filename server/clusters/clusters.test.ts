@@ -90,7 +90,11 @@ test('credentials and labels are the organization’s own, and those of the clus
   const aws = { name: 'a', type: 'AWS_ROLE', role_arn: 'arn' }
   const { id } = await credentials.create(organizationId, 'aws', aws)
   const foreign = await credentials.create(other.organizationId, 'aws', aws)
-  const azure = await credentials.create(organizationId, 'azure', { name: 'z', azure_subscription_id: 's', azure_tenant_id: 't' }) // biome-ignore format: one line
+  const azure = await credentials.create(organizationId, 'azure', {
+    name: 'z',
+    azure_subscription_id: 's',
+    azure_tenant_id: 't',
+  })
   const label = await groups.create(organizationId, 'labels', { name: 'team', entries: [], scopes: [] })
   const naming = (credentialsId: string) => ({ cloud_provider_credentials: { credentials: { id: credentialsId } } })
   const create = (change: object) => clusters.create(owner(organizationId), request(newId(), change))
@@ -127,7 +131,10 @@ test('a lock keeps a cluster as it is until it is taken away or ends', async () 
   const lock = await locks.lock(row, 'Ada', { reason: ' a freeze ', ttl_in_days: 1 })
   assert.deepEqual([lock.reason, lock.owner_name, lock.ttl_in_days], ['a freeze', 'Ada', 1])
   assert.equal((await clusters.status(organizationId, id)).cluster_lock?.reason, 'a freeze')
-  assert.deepEqual((await locks.list(organizationId)).map(({ cluster_id }) => cluster_id), [id]) // biome-ignore format: one line
+  assert.deepEqual(
+    (await locks.list(organizationId)).map(({ cluster_id }) => cluster_id),
+    [id],
+  )
   assert.equal((await locks.list(other.organizationId)).length, 0)
   await assert.rejects(locks.lock(row, 'Bob', { reason: 'x' }), { code: 'conflict', message: /locked by Ada/ })
   await assert.rejects(clusters.remove(organizationId, id), { code: 'conflict', message: /locked by Ada: a freeze/ })

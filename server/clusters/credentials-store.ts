@@ -30,7 +30,8 @@ export const listCredentials = (sql: Sql, organizationId: string, provider: Clou
 export const listWithClusters = (sql: Sql, organizationId: string) =>
   sql<(CredentialsRow & { clusters: UsingCluster[] })[]>`
     select d.*, coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name,
-        'cloud_provider', d.cloud_provider) order by c.created_at) from cluster c where c.credentials_id = d.id), '[]') as clusters
+        'cloud_provider', d.cloud_provider) order by c.created_at) from cluster c
+        where c.credentials_id = d.id), '[]') as clusters
     from credentials d where d.organization_id = ${organizationId} order by d.created_at, d.id`
 
 /** Undefined for those of another organization; of any provider where none is given. */

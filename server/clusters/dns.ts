@@ -19,8 +19,9 @@ export interface DnsBody {
 const domainForm = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Pure: what is stored, and its one secret. A secret that is left out stays as long as the provider stays. `own` is the domain of a
- * cluster whose names this installation makes itself: another one cannot be given.
+ * Pure: what is stored, and its one secret. A secret that is left out stays as long as the provider
+ * stays. `own` is the domain of a cluster whose names this installation makes itself: another one
+ * cannot be given.
  */
 export function checkedDns(
   body: DnsBody,
@@ -33,7 +34,8 @@ export function checkedDns(
   if (own !== undefined && (body.provider !== 'QOVERY' || domain !== own)) {
     throw new AppError(
       'invalid',
-      `dns_provider: names of the built-in cluster end in "${own}", as QUAYSIDE_DOMAIN says, and this platform writes no records of other name servers.`,
+      `dns_provider: names of the built-in cluster end in "${own}", as QUAYSIDE_DOMAIN says, and this ` +
+        'platform writes no records of other name servers.',
     )
   }
   const foreign = Object.keys(fieldsOf).find((field) => isForeign(body, field))

@@ -1,6 +1,9 @@
 import { parse } from 'yaml'
 
-/** Why a text is not a kubeconfig; undefined where it is one. Runs in a worker: reading YAML may take the square of its length. */
+/**
+ * Why a text is not a kubeconfig; undefined where it is one. Runs in a worker: reading YAML may
+ * take the square of its length.
+ */
 export function kubeconfigProblem(text: string): string | undefined {
   let config: Record<string, unknown>
   try {

@@ -34,6 +34,9 @@ export const createPlatformParts = ({
 export const addBuiltInCluster = (sql: Sql, organizationId: string, now: Date): Promise<void> =>
   insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
 
-/** Returns the id of an organization's cluster, or of its default one if none is named; undefined if it has no such cluster. */
+/**
+ * Returns the id of an organization's cluster, or of its default one if none is named; undefined if
+ * it has no such cluster.
+ */
 export const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
   (await findCluster(sql, organizationId, id))?.id

@@ -81,7 +81,10 @@ const settingNames = [
   'keda',
 ] as const
 
-/** Pure: the settings after a request. What is absent stays, null is the default again. Throws 400 that names the field. */
+/**
+ * Pure: the settings after a request. What is absent stays, null is the default again. Throws 400
+ * that names the field.
+ */
 export function changedSettings(
   former: Partial<ClusterSettings>,
   body: ClusterBody,

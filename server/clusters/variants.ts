@@ -123,7 +123,10 @@ function googleVariant(body: CredentialsBody, former: VariantName | undefined): 
 /** The keys of the table; Object.keys forgets their type. */
 const variantNames = Object.keys(variants) as VariantName[]
 
-/** What a variant needs of a request, split by whether it may be answered. Missing ones are named where `all` of them are needed. */
+/**
+ * What a variant needs of a request, split by whether it may be answered. Missing ones are named
+ * where `all` of them are needed.
+ */
 export function partsOf(
   name: VariantName,
   body: CredentialsBody,

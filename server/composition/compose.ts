@@ -97,7 +97,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     log,
     // Most of them wait: for a run of a job to end, or for their turn. One organization has half of them at most.
     maxRunning: 200,
-    // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
+    // A server that is killed again and again during one deployment must still end it; what kills
+    // servers by itself is parked.
     maxAttempts: 30,
   })
   const rooms = createRooms(foundation, workflows, { disk: disks.local, backups })

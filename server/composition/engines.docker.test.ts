@@ -21,7 +21,9 @@ import type { Composition } from './index.ts'
 const { socketPath, skip } = await engineForTests()
 const why = skip || (await whyNoPrivateEngine()) || (await whyNoRegistry())
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
-const program = `console.log('it runs');require('http').createServer((q,s)=>s.end()).listen(8080);process.on('SIGTERM',()=>process.exit(0))`
+const program =
+  `console.log('it ` +
+  `runs');require('http').createServer((q,s)=>s.end()).listen(8080);process.on('SIGTERM',()=>process.exit(0))`
 
 describe('two Docker Engines and a fake one in one server', { skip: why }, () => {
   const endings: (() => unknown)[] = []

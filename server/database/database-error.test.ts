@@ -7,7 +7,8 @@ import { testDatabase } from './testing.ts'
 
 const { sql } = await testDatabase({ after })
 await sql`create table parent (id int primary key)`
-await sql`create table child (parent_id int not null constraint child_parent references parent, size int check (size > 0))`
+await sql`create table child (parent_id int not null constraint child_parent references parent, size int check (size
+  > 0))`
 await sql`insert into parent values (1)`
 
 const failure = (query: (sql: Database) => Promise<unknown>): Promise<unknown> =>

@@ -50,7 +50,8 @@ export async function databaseUser(signal: AbortSignal): Promise<DatabaseUser | 
   if (user) return user
   throw new AppError(
     'unavailable',
-    `PostgreSQL must not run as root, and the account "${ownName}" could not be created. Create it (useradd --system ${ownName}), start Quayside as another user, or set QUAYSIDE_DATABASE_URL.`,
+    `PostgreSQL must not run as root, and the account "${ownName}" could not be created. Create it (useradd ` +
+      `--system ${ownName}), start Quayside as another user, or set QUAYSIDE_DATABASE_URL.`,
   )
 }
 

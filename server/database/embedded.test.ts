@@ -41,7 +41,8 @@ test('it keeps every text and everything that it acknowledged', async (t) => {
   t.after(() => db.end())
   const rows = await db<{ name: string; setting: string }[]>`
     select name, setting from pg_settings
-    where name in ('server_encoding', 'fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'listen_addresses')`
+    where name in ('server_encoding', 'fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums',
+    'listen_addresses')`
   assert.deepEqual(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
     server_encoding: 'UTF8',
     fsync: 'on',

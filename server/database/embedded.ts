@@ -197,7 +197,8 @@ async function untilReady(pid: number, { place, clock }: Launch, signal: AbortSi
   }
   throw new AppError(
     'unavailable',
-    `PostgreSQL did not start on ${place.cluster}. Its log, ${logOf(place)}, ends with:\n${await tailOfServerLog(logOf(place))}`,
+    `PostgreSQL did not start on ${place.cluster}. Its log, ${logOf(place)}, ends ` +
+      `with:\n${await tailOfServerLog(logOf(place))}`,
   )
 }
 

@@ -10,7 +10,11 @@ import { unusedSegments } from './left-segments.ts'
 
 const log = pino({ level: 'silent' })
 const at = (changedMs: number) => ({ path: `at ${changedMs}`, changedMs })
-const exists = (path: string) => stat(path).then(() => true, () => false) // biome-ignore format: one row
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
 
 test('a segment is unused if it is older than every running PostgreSQL', () => {
   assert.deepEqual(unusedSegments([at(1), at(50_000)], [20_000, 60_000]), [at(1)])
@@ -25,7 +29,9 @@ test('a start removes segments of a killed PostgreSQL, and keeps those that a ru
   const uid = (await databaseUser(signal))?.uid ?? process.getuid?.() ?? 0
   const running = await startEmbedded({ directory: join(directory, 'first'), log, signal })
   t.after(() => running.stop())
-  const [left, used, foreign, other] = ['1', '2', '3'].map((end) => `/dev/shm/PostgreSQL.9999${process.pid}${end}`).concat('/dev/shm/quayside-test') // biome-ignore format: one row
+  const [left, used, foreign, other] = ['1', '2', '3']
+    .map((end) => `/dev/shm/PostgreSQL.9999${process.pid}${end}`)
+    .concat('/dev/shm/quayside-test')
   const paths = [left, used, foreign, other].filter((path) => path !== undefined)
   t.after(() => Promise.all(paths.map((path) => rm(path, { force: true }))))
   for (const path of paths) {

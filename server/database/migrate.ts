@@ -42,14 +42,17 @@ export function pendingMigrations(
   const unknown = applied.filter(({ name }) => !known.some((migration) => migration.name === name))
   if (unknown.length > 0) {
     throw refusal(
-      `${where} was used by a newer Quayside: its schema has ${unknown.map(({ name }) => name).join(', ')}, which this version does not know. Start the newer version again, or point QUAYSIDE_DATABASE_URL or QUAYSIDE_DATA at another database or data directory.`,
+      `${where} was used by a newer Quayside: its schema has ${unknown.map(({ name }) => name).join(', ')}, ` +
+        'which this version does not know. Start the newer version again, or point QUAYSIDE_DATABASE_URL or ' +
+        'QUAYSIDE_DATA at another database or data directory.',
     )
   }
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
   const changed = known.find((one) => checksums.has(one.name) && checksums.get(one.name) !== checksumOf(one))
   if (changed) {
     throw refusal(
-      `The migration ${changed.name} was changed after it had been applied to ${where}. Put the file back as it was, and make the change in a new migration; or start with an empty database.`,
+      `The migration ${changed.name} was changed after it had been applied to ${where}. Put the file back as ` +
+        'it was, and make the change in a new migration; or start with an empty database.',
     )
   }
   const pending = known.filter(({ name }) => !checksums.has(name))
@@ -57,7 +60,8 @@ export function pendingMigrations(
   const late = pending.find(({ name }) => last !== undefined && name < last.name)
   if (late) {
     throw refusal(
-      `The migration ${late.name} is missing in ${where}, where the later ${last?.name} was already applied. Give it a later number.`,
+      `The migration ${late.name} is missing in ${where}, where the later ${last?.name} was already applied. ` +
+        'Give it a later number.',
     )
   }
   return pending
@@ -132,18 +136,21 @@ const oldestServer = 150_000
  */
 async function checkServer(db: Database): Promise<string> {
   const [server] = await db<{ name: string; encoding: string; version: number }[]>`
-    select datname as name, pg_encoding_to_char(encoding) as encoding, current_setting('server_version_num')::int as version
+    select datname as name, pg_encoding_to_char(encoding) as encoding, current_setting('server_version_num')::int as
+    version
     from pg_database where datname = current_database()`
   if (!server) throw new Error('the server does not know its own database')
   const where = `the database "${server.name}"`
   if (server.version < oldestServer) {
     throw refusal(
-      `PostgreSQL ${Math.floor(server.version / 10_000)} is too old for Quayside: it needs 15 or newer. Point QUAYSIDE_DATABASE_URL at a newer one.`,
+      `PostgreSQL ${Math.floor(server.version / 10_000)} is too old for Quayside: it needs 15 or newer. ` +
+        'Point QUAYSIDE_DATABASE_URL at a newer one.',
     )
   }
   if (server.encoding !== 'UTF8') {
     throw refusal(
-      `${where} has the encoding ${server.encoding}, which does not keep every text. Create it anew with "encoding 'UTF8' template template0".`,
+      `${where} has the encoding ${server.encoding}, which does not keep every text. Create it anew with ` +
+        `"encoding 'UTF8' template template0".`,
     )
   }
   return where

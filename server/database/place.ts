@@ -55,7 +55,8 @@ async function chooseHome(asked: string, user: DatabaseUser | undefined): Promis
   if (await stat(join(asked, 'cluster')).catch(() => undefined)) {
     throw new AppError(
       'unavailable',
-      `The account "${user?.name}", as which PostgreSQL runs, cannot reach the database in ${asked}: a parent directory does not let others in. Allow that (chmod o+x), or move the data directory.`,
+      `The account "${user?.name}", as which PostgreSQL runs, cannot reach the database in ${asked}: a ` +
+        'parent directory does not let others in. Allow that (chmod o+x), or move the data directory.',
     )
   }
   const home = join(systemDirectory, digest(asked))
@@ -71,7 +72,8 @@ async function notedHome(home: string, note: string): Promise<string> {
   if (await stat(home).catch(() => undefined)) return home
   throw new AppError(
     'unavailable',
-    `The database in ${home}, which ${note} names, is gone. Restore it from a backup; or remove ${note} to begin with an empty database.`,
+    `The database in ${home}, which ${note} names, is gone. Restore it from a backup; or remove ${note} to ` +
+      'begin with an empty database.',
   )
 }
 
@@ -103,6 +105,7 @@ export async function makePrivate(path: string, user: DatabaseUser | undefined):
   if (found.isDirectory() && found.uid === owner && (found.mode & 0o077) === 0) return
   throw new AppError(
     'unavailable',
-    `${path} must be a directory of ${user?.name ?? 'this user'} that nobody else can enter (mode 0700). Remove it or correct it, and start again.`,
+    `${path} must be a directory of ${user?.name ?? 'this user'} that nobody else can enter (mode 0700). ` +
+      'Remove it or correct it, and start again.',
   )
 }

@@ -14,7 +14,8 @@ const { sql, url } = await testDatabase({ after })
 test('values come back as the types that stores expect', async () => {
   const at = new Date('2026-02-03T04:05:06.789Z')
   const [row] = await sql`
-    select ${2 ** 53 - 1}::bigint as bigint, count(*) as count, ${at}::timestamptz as at, ${sql.json({ a: [1, null] })}::jsonb as json,
+    select ${2 ** 53 - 1}::bigint as bigint, count(*) as count, ${at}::timestamptz as at,
+    ${sql.json({ a: [1, null] })}::jsonb as json,
       ${['a', 'b,"c']}::text[] as texts, ${null}::text as nothing, ${Buffer.from([0, 255])}::bytea as bytes
     from generate_series(1, 3)`
   assert.deepEqual(

@@ -52,7 +52,8 @@ export async function goBack(options: WayBackOptions): Promise<WentBack | undefi
   if (!snapshot) {
     throw new AppError(
       'unavailable',
-      `None of the snapshots in ${snapshots} has the schema that ends with ${migrations.at(-1)}, which the target version needs. Nothing was changed. Restore a backup of that version instead.`,
+      `None of the snapshots in ${snapshots} has the schema that ends with ${migrations.at(-1)}, which the ` +
+        'target version needs. Nothing was changed. Restore a backup of that version instead.',
     )
   }
   if (!isUnderWay) {
@@ -90,6 +91,7 @@ async function refuseWithoutRoom(snapshot: string, cluster: string): Promise<voi
   const mebibytes = Math.ceil(lacking / 1024 ** 2)
   throw new AppError(
     'unavailable',
-    `The current database is kept, so ${mebibytes} MiB more free space is needed beside ${cluster}. Nothing was changed.`,
+    `The current database is kept, so ${mebibytes} MiB more free space is needed beside ${cluster}. Nothing ` +
+      'was changed.',
   )
 }

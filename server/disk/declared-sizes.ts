@@ -1,4 +1,7 @@
-/** Pure: the declared sizes of the storages in settings, by the ids of the storages; that of a database under an empty id. */
+/**
+ * Pure: the declared sizes of the storages in settings, by the ids of the storages; that of a
+ * database under an empty id.
+ */
 export function declaredSizes(settings: object | undefined): ReadonlyMap<string, number> {
   const storage = settings === undefined || !('storage' in settings) ? undefined : settings.storage
   if (typeof storage === 'number') return new Map([['', storage]])

@@ -6,8 +6,9 @@ import type { StorageSize } from './full-volumes.ts'
 import type { DiskUsage } from './sort-disk.ts'
 
 /**
- * Written before the engine fetches an image that it does not have: what is found under this reference later is ours. Of an image that
- * the engine has it only moves the time of its last use, where it is ours.
+ * Written before the engine fetches an image that it does not have: what is found under this
+ * reference later is ours. Of an image that the engine has it only moves the time of its last use,
+ * where it is ours.
  */
 export async function noteFetched(
   sql: Sql,
@@ -27,8 +28,8 @@ export async function noteFetched(
 }
 
 /**
- * Written before an organization fetches an image by its password: from then on the image is no one else's. An image that the engine has from
- * elsewhere stays open to all.
+ * Written before an organization fetches an image by its password: from then on the image is no one
+ * else's. An image that the engine has from elsewhere stays open to all.
  */
 export async function noteOwner(
   sql: Sql,
@@ -53,10 +54,14 @@ export async function isOpenTo(
   return owners.length === 0 || owners.some((owner) => owner.organization_id === organizationId)
 }
 
-/** References of the images that versions of a service may need again: those beyond the kept ones have given theirs up. */
+/**
+ * References of the images that versions of a service may need again: those beyond the kept ones
+ * have given theirs up.
+ */
 export async function keptImages(sql: Sql, serviceId: string): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`
-    select distinct image ->> 'reference' as reference from release where service_id = ${serviceId} and image is not null`
+    select distinct image ->> 'reference' as reference from release where service_id = ${serviceId}
+    and image is not null`
   return rows.map(({ reference }) => reference)
 }
 
@@ -71,7 +76,10 @@ export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<Storag
   select s.id, s.release_id, s.id::text, null, (l.settings ->> 'storage')::float8
   from service s join release l on l.id = s.release_id where jsonb_typeof(l.settings -> 'storage') = 'number'`
 
-/** What a replica of each running service may write outside of its volumes, by the present settings; null if they do not say. */
+/**
+ * What a replica of each running service may write outside of its volumes, by the present settings;
+ * null if they do not say.
+ */
 export const readLayerLimits = (sql: Sql): Promise<LayerLimit[]> => sql<LayerLimit[]>`
   select id as service_id, release_id, layer_limit_gib as limit_gib
   from service where release_id is not null`
@@ -87,7 +95,10 @@ export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** The same of every service; the services, of which some are being deployed and left alone; and what was fetched to the engine, the longest unused first. */
+/**
+ * The same of every service; the services, of which some are being deployed and left alone; and
+ * what was fetched to the engine, the longest unused first.
+ */
 export async function readNeeds(sql: Sql, engine: string) {
   const kept = await sql<{ service_id: string; reference: string }[]>`
     select distinct service_id, image ->> 'reference' as reference from release where image is not null`

@@ -178,23 +178,43 @@ test('a service that is being deployed by then loses nothing, although it was id
 test('an image that two services have is given up by each for itself, and is no space that could be had while one needs it', () => {
   const both = ['quayside/one:1', 'quayside/two:1']
   const images = [{ references: both, services: ['one', 'two'], bytes: 100, createdAt: new Date(0) }]
-  const empty = { totalBytes: 1000, freeBytes: 500, images, volumes: [], layers: [], runs: [], buildCache: { bytes: 0, freeableBytes: 0 } }
+  const empty = {
+    totalBytes: 1000,
+    freeBytes: 500,
+    images,
+    volumes: [],
+    layers: [],
+    runs: [],
+    buildCache: { bytes: 0, freeableBytes: 0 },
+  }
   const sorted = (kept: readonly { service_id: string; reference: string }[]) => {
     const idle = { isBusy: false }
     const needs = {
       kept: Map.groupBy(kept, (row) => row.service_id),
-      services: new Map([['one', idle], ['two', idle]]), // biome-ignore format: short
+      services: new Map([
+        ['one', idle],
+        ['two', idle],
+      ]),
       fetched: [],
     }
     const options = { now: new Date(), logs: { count: 0, bytes: 0 }, budgetBytes: undefined }
     const { usage, freeable } = sortDisk(empty, needs, options)
     return [freeable.built, usage.parts[0]?.freeable_bytes]
   }
-  const [one, two] = [{ service_id: 'one', reference: both[0] ?? '' }, { service_id: 'two', reference: both[1] ?? '' }]
+  const [one, two] = [
+    { service_id: 'one', reference: both[0] ?? '' },
+    { service_id: 'two', reference: both[1] ?? '' },
+  ]
   assert.deepEqual(sorted([one, two]), [[], 0])
   assert.deepEqual(sorted([two]), [[{ service: 'one', kept: [] }], 0])
-  assert.deepEqual(sorted([]), [[{ service: 'one', kept: [] }, { service: 'two', kept: [] }], 100])
-}) // biome-ignore format: long rows
+  assert.deepEqual(sorted([]), [
+    [
+      { service: 'one', kept: [] },
+      { service: 'two', kept: [] },
+    ],
+    100,
+  ])
+})
 
 for (const [what, cacheBytes, logBytes, budgetBytes, sentence] of [
   ['caches that only a setting frees', 300_000, 600_000, undefined, /caches .* QUAYSIDE_DISK_BUDGET is set/],

@@ -24,13 +24,18 @@ test('volumes and replicas of a service count together, and tries of a run', () 
   const tried = (number: number) => ({ service: 'j', run: `${run}-${number}`, inodes: 60 })
   const found = fullInodes(
     {
-      volumes: [{ id: 'v', inodes: 60 }, { id: 'w', inodes: 41 }, { id: 'x', inodes: 60 }, { id: 'of nobody', inodes: 999 }],
+      volumes: [
+        { id: 'v', inodes: 60 },
+        { id: 'w', inodes: 41 },
+        { id: 'x', inodes: 60 },
+        { id: 'of nobody', inodes: 999 },
+      ],
       layers: [layer('now', 40), layer('before', 999)],
       runs: [tried(1), tried(2)],
     },
     known,
     mostInodes(space(0)),
-  ) // biome-ignore format: one row a list
+  )
   assert.deepEqual([...found.services.keys()], ['s'])
   assert.match(
     found.services.get('s') ?? '',

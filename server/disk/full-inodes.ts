@@ -7,8 +7,8 @@ import type { StorageSize } from './full-volumes.ts'
 export const mostInodes = ({ totalInodes }: Pick<DiskSpace, 'totalInodes'>): number => Math.floor(totalInodes / 10)
 
 /**
- * Pure: whether inodes run out: less than a tenth is free, or a twentieth was taken since the last measurement. File systems that make
- * inodes as they are needed have none to run out of.
+ * Pure: whether inodes run out: less than a tenth is free, or a twentieth was taken since the last
+ * measurement. File systems that make inodes as they are needed have none to run out of.
  */
 export function areInodesShort({ totalInodes, freeInodes }: DiskSpace, mostFreeInodes: number): boolean {
   if (totalInodes === 0) return false
@@ -48,9 +48,11 @@ export function fullInodes(
 }
 
 const cause = (most: number): string =>
-  `more than ${most} files and directories on the disk of the engine, a tenth of what it has room for, and the disk runs out of inodes`
+  `more than ${most} files and directories on the disk of the engine, a tenth of what it has room for, and ` +
+  'the disk runs out of inodes'
 
 const stopText = (most: number): string =>
-  `It was stopped: its volumes and replicas have ${cause(most)}. Delete files of its volumes, or put fewer files there, and deploy again.`
+  `It was stopped: its volumes and replicas have ${cause(most)}. Delete files of its volumes, or put fewer ` +
+  'files there, and deploy again.'
 
 const endText = (most: number): string => `It was ended: it has ${cause(most)}. Make it write fewer files.`

@@ -31,4 +31,6 @@ export function fullLayers(
 }
 
 const reasonOf = (bytes: number, limit: number): string =>
-  `It was stopped: a replica wrote ${(Math.ceil((bytes / gibibyte) * 10) / 10).toFixed(1)} GiB outside of its volumes, and its limit is ${limit} GiB. Write to a storage or raise ephemeral_storage_in_gib, and deploy again.`
+  `It was stopped: a replica wrote ${(Math.ceil((bytes / gibibyte) * 10) / 10).toFixed(1)} GiB outside of ` +
+  `its volumes, and its limit is ${limit} GiB. Write to a storage or raise ephemeral_storage_in_gib, and ` +
+  'deploy again.'

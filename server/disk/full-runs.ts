@@ -18,7 +18,10 @@ const gibibyte = 1024 ** 3
 /** A run has the id of its row; each try of it begins with that. */
 export const rowOfRun = (run: string): string => run.slice(0, 36)
 
-/** Pure: the runs that wrote more outside of volumes than they may. What failed tries of a run wrote stays until its end, and counts. */
+/**
+ * Pure: the runs that wrote more outside of volumes than they may. What failed tries of a run wrote
+ * stays until its end, and counts.
+ */
 export function fullRuns(runs: EngineDisk['runs'], limits: readonly RunLimit[], usualGiB: number): readonly FullRun[] {
   const taken = new Map<string, number>()
   for (const { run, bytes } of runs) taken.set(rowOfRun(run), (taken.get(rowOfRun(run)) ?? 0) + bytes)
@@ -30,4 +33,5 @@ export function fullRuns(runs: EngineDisk['runs'], limits: readonly RunLimit[], 
 }
 
 const reasonOf = (bytes: number, limit: number): string =>
-  `It was ended: it wrote ${(Math.ceil((bytes / gibibyte) * 10) / 10).toFixed(1)} GiB to the disk, and its limit is ${limit} GiB. Make it write less, or raise ephemeral_storage_in_gib of its job.`
+  `It was ended: it wrote ${(Math.ceil((bytes / gibibyte) * 10) / 10).toFixed(1)} GiB to the disk, and its ` +
+  `limit is ${limit} GiB. Make it write less, or raise ephemeral_storage_in_gib of its job.`

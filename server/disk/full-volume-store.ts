@@ -8,7 +8,10 @@ const servicesOn = (sql: Sql, engine: string | undefined) => sql`
   (select s.id from service s join environment e on e.id = s.environment_id join cluster c on c.id = e.cluster_id
     where ${engine ?? null}::text is null or c.engine = ${engine ?? null})`
 
-/** Returns the services of an engine with a volume far beyond its size: those that are stopped, and those that are watched. */
+/**
+ * Returns the services of an engine with a volume far beyond its size: those that are stopped, and
+ * those that are watched.
+ */
 export async function readFullVolumes(
   sql: Sql,
   engine?: string,
@@ -21,7 +24,10 @@ export async function readFullVolumes(
   return { stopped: new Set(ids(true)), watched: new Set(ids(false)) }
 }
 
-/** Stores which services the next measurement of the engine decides on. Services that are stopped already are unchanged. */
+/**
+ * Stores which services the next measurement of the engine decides on. Services that are stopped
+ * already are unchanged.
+ */
 export async function writeWatched(sql: Sql, engine: string, watch: Verdict['watch'], now: Date): Promise<void> {
   await sql`
     delete from full_volume where stopped_at is null and service_id <> all(${[...watch.keys()]}::uuid[])
@@ -35,8 +41,9 @@ export async function writeWatched(sql: Sql, engine: string, watch: Verdict['wat
 }
 
 /**
- * Decides that a service is stopped, and sets its state. The observer ends its containers. Returns false if a request waits for the service or
- * acts on it, or if another version runs by now: then nothing changes.
+ * Decides that a service is stopped, and sets its state. The observer ends its containers. Returns
+ * false if a request waits for the service or acts on it, or if another version runs by now: then
+ * nothing changes.
  */
 export const writeStopped = (
   database: Database,

@@ -23,7 +23,9 @@ export function fullVolumes(
     const bytes = taken.get(storage_id) ?? 0
     if (bytes <= size_gib * gibibyte) continue
     const before = troubles.get(service_id)
-    const text = `Its volume ${mount_point ?? 'of data'} takes ${inGiB(bytes)} GiB, more than its size of ${size_gib} GiB. Delete data, or enlarge the storage and deploy again.`
+    const text =
+      `Its volume ${mount_point ?? 'of data'} takes ${inGiB(bytes)} GiB, more than its size of ${size_gib} ` +
+      'GiB. Delete data, or enlarge the storage and deploy again.'
     troubles.set(service_id, before === undefined ? text : `${before} ${text}`)
   }
   return troubles
@@ -62,6 +64,7 @@ export function judgeVolumes(
 }
 
 const stopText = (mountPoint: string | null, takes: string, size: number): string =>
-  `It was stopped: its volume ${mountPoint ?? 'of data'} takes ${takes} GiB, and its size is ${size} GiB. Raise the size of the storage above ${takes} GiB and deploy again.`
+  `It was stopped: its volume ${mountPoint ?? 'of data'} takes ${takes} GiB, and its size is ${size} GiB. ` +
+  `Raise the size of the storage above ${takes} GiB and deploy again.`
 
 const inGiB = (bytes: number): string => (Math.ceil((bytes / gibibyte) * 10) / 10).toFixed(1)

@@ -1,4 +1,7 @@
-/** What images, build caches, volumes and lines take on the machine's disk: measured now and then, and freed where nothing needs it. */
+/**
+ * What images, build caches, volumes and lines take on the machine's disk: measured now and then,
+ * and freed where nothing needs it.
+ */
 export { isOpenTo, keptImages, noteFetched, noteOwner } from './disk-store.ts'
 export { forgetFullVolume } from './full-volume-store.ts'
 export { createDiskKeeper, type DiskKeeper } from './keeper.ts'

@@ -35,7 +35,10 @@ export interface MeasuredLogs {
 export interface DiskKeeper {
   /** What was measured last, null before the first time. Asks no engine. */
   usage(): Promise<(DiskUsage & { readonly measured_at: Date }) | null>
-  /** Removes fetched images that no kept version needs; every ten minutes measures, removes such built ones, and caches when there is too much. */
+  /**
+   * Removes fetched images that no kept version needs; every ten minutes measures, removes such
+   * built ones, and caches when there is too much.
+   */
   reconcile(signal: AbortSignal): Promise<void>
   /** Looks at the free space, which is cheap. Returns true if it runs out: then the next `reconcile` measures. */
   watch(signal: AbortSignal): Promise<boolean>
@@ -75,7 +78,8 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           if (await engine.removeImage(reference, signal)) await forgetFetched(database, name, reference)
         }
         const before = await readFullVolumes(database, name)
-        // A service that was deployed since it was stopped is measured without delay, so that deploying again and again fills no disk.
+        // A service that was deployed since it was stopped is measured without delay, so that
+        // deploying again and again fills no disk.
         const isBack = [...stopped].some((id) => !before.stopped.has(id))
         stopped = before.stopped
         const isUsual = isBack || clock.monotonic() >= measureAt

@@ -31,13 +31,22 @@ export interface OrganizationDiskOptions {
   readonly measureSoon: () => void
 }
 
-/** Keeps what each organization takes on the disk within one limit. Refusals ask neither the engine nor the file system. */
+/**
+ * Keeps what each organization takes on the disk within one limit. Refusals ask neither the engine
+ * nor the file system.
+ */
 export interface OrganizationDisk {
-  /** Stores a measurement, and stops growing services of organizations far beyond their limit. Returns false if one of them is being deployed. */
+  /**
+   * Stores a measurement, and stops growing services of organizations far beyond their limit.
+   * Returns false if one of them is being deployed.
+   */
   record(measurement: Measurement, signal: AbortSignal): Promise<boolean>
   /** Returns why an organization may take nothing more; undefined if it may. */
   refusal(organizationId: string, sql?: Sql): Promise<string | undefined>
-  /** Throws 409 if settings that are written already declare more than the organization may take. Settings that enlarge nothing pass. */
+  /**
+   * Throws 409 if settings that are written already declare more than the organization may take.
+   * Settings that enlarge nothing pass.
+   */
   claim(sql: Sql, organizationId: string, change: { readonly from?: object; readonly to: object }): Promise<void>
   /** Returns how many bytes a push may bring, by what repositories take now, and why it may bring none. */
   spare(organizationId: string, repositories: number): Promise<{ readonly bytes: number; readonly full: string }>

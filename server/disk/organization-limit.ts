@@ -39,8 +39,8 @@ export const claimedOf = (figures: OrganizationFigures): number =>
   sumOf({ ...figures, volumes: figures.declared_volumes })
 
 /**
- * Pure: the limit of each organization; undefined for none. `setting` is what the operator set: 0 for no limit, undefined for half of
- * the disk.
+ * Pure: the limit of each organization; undefined for none. `setting` is what the operator set: 0
+ * for no limit, undefined for half of the disk.
  */
 export function limitOf(setting: number | undefined, diskBytes: number | null): number | undefined {
   if (setting === undefined) return diskBytes === null ? undefined : Math.floor(diskBytes / 2)
@@ -57,7 +57,10 @@ export function excessReason(bytes: OrganizationBytes, limit: number | undefined
 export function claimReason(figures: OrganizationFigures, limit: number | undefined): string | undefined {
   if (limit === undefined || claimedOf(figures) <= limit) return undefined
   const text = takenText({ ...figures, volumes: figures.declared_volumes })
-  return `storage: with this size the organization could take ${text}, and its limit is ${inGiB(limit)} GiB. Volumes count with their declared size. Choose a smaller size. ${remedy}`
+  return (
+    `storage: with this size the organization could take ${text}, and its limit is ${inGiB(limit)} GiB. ` +
+    `Volumes count with their declared size. Choose a smaller size. ${remedy}`
+  )
 }
 
 /** Beyond this many times its limit, an organization's growing services are stopped at once. */
@@ -77,14 +80,19 @@ export function judgeOrganization(
 
 /** Pure: the reason for which a growing service was stopped. */
 export const stopReason = (bytes: OrganizationBytes, limit: number, grown: number): string =>
-  `It was stopped: its organization takes ${takenText(bytes)}, its limit is ${inGiB(limit)} GiB, and this service grew by ${inGiB(grown)} GiB. ${remedy} Then deploy again.`
+  `It was stopped: its organization takes ${takenText(bytes)}, its limit is ${inGiB(limit)} GiB, and this ` +
+  `service grew by ${inGiB(grown)} GiB. ${remedy} Then deploy again.`
 
 const remedy =
-  'Delete services, images, backups or repositories that nobody needs, or ask the operator for more. The disk is measured again within minutes.'
+  'Delete services, images, backups or repositories that nobody needs, or ask the operator for more. The ' +
+  'disk is measured again within minutes.'
 
 const takenText = (bytes: OrganizationBytes): string => {
   const parts = organizationParts.filter((part) => bytes[part] > 0)
-  return `${inGiB(sumOf(bytes))} GiB of the disk (${parts.map((part) => `${partNames[part]} ${inGiB(bytes[part])}`).join(', ')})`
+  return (
+    `${inGiB(sumOf(bytes))} GiB of the disk ` +
+    `(${parts.map((part) => `${partNames[part]} ${inGiB(bytes[part])}`).join(', ')})`
+  )
 }
 
 /** Rounded up; small figures keep digits that say something. */

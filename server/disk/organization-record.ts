@@ -25,7 +25,10 @@ export interface Measurement {
   readonly logs: ReadonlyMap<string, number>
 }
 
-/** Stores what each organization takes, and stops growing services of those far beyond the limit. Returns false if one of them is being deployed. */
+/**
+ * Stores what each organization takes, and stops growing services of those far beyond the limit.
+ * Returns false if one of them is being deployed.
+ */
 export async function recordOrganizations(
   options: RecordOptions,
   { engine, disk, logs }: Measurement,

@@ -6,13 +6,16 @@ import { type FormerPart, type KeptPart, layersPart, type Owner, type SharedByte
 /** Returns whose the services, backups in progress and the named executions are. */
 export const readOwners = (sql: Sql, executions: readonly string[]) => sql<Owner[]>`
   with one as (
-    select s.id, p.organization_id from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+    select s.id, p.organization_id from service s join environment e on e.id = s.environment_id join project p
+    on p.id = e.project_id
   )
   select id::text, organization_id, true as is_service from one
   union all
-  select b.id::text, one.organization_id, false from backup b join one on one.id = b.service_id where b.state in ('QUEUED', 'RUNNING')
+  select b.id::text, one.organization_id, false from backup b join one on one.id = b.service_id
+  where b.state in ('QUEUED', 'RUNNING')
   union all
-  select b.proof_id::text, one.organization_id, false from backup b join one on one.id = b.service_id where b.proof_id is not null
+  select b.proof_id::text, one.organization_id, false from backup b join one on one.id = b.service_id
+  where b.proof_id is not null
   union all
   select r.execution_id, p.organization_id, false from deployment_request r
     join environment e on e.id = r.environment_id join project p on p.id = e.project_id
@@ -32,7 +35,8 @@ export interface FormerOrganization {
 export const readFormer = (sql: Sql, engine: string) => sql<FormerOrganization[]>`
   select o.id, d.organization_id is not null as is_known, coalesce(d.is_over, false) as was_over,
     coalesce(d.repositories_bytes, 0) as repositories, coalesce((
-    select sum(f.file_bytes) from project p join environment e on e.project_id = p.id join service s on s.environment_id = e.id
+    select sum(f.file_bytes) from project p join environment e on e.project_id = p.id join service s
+    on s.environment_id = e.id
       join backup b on b.service_id = s.id join backup_file f on f.backup_id = b.id
     where p.organization_id = o.id
   ), 0)::bigint as backups,
@@ -57,7 +61,10 @@ export interface MeasuredOrganization extends SharedBytes {
   readonly is_over: boolean
 }
 
-/** Replaces what the previous measurement of the engine found. Services and organizations that were deleted meanwhile are left out. */
+/**
+ * Replaces what the previous measurement of the engine found. Services and organizations that were
+ * deleted meanwhile are left out.
+ */
 export const writeMeasured = (
   database: Database,
   engine: string,
@@ -67,13 +74,16 @@ export const writeMeasured = (
   inTransaction(database, async (sql) => {
     const rows = measured.organizations.map((one) => ({ ...one }))
     await sql`
-      insert into organization_disk (organization_id, engine, measured_at, images_bytes, repositories_bytes, logs_bytes, scratch_bytes, is_over)
+      insert into organization_disk (organization_id, engine, measured_at, images_bytes, repositories_bytes,
+      logs_bytes, scratch_bytes, is_over)
       select o.id, ${engine}, ${now}, r.images, r.repositories, r.logs, r.scratch, r.is_over
       from jsonb_to_recordset(${sql.json(rows)}) as r (
         id uuid, images bigint, repositories bigint, logs bigint, scratch bigint, is_over boolean
       ) join organization o on o.id = r.id for key share of o
-      on conflict (organization_id, engine) do update set measured_at = excluded.measured_at, images_bytes = excluded.images_bytes,
-        repositories_bytes = excluded.repositories_bytes, logs_bytes = excluded.logs_bytes, scratch_bytes = excluded.scratch_bytes,
+      on conflict (organization_id, engine) do update
+      set measured_at = excluded.measured_at, images_bytes = excluded.images_bytes,
+        repositories_bytes = excluded.repositories_bytes, logs_bytes = excluded.logs_bytes, scratch_bytes =
+        excluded.scratch_bytes,
         is_over = excluded.is_over`
     await sql`
       delete from service_disk where service_id in (select s.id from service s
@@ -94,13 +104,15 @@ export const writeMeasured = (
   })
 
 /**
- * Returns what an organization takes: volumes and layers as measured, of services that exist; backups as they are now; the rest as
- * measured. Storages of services on this engine count with their declared sizes, too.
+ * Returns what an organization takes: volumes and layers as measured, of services that exist;
+ * backups as they are now; the rest as measured. Storages of services on this engine count with
+ * their declared sizes, too.
  */
 export async function readFigures(sql: Sql, organizationId: string): Promise<OrganizationFigures> {
   const [row] = await sql<OrganizationFigures[]>`
     with one as (
-      select s.id, s.settings, c.engine is not null as is_here from service s join environment e on e.id = s.environment_id
+      select s.id, s.settings, c.engine is not null as is_here from service s join environment e
+      on e.id = s.environment_id
         join project p on p.id = e.project_id join cluster c on c.id = e.cluster_id
       where p.organization_id = ${organizationId}
     ), measured as (

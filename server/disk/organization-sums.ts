@@ -16,7 +16,10 @@ export interface Found {
   readonly repositories: ReadonlyMap<string, number>
 }
 
-/** The part of a service under which writable layers of its replicas and runs count; volumes count under the ids of their storages. */
+/**
+ * The part of a service under which writable layers of its replicas and runs count; volumes count
+ * under the ids of their storages.
+ */
 export const layersPart = 'LAYERS'
 
 /** Bytes of one volume, or of all writable layers, of a service. */
@@ -43,7 +46,10 @@ export interface Sums {
 
 const none: SharedBytes = { images: 0, repositories: 0, logs: 0, scratch: 0 }
 
-/** Pure: sums a measurement by organization. Things without an owner count for nobody; an image counts for each organization that has a tag of it. */
+/**
+ * Pure: sums a measurement by organization. Things without an owner count for nobody; an image
+ * counts for each organization that has a tag of it.
+ */
 export function sumByOrganization({ disk, logs, repositories }: Found, owners: readonly Owner[]): Sums {
   const byId = new Map(owners.map((owner) => [owner.id, owner]))
   const organizations = new Map<string, SharedBytes>()
@@ -92,9 +98,10 @@ export interface KeptPart extends ServicePart {
 }
 
 /**
- * Pure: how much each service grew, if it is more than a little, and what growth is counted from next. `judged` are the organizations
- * beyond their limit: what their services grew stays counted, so that one that is started again without more room is found again.
- * `known` are the organizations that were measured before.
+ * Pure: how much each service grew, if it is more than a little, and what growth is counted from
+ * next. `judged` are the organizations beyond their limit: what their services grew stays counted,
+ * so that one that is started again without more room is found again. `known` are the organizations
+ * that were measured before.
  */
 export function countGrowth(
   parts: readonly ServicePart[],

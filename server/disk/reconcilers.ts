@@ -1,7 +1,10 @@
 import { localEngine, reconcilerName } from '../engines/index.ts'
 import type { DiskKeeper } from './keeper.ts'
 
-/** A loop that keeps something true; the same as a reconciler of the room workflows, which this room does not import. */
+/**
+ * A loop that keeps something true; the same as a reconciler of the room workflows, which this room
+ * does not import.
+ */
 interface Loop {
   readonly name: string
   readonly everyMs: number

@@ -44,7 +44,10 @@ export interface SortOptions {
   readonly budgetBytes: number | undefined
 }
 
-/** Pure: whose what is, and what of it may go. Images of others, and those of services that are being deployed, may not. */
+/**
+ * Pure: whose what is, and what of it may go. Images of others, and those of services that are
+ * being deployed, may not.
+ */
 export function sortDisk(
   disk: EngineDisk,
   needs: Needs,
@@ -96,10 +99,16 @@ const part = (name: DiskPart['name'], count: number, bytes: number, freeable_byt
 export const excess = ({ budget_bytes, parts }: DiskUsage): number =>
   Math.max(0, parts.reduce((all, { bytes }) => all + bytes, 0) - budget_bytes)
 
-/** What the log says of a budget that was exceeded; `left`: by how many bytes it still is, `freeableCacheBytes`: what caches could give. */
+/**
+ * What the log says of a budget that was exceeded; `left`: by how many bytes it still is,
+ * `freeableCacheBytes`: what caches could give.
+ */
 export function excessText(left: number, freeableCacheBytes: number, budgetBytes: number | undefined): string {
   if (left === 0) return 'the disk budget was exceeded; build caches were removed'
   const exceeded = 'the disk budget is exceeded, and'
   if (budgetBytes !== undefined || freeableCacheBytes === 0) return `${exceeded} nothing is left that may be removed`
-  return `${exceeded} build caches are removed only where QUAYSIDE_DISK_BUDGET is set: set it (in GiB) unless other programs build on the engine`
+  return (
+    `${exceeded} build caches are removed only where QUAYSIDE_DISK_BUDGET is set: set it (in GiB) unless other ` +
+    'programs build on the engine'
+  )
 }

@@ -17,7 +17,10 @@ export interface SpaceWatch {
 
 type Free = Pick<DiskSpace, 'freeBytes' | 'freeInodes'>
 
-/** Pure: whether less than a twentieth is free, or much less than at most since the last measurement, or inodes run out. */
+/**
+ * Pure: whether less than a twentieth is free, or much less than at most since the last
+ * measurement, or inodes run out.
+ */
 export function isUrgent(space: DiskSpace, most: Free): boolean {
   const { totalBytes, freeBytes } = space
   const muchLess = Math.max(2 * gibibyte, totalBytes / 100)

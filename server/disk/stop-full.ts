@@ -26,7 +26,11 @@ export interface Found extends Pick<EngineDisk, 'volumes' | 'layers' | 'runs'> {
   readonly full: FullInodes
 }
 
-/** Stops services with a volume far beyond its size, a replica that wrote too much outside of volumes, or too many inodes. Returns false if one of them is being deployed: it is measured again soon. */
+/**
+ * Stops services with a volume far beyond its size, a replica that wrote too much outside of
+ * volumes, or too many inodes. Returns false if one of them is being deployed: it is measured again
+ * soon.
+ */
 export async function stopFull(
   options: StopOptions,
   { volumes, layers, full }: Found,

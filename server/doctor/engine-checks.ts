@@ -47,8 +47,10 @@ const checkLayers = ({ layerQuota }: Answering): Outcome =>
   layerQuota.isEnforced
     ? ok(`Docker enforces what a container may write outside of its volumes (${layerQuota.by}).`)
     : warn(
-        `What a container writes outside of its volumes is measured every ten minutes and not limited: ${layerQuota.because}.`,
-        'For hard limits keep the data of Docker on btrfs, or with overlay2 on xfs that is mounted with pquota: QUAYSIDE_LAYER_SIZE in docs/operate.md.',
+        'What a container writes outside of its volumes is measured every ten minutes and not limited: ' +
+          `${layerQuota.because}.`,
+        'For hard limits keep the data of Docker on btrfs, or with overlay2 on xfs that is mounted with ' +
+          'pquota: QUAYSIDE_LAYER_SIZE in docs/operate.md.',
       )
 
 /** Pure: what there is to say about the engine, by the names of the checks. */

@@ -1,4 +1,7 @@
-/** Checks of the machine before and while the platform runs: facts are gathered, then judged by pure functions. Repairs nothing. */
+/**
+ * Checks of the machine before and while the platform runs: facts are gathered, then judged by pure
+ * functions. Repairs nothing.
+ */
 export type { Finding } from './check.ts'
 export { examine } from './examine.ts'
 export type { Facts } from './facts.ts'

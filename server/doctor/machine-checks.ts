@@ -35,7 +35,8 @@ export function checkPublicPorts({ publicPorts, outgoingPorts }: Facts): Outcome
   const overlaps = outgoingPorts && publicPorts.first <= outgoingPorts.last && outgoingPorts.first <= publicPorts.last
   if (!overlaps) return ok(range)
   return warn(
-    `${range} The kernel gives ${outgoingPorts.first}-${outgoingPorts.last} to outgoing connections, which may take them.`,
+    `${range} The kernel gives ${outgoingPorts.first}-${outgoingPorts.last} to outgoing connections, which ` +
+      'may take them.',
     'Set QUAYSIDE_PUBLIC_PORTS below that range, or net.ipv4.ip_local_port_range above the public ports.',
   )
 }

@@ -12,7 +12,10 @@ import { replaceHosts } from './route-store.ts'
 test('domains of the time before proofs keep their routes when the database is upgraded', async (t) => {
   const { sql } = await emptyDatabase(t)
   const all = await readMigrations()
-  const before = all.slice(0, all.findIndex(({ name }) => name.endsWith('_domain_proof.sql')))
+  const before = all.slice(
+    0,
+    all.findIndex(({ name }) => name.endsWith('_domain_proof.sql')),
+  )
   assert.notEqual(before.length, all.length)
   await migrate(sql, { log: silentLogger, migrations: before })
   const { service } = await addPlace(sql)
@@ -28,10 +31,16 @@ test('domains of the time before proofs keep their routes when the database is u
   await migrate(sql, { log: silentLogger })
   const [row] = await sql<{ organization_id: string; base: string; proof: string }[]>`
     select organization_id, base, proof from custom_domain`
-  assert.deepEqual({ ...row }, { organization_id: service.organizationId, base: 'example.com', proof: 'BEFORE_REQUIRED' })
+  assert.deepEqual(
+    { ...row },
+    { organization_id: service.organizationId, base: 'example.com', proof: 'BEFORE_REQUIRED' },
+  )
   // Routes are written again whenever a service changes.
   await replaceHosts(sql, serviceId, [own], now)
   const router = createFakeRouter()
   await createRoutePublisher({ database: sql, router }).apply(new AbortController().signal)
-  assert.deepEqual(router.routes.map(({ host }) => host), ['*.example.com', 'shop.apps.example.org'])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    router.routes.map(({ host }) => host),
+    ['*.example.com', 'shop.apps.example.org'],
+  )
+})

@@ -10,15 +10,19 @@ export interface Rival {
   readonly lost_since: Date | null
 }
 
-/** For so long a lost proof still keeps other organizations away: an accident in somebody's DNS does not cost them their name. */
+/**
+ * For so long a lost proof still keeps other organizations away: an accident in somebody's DNS does
+ * not cost them their name.
+ */
 export const lostGraceMs = 3 * 86_400_000
 
 /** Whether DNS itself has said whose the name is. */
 export const isSeenInDns = (proof: ProofMethod): boolean => proof === 'CNAME' || proof === 'TXT'
 
 /**
- * Pure: which rival keeps an organization from a name, and which give way to it. Only a proof seen in DNS displaces others, and only
- * those without one, or with one that was lost long ago, at the name or below it.
+ * Pure: which rival keeps an organization from a name, and which give way to it. Only a proof seen
+ * in DNS displaces others, and only those without one, or with one that was lost long ago, at the
+ * name or below it.
  */
 export function judgeRivals(
   domain: string,

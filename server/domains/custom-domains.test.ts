@@ -205,7 +205,8 @@ test('an organization has a limit of domains without a proof; released ones do n
   await sql`
     insert into custom_domain (id, service_id, organization_id, created_at, updated_at, domain, generate_certificate,
       use_cdn, pending_since, next_ask_at)
-    select gen_random_uuid(), ${id}, ${organization_id}, now(), now(), 'a' || i || '.example.com', false, false, now(), now()
+    select gen_random_uuid(), ${id}, ${organization_id}, now(), now(), 'a' || i || '.example.com', false, false,
+    now(), now()
     from generate_series(1, 1000) i`
   await assert.rejects(domains.create(service, request('shop.example.com')), {
     code: 'conflict',
@@ -263,10 +264,13 @@ test('the check tells of every domain what DNS says, a wildcard by one of its na
   await domains.create(service, request('shop.example.com'))
   await domains.create(service, request('*.example.com'))
   const found = await domains.check(service)
-  assert.deepEqual(found.map(({ status }) => status), ['DOMAIN_NOT_CONFIGURED', 'DOMAIN_LINKED_TO_WRONG_HOST'])
+  assert.deepEqual(
+    found.map(({ status }) => status),
+    ['DOMAIN_NOT_CONFIGURED', 'DOMAIN_LINKED_TO_WRONG_HOST'],
+  )
   assert.equal(asked[1], 'shop.example.com')
   assert.match(asked[2] ?? '', /^quayside-[0-9a-f]{32}\.example\.com$/)
-}) // biome-ignore format: one line
+})
 
 const host = 'shop-12345678.apps.org'
 const ownAliases = new Set([host, 'old-12345678.apps.org'])

@@ -54,8 +54,8 @@ const mostPending = 1000
 const checkMs = 2000
 
 /**
- * Host names of users that lead to the default public port of a service, without a deployment. A name gets traffic once DNS proves that
- * it belongs to the organization.
+ * Host names of users that lead to the default public port of a service, without a deployment. A
+ * name gets traffic once DNS proves that it belongs to the organization.
  */
 export function createCustomDomains(options: CustomDomainsOptions) {
   const { database, clock, domain: platform, mode } = options
@@ -144,7 +144,10 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       })
     },
 
-    /** Asks DNS for all of them; names without an answer within two seconds are failures. Throws if `waiting` is aborted before. */
+    /**
+     * Asks DNS for all of them; names without an answer within two seconds are failures. Throws if
+     * `waiting` is aborted before.
+     */
     async check(service: DomainOwner, waiting?: AbortSignal): Promise<CheckedDomain[]> {
       const rows = await listCustomDomains(database, service.id)
       const host = hostName(service, platform)

@@ -73,4 +73,5 @@ export function judge(
 const waiting = ({ state, message }: Pick<CustomDomainRecord['proof'], 'state' | 'message'>): string =>
   state === 'RELEASED'
     ? 'The record is right, but the domain was released. Save it again to have it checked.'
-    : `The record is right; traffic begins after the next check.${message === null ? '' : ` The last one said: ${message}`}`
+    : 'The record is right; traffic begins after the next ' +
+      `check.${message === null ? '' : ` The last one said: ${message}`}`

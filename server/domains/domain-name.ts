@@ -11,7 +11,8 @@ export interface PlatformNames {
 }
 
 const form =
-  'domain must be a host name such as shop.example.org or *.example.org: letters, digits and hyphens between dots, at most 253 characters.'
+  'domain must be a host name such as shop.example.org or *.example.org: letters, digits and hyphens between ' +
+  'dots, at most 253 characters.'
 /** ASCII that no host name has. Letters of other scripts pass: they have a form in ASCII. */
 const oddCharacter = /[^a-z0-9.*\u0080-\u{10ffff}-]/iu
 
@@ -22,8 +23,9 @@ export const baseOf = (domain: string): string => (domain.startsWith('*.') ? dom
 export const isAtOrBelow = (name: string, other: string): boolean => name === other || name.endsWith(`.${other}`)
 
 /**
- * Parses a host name of a user, possibly with `*.` in front, into its one spelling: lower case, ASCII, no closing dot. Throws 400 for
- * names that DNS cannot have, public suffixes, and names of the platform.
+ * Parses a host name of a user, possibly with `*.` in front, into its one spelling: lower case,
+ * ASCII, no closing dot. Throws 400 for names that DNS cannot have, public suffixes, and names of
+ * the platform.
  */
 export function parseDomain(text: string, platform: PlatformNames): string {
   const domain = normalize(text)

@@ -2,7 +2,10 @@ import type { RoutePort } from '@quayside/contract/routes.ts'
 import { withoutEnd, withoutEnds } from '../lib/trim.ts'
 import { type PortSettings, readPublicPath, sharesHost } from '../services/index.ts'
 
-/** One public port and where it answers: at a host name of the router, or at a port of this machine that the host then ends with. */
+/**
+ * One public port and where it answers: at a host name of the router, or at a port of this machine
+ * that the host then ends with.
+ */
 export interface PublicHost {
   readonly host: string
   readonly port_name: string
@@ -17,8 +20,9 @@ export interface PublicHost {
 }
 
 /**
- * `<name>-<8 hex>.<domain>` for the default public port, `<port>-<name>-<8 hex>.<domain>` for the others. Ports with a path answer at both. Labels
- * are at most 63 characters of letters, digits and hyphens, whatever the service is called.
+ * `<name>-<8 hex>.<domain>` for the default public port, `<port>-<name>-<8 hex>.<domain>` for the
+ * others. Ports with a path answer at both. Labels are at most 63 characters of letters, digits and
+ * hyphens, whatever the service is called.
  */
 export function publicHosts(
   service: { readonly id: string; readonly name: string; readonly ports: readonly PortSettings[] },

@@ -7,8 +7,9 @@ import { offsetOf, type PublicPortRange } from './public-ports.ts'
 import { listServiceRoutes } from './route-store.ts'
 
 /**
- * Where the public TCP and UDP ports of a service are reached: each has a port of this machine, of the range, for as long as it is public. The external
- * port that it names is a wish: it is followed where it is of the range and free. Throws 409 when none is left.
+ * Where the public TCP and UDP ports of a service are reached: each has a port of this machine, of
+ * the range, for as long as it is public. The external port that it names is a wish: it is followed
+ * where it is of the range and free. Throws 409 when none is left.
  */
 export async function reservePassedPorts(
   sql: Sql,
@@ -62,7 +63,8 @@ export function chosenPorts(
     if (!free.some((port) => take(internal_port, port))) {
       throw new AppError(
         'conflict',
-        `ports: all public ports from ${first} to ${last} are taken. Make another port or database private, or let QUAYSIDE_PUBLIC_PORTS name more.`,
+        `ports: all public ports from ${first} to ${last} are taken. Make another port or database private, ` +
+          'or let QUAYSIDE_PUBLIC_PORTS name more.',
       )
     }
   }

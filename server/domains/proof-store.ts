@@ -73,7 +73,8 @@ export async function digitsOfServices(
   if (digits.length === 0) return new Set()
   const rows = await sql<{ digits: string }[]>`
     select d.digits from unnest(${[...digits]}::text[]) d (digits)
-    where exists (select from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+    where exists (select from service s join environment e on e.id = s.environment_id join project p
+    on p.id = e.project_id
       where p.organization_id = ${organizationId}
         and s.id between (d.digits || '-0000-0000-0000-000000000000')::uuid
           and (d.digits || '-ffff-ffff-ffff-ffffffffffff')::uuid)`

@@ -67,8 +67,8 @@ export const recordsText = (records: readonly DnsRecord[]): string =>
   `Set ${records.map(({ type, name, value }) => `a ${type} record ${name} with the value ${value}`).join(', or ')}.`
 
 /**
- * The eight digits of a service's id in a host name that the platform gave it, under any name that the service had. Undefined for other
- * names.
+ * The eight digits of a service's id in a host name that the platform gave it, under any name that
+ * the service had. Undefined for other names.
  */
 export function serviceDigitsOf(host: string, platform: string): string | undefined {
   const end = `.${platform}`
@@ -90,7 +90,10 @@ export const newProof = (now: Date, assumed: ProofMethod | undefined): ProofStat
   finding: null,
 })
 
-/** Pure: the state of a domain after DNS was asked. `isTaken`: another organization has proven it, or a name above or below it. */
+/**
+ * Pure: the state of a domain after DNS was asked. `isTaken`: another organization has proven it,
+ * or a name above or below it.
+ */
 export function nextProof(state: ProofState, evidence: Evidence, isTaken: boolean, now: Date): ProofState {
   if ('proven' in evidence && !(isTaken && state.proof === null)) {
     return {
@@ -124,7 +127,8 @@ const takenText = 'Another organization has proven this name, or one above or be
 export const takenError = (domain: string, cause?: unknown): AppError =>
   new AppError(
     'conflict',
-    `The domain "${domain}", or one above or below it, is in use already. Choose another name, or delete the other domain first.`,
+    `The domain "${domain}", or one above or below it, is in use already. Choose another name, or delete the ` +
+      'other domain first.',
     cause === undefined ? {} : { cause },
   )
 

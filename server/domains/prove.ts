@@ -15,7 +15,10 @@ export interface ProofResult {
   readonly displaced: readonly Rival[]
 }
 
-/** Stores what DNS said about a domain; its route begins with the proof. Undefined if the domain was changed or deleted meanwhile. */
+/**
+ * Stores what DNS said about a domain; its route begins with the proof. Undefined if the domain was
+ * changed or deleted meanwhile.
+ */
 export function storeEvidence(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   due: Pick<DueDomain, 'id' | 'domain' | 'service_id'>,

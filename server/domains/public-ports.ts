@@ -10,8 +10,9 @@ export interface PublicPortRange {
 }
 
 /**
- * The host name and port under which a service is reached from outside of its environment without the router. A service keeps its port as
- * long as that is of the range, and gets it again after it was private, unless another one has it by then. Throws 409 when none is left.
+ * The host name and port under which a service is reached from outside of its environment without
+ * the router. A service keeps its port as long as that is of the range, and gets it again after it
+ * was private, unless another one has it by then. Throws 409 when none is left.
  */
 export async function reservePublicPort(
   sql: Sql,
@@ -26,7 +27,8 @@ export async function reservePublicPort(
   if (reserved) return reserved
   throw new AppError(
     'conflict',
-    `accessibility: all public ports from ${first} to ${last} are taken. Make another database private, or let QUAYSIDE_PUBLIC_PORTS name more.`,
+    `accessibility: all public ports from ${first} to ${last} are taken. Make another database private, or ` +
+      'let QUAYSIDE_PUBLIC_PORTS name more.',
   )
 }
 
@@ -34,9 +36,15 @@ export async function reservePublicPort(
 export const offsetOf = (id: string, size: number): number =>
   Number.parseInt(id.replaceAll('-', '').slice(-8), 16) % size
 
-/** The host name of a service's public port: one that leads to this machine by the DNS record of the platform's host names. */
+/**
+ * The host name of a service's public port: one that leads to this machine by the DNS record of the
+ * platform's host names.
+ */
 export const publicPortHost = (name: string, domain: string): string =>
   domain === 'localhost' ? domain : `${name}.${domain}`
 
-/** The address at which public ports of this machine answer: that of the router, or the loopback if the router listens under a name. */
+/**
+ * The address at which public ports of this machine answer: that of the router, or the loopback if
+ * the router listens under a name.
+ */
 export const publicPortAddress = (routerHost: string): string => (isIP(routerHost) === 0 ? '127.0.0.1' : routerHost)

@@ -42,10 +42,13 @@ test('each host leads to the endpoints of its own port', async (t) => {
   assert.ok(await setEndpoints(sql, service, service, [endpoint(80), endpoint(80, '10.0.0.2'), endpoint(82)], now))
   await createRoutePublisher({ database: sql, router }).apply(signal)
   const [admin, web] = tables[0] ?? []
-  assert.deepEqual(web?.endpoints, [endpoint(80), endpoint(80, '10.0.0.2')].map(({ port, address }) => ({ address, port })))
+  assert.deepEqual(
+    web?.endpoints,
+    [endpoint(80), endpoint(80, '10.0.0.2')].map(({ port, address }) => ({ address, port })),
+  )
   assert.equal(web?.reason, undefined)
   assert.deepEqual([admin?.endpoints, admin?.reason], [[], 'it was not deployed yet'])
-}) // biome-ignore format: one line
+})
 
 test('tells of which services other programs have the ports, by the last table', async (t) => {
   const { sql, service } = await openBench(t)

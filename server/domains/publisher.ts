@@ -5,7 +5,10 @@ import type { Reconciler } from '../workflows/index.ts'
 import { readRouteVersion, readTable } from './route-store.ts'
 
 export interface RoutePublisher {
-  /** Hands the whole table of its clusters to the router, now; returns once requests go by it, with the ports of it that other programs have. */
+  /**
+   * Hands the whole table of its clusters to the router, now; returns once requests go by it, with
+   * the ports of it that other programs have.
+   */
   apply(signal: AbortSignal): Promise<readonly number[]>
   /** The ports of this machine of a service that other programs have, by the last table that was handed over. */
   lostPorts(serviceId: string): readonly number[]
@@ -100,11 +103,15 @@ function portsOf(routes: readonly Route[], ports: ReadonlySet<number>): Readonly
   )
 }
 
-/** What people are told of a service that runs while other programs have these ports of it; undefined: there are none. */
+/**
+ * What people are told of a service that runs while other programs have these ports of it;
+ * undefined: there are none.
+ */
 export function lostPortsText(ports: readonly number[]): string | undefined {
   const [first, ...others] = ports
   if (first === undefined) return undefined
   return others.length === 0
     ? `Port ${first} of this machine is in use by another program: until that ends, the service is not reached there.`
-    : `Ports ${ports.join(', ')} of this machine are in use by other programs: until those end, the service is not reached there.`
+    : `Ports ${ports.join(', ')} of this machine are in use by other programs: until those end, the service is ` +
+        'not reached there.'
 }

@@ -8,8 +8,9 @@ export type Resolve = (names: readonly string[], signal: AbortSignal) => Promise
 export interface NameServers {
   readonly resolve: Resolve
   /**
-   * Returns the values of a name's records of one type: targets of CNAME records in lower case without a closing dot, or texts. Empty if
-   * there are none. Throws if DNS does not answer before the signal is aborted.
+   * Returns the values of a name's records of one type: targets of CNAME records in lower case
+   * without a closing dot, or texts. Empty if there are none. Throws if DNS does not answer before
+   * the signal is aborted.
    */
   readonly records: (type: 'CNAME' | 'TXT', name: string, signal: AbortSignal) => Promise<readonly string[]>
 }

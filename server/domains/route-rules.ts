@@ -13,7 +13,8 @@ const usualCors = {
   origins: '*',
   methods: 'GET, PUT, POST, DELETE, PATCH, OPTIONS',
   headers:
-    'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, Authorization',
+    'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, ' +
+    'Authorization',
 }
 /** Headers that say how an answer is read: nobody sets them from outside. */
 const framing = new Set([
@@ -114,7 +115,10 @@ const readers: Readonly<Record<string, RuleReader>> = {
 /** The settings that a router acts on. */
 export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
 
-/** Returns the rules of a service's router. Defaults act like values that were sent; a stored value that makes no sense is left out. */
+/**
+ * Returns the rules of a service's router. Defaults act like values that were sent; a stored value
+ * that makes no sense is left out.
+ */
 export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | undefined {
   const settings = effectiveSettings(settingsOfKind(kind), stored)
   const rules = Object.entries(readers).map(([key, read]) => {
@@ -129,7 +133,10 @@ export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | und
   return Object.keys(all).length === 0 ? undefined : all
 }
 
-/** Why these advanced settings cannot be kept: the first that a router could not act on and that is not stored already; undefined: they can. */
+/**
+ * Why these advanced settings cannot be kept: the first that a router could not act on and that is
+ * not stored already; undefined: they can.
+ */
 export function rulesProblem(values: SettingValues, stored: SettingValues = {}): string | undefined {
   for (const [key, read] of Object.entries(readers)) {
     try {

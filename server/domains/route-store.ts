@@ -22,8 +22,8 @@ export interface RouteRow extends PublicHost {
 }
 
 /**
- * Makes the platform's own rows of a service be these hosts; endpoints of a port that stays are kept. Its custom domains go with
- * them.
+ * Makes the platform's own rows of a service be these hosts; endpoints of a port that stays are
+ * kept. Its custom domains go with them.
  */
 export async function replaceHosts(
   sql: Sql,
@@ -56,15 +56,17 @@ export async function replaceHosts(
 }
 
 /**
- * Points the proven custom domains of a service to its default public port and to its ports with a path, and nowhere if it has none. Throws
- * 409 if another service answers at the same path of the same domain.
+ * Points the proven custom domains of a service to its default public port and to its ports with a
+ * path, and nowhere if it has none. Throws 409 if another service answers at the same path of the
+ * same domain.
  */
 export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date): Promise<void> {
   const shared = sharedRoutes(await listOwnRoutes(sql, [serviceId]))
   const [hosts, paths] = [shared.map(({ host }) => host), shared.map(({ path }) => path)]
   await refuseTaken(sql, serviceId, paths)
   await sql`
-    delete from route r where service_id = ${serviceId} and custom_domain_id is not null and (path <> all(${paths}::text[])
+    delete from route r where service_id = ${serviceId} and custom_domain_id is not null
+    and (path <> all(${paths}::text[])
       or not exists (select from custom_domain c
         where c.id = r.custom_domain_id and c.domain = r.host and c.proof is not null))`
   await sql`
@@ -88,7 +90,10 @@ export interface PortEndpoint {
   readonly address: string
 }
 
-/** Lets every host of the service lead to these endpoints; none: to a page that says why. True when something changed. */
+/**
+ * Lets every host of the service lead to these endpoints; none: to a page that says why. True when
+ * something changed.
+ */
 export async function setEndpoints(
   sql: Sql,
   serviceId: string,
@@ -100,7 +105,8 @@ export async function setEndpoints(
     with changed as (
       update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
       from ${freshRoutes(sql, serviceId, endpoints)} fresh
-      where r.host = fresh.host and r.path = fresh.path and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})
+      where r.host = fresh.host and r.path = fresh.path and (r.endpoints <> fresh.endpoints
+      or r.release_id is distinct from ${releaseId})
       returning r.host
     )
     update route_version set version = version + 1 where exists (select from changed)`
@@ -139,7 +145,8 @@ export async function leadsElsewhere(
 
 /** The hosts of a service with what they would lead to, as a table expression. */
 const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoint[]) => sql`
-  (select i.host, i.path, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
+  (select i.host, i.path, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port)
+  order by e.address)
       filter (where e.address is not null), '[]') as endpoints
     from route i
       left join jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
@@ -230,7 +237,8 @@ export async function readRouteVersion(sql: Sql): Promise<number> {
 
 export const listServiceRoutes = (sql: Sql, serviceId: string) =>
   sql<RouteRow[]>`
-    select * from route where service_id = ${serviceId} order by custom_domain_id is null desc, is_default desc, host, path`
+    select * from route where service_id = ${serviceId}
+    order by custom_domain_id is null desc, is_default desc, host, path`
 
 export const listEnvironmentRoutes = (sql: Sql, environmentId: string) =>
   sql<(RouteRow & { readonly kind: string })[]>`

@@ -14,12 +14,13 @@ export function sharedRoutes<R extends Pick<RouteRow, 'port_name' | 'path'>>(own
 /** The platform's own HTTP routes of services, in the order that `sharedRoutes` wants. */
 export const listOwnRoutes = (sql: Sql, serviceIds: readonly string[]) =>
   sql<RouteRow[]>`
-    select * from route where service_id = any(${[...serviceIds]}::uuid[]) and custom_domain_id is null and public_port is null
+    select * from route where service_id = any(${[...serviceIds]}::uuid[]) and custom_domain_id is null
+    and public_port is null
     order by is_default desc, path = '/' desc, host, path`
 
 /**
- * Throws 409 if another service of the organization has one of these paths at a custom domain of this service. Proven or not: a proof
- * must not be in anybody's way later.
+ * Throws 409 if another service of the organization has one of these paths at a custom domain of
+ * this service. Proven or not: a proof must not be in anybody's way later.
  */
 export async function refuseTaken(sql: Sql, serviceId: string, paths: readonly string[]): Promise<void> {
   const sharing = await sql<{ id: string; name: string; domain: string }[]>`
@@ -29,12 +30,20 @@ export async function refuseTaken(sql: Sql, serviceId: string, paths: readonly s
       join service s on s.id = other.service_id
     where own.service_id = ${serviceId} order by other.domain, s.id`
   if (sharing.length === 0) return
-  const routes = Map.groupBy(await listOwnRoutes(sql, sharing.map(({ id }) => id)), ({ service_id }) => service_id) // biome-ignore format: one line
+  const routes = Map.groupBy(
+    await listOwnRoutes(
+      sql,
+      sharing.map(({ id }) => id),
+    ),
+    ({ service_id }) => service_id,
+  )
   for (const { id, name, domain } of sharing) {
     const taken = sharedRoutes(routes.get(id) ?? []).find(({ path }) => paths.includes(path))
     if (!taken) continue
     const what = taken.path === '/' ? 'The root' : `The path "${taken.path}"`
-    const message = `${what} of the domain "${domain}" leads to the service "${name}" already. Give one of the two another public_path.`
+    const message =
+      `${what} of the domain "${domain}" leads to the service "${name}" already. Give one of the two another ` +
+      'public_path.'
     throw new AppError('conflict', message)
   }
 }

@@ -10,7 +10,10 @@ export async function setCopying(sql: Sql, id: string, source: string | null): P
   await sql`update environment set copying = ${source} where id = ${id}`
 }
 
-/** Locks an environment that is still to become a copy; gives the id of its source, undefined when it is whole or gone. */
+/**
+ * Locks an environment that is still to become a copy; gives the id of its source, undefined when
+ * it is whole or gone.
+ */
 export async function lockCopy(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<
     { copying: string | null }[]

@@ -27,7 +27,10 @@ const named = (list: readonly { name: string }[], name: string) => {
 
 test('a copy has the services, stages, variables, secrets and rule of its original, and nothing of it runs', async () => {
   const { environmentId, applicationId, more } = a.objects
-  const [rule, stages] = [more['environment.deploymentRuleId'], (await ask('GET', `/environment/${environmentId}/deploymentStage`)).results]
+  const [rule, stages] = [
+    more['environment.deploymentRuleId'],
+    (await ask('GET', `/environment/${environmentId}/deploymentStage`)).results,
+  ]
   await ask('PUT', `/environment/${environmentId}/deploymentRule/${rule}`, {
     auto_stop: true,
     timezone: 'Asia/Tokyo',
@@ -38,21 +41,33 @@ test('a copy has the services, stages, variables, secrets and rule of its origin
   const smoke = stages.at(-1)
   await ask('PUT', `/deploymentStage/${smoke.id}/moveBefore/${stages[0].id}`)
   await ask('PUT', `/deploymentStage/${smoke.id}/service/${applicationId}`, { is_skipped: true })
-  await database`update service set state = 'DEPLOYED', last_deployment_date = now(), release_id = id where id = ${applicationId}`
+  await database`update service set state = 'DEPLOYED', last_deployment_date = now(), release_id = id
+    where id = ${applicationId}`
   const announced = `QOVERY_APPLICATION_Z${applicationId.slice(0, 8).toUpperCase()}_HOST_INTERNAL`
-  await ask('POST', `/environment/${environmentId}/environmentVariable`, { key: 'WEB', value: `http://{{${announced}}}` })
+  await ask('POST', `/environment/${environmentId}/environmentVariable`, {
+    key: 'WEB',
+    value: `http://{{${announced}}}`,
+  })
 
   const copy = await clone(environmentId, { name: 'The copy', mode: 'STAGING' })
   assert.deepEqual([copy.name, copy.mode, copy.cluster_id], ['The copy', 'STAGING', a.clusterId])
   await isWhole(copy.id)
 
   const [originals, copies] = [await servicesOf(environmentId), await servicesOf(copy.id)]
-  assert.deepEqual(copies.map(({ name }: { name: string }) => name), originals.map(({ name }: { name: string }) => name))
-  const app = copies.find(({ name }: { name: string }) => name === originals.find(({ id }: { id: string }) => id === applicationId).name)
+  assert.deepEqual(
+    copies.map(({ name }: { name: string }) => name),
+    originals.map(({ name }: { name: string }) => name),
+  )
+  const app = copies.find(
+    ({ name }: { name: string }) => name === originals.find(({ id }: { id: string }) => id === applicationId).name,
+  )
   assert.equal((await ask('GET', `/application/${app.id}/status`)).service_deployment_status, 'NEVER_DEPLOYED')
   const ofCopy = (await ask('GET', `/environment/${copy.id}/deploymentStage`)).results
   const order = (await ask('GET', `/environment/${environmentId}/deploymentStage`)).results
-  assert.deepEqual(ofCopy.map(({ name }: { name: string }) => name), order.map(({ name }: { name: string }) => name))
+  assert.deepEqual(
+    ofCopy.map(({ name }: { name: string }) => name),
+    order.map(({ name }: { name: string }) => name),
+  )
   const placed = ofCopy[0].services.find(({ service_id }: { service_id: string }) => service_id === app.id)
   assert.equal(placed.is_skipped, true)
 
@@ -63,7 +78,7 @@ test('a copy has the services, stages, variables, secrets and rule of its origin
   assert.ok(secrets.some(({ key }: { key: string }) => key === 'HIDDEN_SERVICE'))
   const ruleOfCopy = await ask('GET', `/environment/${copy.id}/deploymentRule`)
   assert.deepEqual([ruleOfCopy.timezone, ruleOfCopy.auto_stop, ruleOfCopy.weekdays], ['Asia/Tokyo', true, ['MONDAY']])
-}) // biome-ignore format: one line
+})
 
 test('a copy goes to another project, with the rule of that project where that is wished', async () => {
   const { environmentId } = a.objects
@@ -88,7 +103,10 @@ test('a copy goes to another project, with the rule of that project where that i
 
 test('a taken name and places of others are refused, and nothing is left', async () => {
   const { environmentId, projectId } = a.objects
-  const { name } = named([await ask('GET', `/environment/${environmentId}`)], (await ask('GET', `/environment/${environmentId}`)).name)
+  const { name } = named(
+    [await ask('GET', `/environment/${environmentId}`)],
+    (await ask('GET', `/environment/${environmentId}`)).name,
+  )
   const count = async () => (await ask('GET', `/project/${projectId}/environment`)).results.length
   const before = await count()
   const path = `/environment/${environmentId}/clone`
@@ -97,18 +115,32 @@ test('a taken name and places of others are refused, and nothing is left', async
     return [answer.status, Object(answer.body).message]
   }
   assert.equal((await refused({ name: name.toUpperCase() }))[0], 409)
-  assert.deepEqual(await refused({ name: 'x', project_id: b.objects.projectId }), [404, 'project_id: this project does not exist.'])
-  assert.deepEqual(await refused({ name: 'x', cluster_id: b.clusterId }), [404, 'cluster_id: this cluster does not exist.'])
+  assert.deepEqual(await refused({ name: 'x', project_id: b.objects.projectId }), [
+    404,
+    'project_id: this project does not exist.',
+  ])
+  assert.deepEqual(await refused({ name: 'x', cluster_id: b.clusterId }), [
+    404,
+    'cluster_id: this cluster does not exist.',
+  ])
   assert.equal(await count(), before)
-}) // biome-ignore format: one line
+})
 
 test('a copy that cannot be made leaves no environment', async () => {
   const { environmentId } = await platform.addObjects(a)
   // Its sealed texts can no longer be opened.
-  await database`update variable set sealed_value = 'v1.broken' where environment_id = ${environmentId} and sealed_value is not null`
+  await database`update variable set sealed_value = 'v1.broken' where environment_id = ${environmentId}
+    and sealed_value is not null`
   const { id } = await clone(environmentId, { name: 'never' })
-  await until('the environment is gone', async () => (await database`select from environment where id = ${id}`).length === 0)
+  await until(
+    'the environment is gone',
+    async () =>
+      (
+        await database`select from environment
+    where id = ${id}`
+      ).length === 0,
+  )
   assert.equal((await call(a.tokens.ADMIN, 'GET', `/environment/${id}`)).status, 404)
   const [left] = await database`select count(*)::int as n from service where environment_id = ${id}`
   assert.equal(left?.['n'], 0)
-}) // biome-ignore format: one line
+})

@@ -45,12 +45,16 @@ export interface Copier {
 }
 
 /**
- * Makes copies of environments. The new environment exists at once, with its rule. Its stages, services and variables come all
- * together: at once if data are to follow, otherwise by a workflow. Until the copy is whole, nothing else is written into it.
+ * Makes copies of environments. The new environment exists at once, with its rule. Its stages,
+ * services and variables come all together: at once if data are to follow, otherwise by a workflow.
+ * Until the copy is whole, nothing else is written into it.
  */
 export function createClone(options: CloneOptions) {
   const { database, clock, workflows, rules, findCluster } = options
-  /** Place and rule of the copy; the rule, then the source decides what is left out. Throws 404 that names the field. */
+  /**
+   * Place and rule of the copy; the rule, then the source decides what is left out. Throws 404 that
+   * names the field.
+   */
   const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
     if (!(await isProjectOf(sql, source.organization_id, project_id))) {

@@ -3,7 +3,10 @@ import { type CopyRow, listCopies } from './copy-record-store.ts'
 
 const shown = 100
 
-/** Copies that are being made, were made or could not be made: of the last hundred those that `isVisible` lets through, newest first. */
+/**
+ * Copies that are being made, were made or could not be made: of the last hundred those that
+ * `isVisible` lets through, newest first.
+ */
 export async function copiesOf(
   database: Database,
   organizationId: string,

@@ -9,7 +9,10 @@ interface NameOptions {
   readonly clock: Clock
 }
 
-/** Copies variables and secrets. Settings of a copy that name built-in variables of a copied service name those of its copy. */
+/**
+ * Copies variables and secrets. Settings of a copy that name built-in variables of a copied service
+ * name those of its copy.
+ */
 export async function copyNames(sql: Sql, options: NameOptions, copy: VariableCopy): Promise<void> {
   await copyVariables(sql, options, copy)
   await rewriteSettings(sql, [...copy.services.values()], await findRename(sql, copy))

@@ -29,7 +29,8 @@ export async function insertEnvironmentCopy(
   { id, sourceId, withData, now }: Begun & { readonly withData: boolean },
 ): Promise<void> {
   await sql`
-    insert into copy_record (id, organization_id, project_id, mode, environment_id, source_id, name, with_data, created_at)
+    insert into copy_record (id, organization_id, project_id, mode, environment_id, source_id, name, with_data,
+    created_at)
     select e.id, p.organization_id, p.id, e.mode, e.id, ${sourceId}, e.name, ${withData}, ${now}
     from environment e join project p on p.id = e.project_id where e.id = ${id}`
   await deleteFormerCopies(sql, id, now)
@@ -38,9 +39,11 @@ export async function insertEnvironmentCopy(
 /** A copy with data that becomes this service begins. */
 export async function insertServiceCopy(sql: Sql, { id, sourceId, now }: Begun): Promise<void> {
   await sql`
-    insert into copy_record (id, organization_id, project_id, mode, environment_id, service_id, source_id, name, with_data, created_at)
+    insert into copy_record (id, organization_id, project_id, mode, environment_id, service_id, source_id, name,
+    with_data, created_at)
     select s.id, p.organization_id, p.id, e.mode, e.id, s.id, ${sourceId}, s.name, true, ${now}
-    from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id where s.id = ${id}`
+    from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+    where s.id = ${id}`
   await deleteFormerCopies(sql, id, now)
 }
 
@@ -69,11 +72,13 @@ export async function endCopyRecord(
 
 /** Says more of a copy that failed. */
 export async function setCopyReason(sql: Sql, id: string, reason: string): Promise<void> {
-  await sql`update copy_record set reason = ${reason} where id = ${id} and status = 'ERROR' and reason is distinct from ${reason}`
+  await sql`update copy_record set reason = ${reason} where id = ${id} and status = 'ERROR' and reason is distinct
+    from ${reason}`
 }
 
 /** The last ones of an organization, newest first. */
 export const listCopies = (sql: Sql, organizationId: string, limit: number) => sql<CopyRow[]>`
-  select id, project_id, mode, environment_id, service_id, source_id, name, with_data, status, copied_bytes, reason, created_at,
+  select id, project_id, mode, environment_id, service_id, source_id, name, with_data, status, copied_bytes, reason,
+  created_at,
     finished_at
   from copy_record where organization_id = ${organizationId} order by created_at desc, id limit ${limit}`

@@ -26,8 +26,8 @@ export interface CopyInput {
 }
 
 /**
- * Fills a new environment with a copy of another one: all rows in one transaction, then, where it is asked for, the data of each
- * service. It is whole, or the environment goes again.
+ * Fills a new environment with a copy of another one: all rows in one transaction, then, where it
+ * is asked for, the data of each service. It is whole, or the environment goes again.
  */
 export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
   return {

@@ -58,8 +58,9 @@ export function dataOf(
 const deadlineSeconds = 24 * 3600
 
 /**
- * Copies the data of services as of one moment. False when the copy that it is made for was deleted: then its volumes are gone again, too.
- * Throws with the reason where something cannot be copied.
+ * Copies the data of services as of one moment. False when the copy that it is made for was
+ * deleted: then its volumes are gone again, too. Throws with the reason where something cannot be
+ * copied.
  */
 export async function copyData(
   options: DataCopyOptions,

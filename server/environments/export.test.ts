@@ -22,14 +22,23 @@ async function exported(token: string, query = ''): Promise<Record<string, strin
 test('an environment is exported with its stages, its services of every kind and their variables', async () => {
   const { 'main.tf': main = '', 'variables.tf': variables = '', ...rest } = await exported(a.tokens.READ)
   assert.deepEqual(rest, {})
-  for (const type of ['environment', 'deployment_stage', 'application', 'container', 'database', 'job', 'helm', 'terraform_service'])
+  for (const type of [
+    'environment',
+    'deployment_stage',
+    'application',
+    'container',
+    'database',
+    'job',
+    'helm',
+    'terraform_service',
+  ])
     assert.match(main, new RegExp(`^resource "qovery_${type}" "\\w+" \\{$`, 'm'), type)
   assert.match(main, /is_after = qovery_deployment_stage\.\w+\.id/)
   assert.match(main, /key = "PLAIN_SERVICE"\n\s+value = "visible"/)
   assert.match(main, /key = "HIDDEN_SERVICE"\n\s+value = var\.\w+_hidden_service/)
   assert.match(variables, /variable "\w+_hidden_service" \{\n {2}type\s+= string\n {2}sensitive = true/)
   assert.ok(more['containerId'])
-}) // biome-ignore format: one line
+})
 
 test('secrets come along for admins who ask for them, and for nobody else', async () => {
   const canary = canaryOf(a)

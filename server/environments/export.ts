@@ -18,8 +18,9 @@ export interface ExportOptions {
 }
 
 /**
- * The environment as a zip with a Terraform configuration for the public provider. Secrets are variables without a value there, unless
- * `withSecrets`: then their texts are in `terraform.tfvars`, and AppError `sealed` is thrown while the vault is sealed.
+ * The environment as a zip with a Terraform configuration for the public provider. Secrets are
+ * variables without a value there, unless `withSecrets`: then their texts are in
+ * `terraform.tfvars`, and AppError `sealed` is thrown while the vault is sealed.
  */
 export const createExport =
   ({ database, clock, vault, records: recordsOf }: ExportOptions) =>

@@ -15,8 +15,9 @@ export interface FailedCopy {
 }
 
 /**
- * Ends a copy that failed and removes it, in the caller's transaction. If it cannot be removed, the copy has failed nevertheless, so
- * deployments of its source continue; its record says what is left. Safe to run again, until nothing is left.
+ * Ends a copy that failed and removes it, in the caller's transaction. If it cannot be removed, the
+ * copy has failed nevertheless, so deployments of its source continue; its record says what is
+ * left. Safe to run again, until nothing is left.
  */
 export async function endFailedCopy(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },

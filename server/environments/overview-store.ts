@@ -28,7 +28,8 @@ export interface ServiceFilter {
 export const listLightServices = (sql: Sql, organizationId: string, filter: ServiceFilter) =>
   sql<LightServiceRow[]>`
     select s.id, s.name, s.description, s.settings ->> 'icon_uri' as icon_uri, upper(s.kind) as service_type,
-      e.project_id, p.name as project_name, e.id as environment_id, e.name as environment_name, e.mode as environment_mode, e.cluster_id,
+      e.project_id, p.name as project_name, e.id as environment_id, e.name as environment_name, e.mode as
+      environment_mode, e.cluster_id,
       s.job_type
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     where p.organization_id = ${organizationId}

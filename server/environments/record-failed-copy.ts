@@ -3,7 +3,10 @@ import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import { findEnvironment } from '../organizations/index.ts'
 
-/** Writes why a copy failed into the record of changes, before the copy is removed. `service`: the copy, unless it is an environment. */
+/**
+ * Writes why a copy failed into the record of changes, before the copy is removed. `service`: the
+ * copy, unless it is an environment.
+ */
 export async function recordFailedCopy(
   sql: Sql,
   environmentId: string,

@@ -7,7 +7,10 @@ export interface DueSchedule {
   readonly organization_id: string
 }
 
-/** Environments whose rule stops them by the clock and may demand something now, at most a hundred, by turns of the organizations; `wrong`: edges after it are none. */
+/**
+ * Environments whose rule stops them by the clock and may demand something now, at most a hundred,
+ * by turns of the organizations; `wrong`: edges after it are none.
+ */
 export const listDueSchedules = (sql: Sql, at: { readonly now: Date; readonly wrong: Date }): Promise<DueSchedule[]> =>
   sql<DueSchedule[]>`
     select r.environment_id, p.organization_id from environment_deployment_rule r
@@ -15,7 +18,8 @@ export const listDueSchedules = (sql: Sql, at: { readonly now: Date; readonly wr
     left join environment_schedule s on s.environment_id = r.environment_id
     where r.auto_stop and not e.deleting and (s.environment_id is null or s.rule_version <> r.version
       or s.next_edge <= ${at.now} or s.edge > ${at.wrong})
-    order by row_number() over (partition by p.organization_id order by s.next_edge nulls first), s.next_edge nulls first
+    order by row_number() over (partition by p.organization_id
+    order by s.next_edge nulls first), s.next_edge nulls first
     limit 100`
 
 export interface ScheduledRow extends EnvironmentRuleRow {

@@ -22,17 +22,24 @@ test('it runs on the days that are listed, as the zone counts them', () => {
   // 2026-06-12 is a Friday; in Auckland it is Saturday already.
   const friday = { weekdays: ['FRIDAY'] as const }
   assert.deepEqual(at(friday, '2026-06-12T12:00:00Z', '2026-06-13T12:00:00Z'), [true, false])
-  assert.deepEqual(at({ ...friday, timezone: 'Pacific/Auckland' }, '2026-06-12T22:00:00Z', '2026-06-11T22:00:00Z'), [false, true])
+  assert.deepEqual(at({ ...friday, timezone: 'Pacific/Auckland' }, '2026-06-12T22:00:00Z', '2026-06-11T22:00:00Z'), [
+    false,
+    true,
+  ])
   assert.deepEqual(at({ weekdays: [] }, '2026-06-12T12:00:00Z'), [false])
-}) // biome-ignore format: one line
+})
 
 test('a stop that is not after the start is one of the next day', () => {
   const night = { start_time: '20:00:00', stop_time: '06:00:00', weekdays: ['FRIDAY'] as const }
   const instants = ['2026-06-12T05:00:00Z', '2026-06-12T20:00:00Z', '2026-06-13T05:59:59Z', '2026-06-13T06:00:00Z']
   assert.deepEqual(at(night, ...instants), [false, true, true, false])
   const whole = { start_time: '00:00:00', stop_time: '00:00:00', weekdays: ['FRIDAY'] as const }
-  assert.deepEqual(at(whole, '2026-06-11T23:59:59Z', '2026-06-12T00:00:00Z', '2026-06-13T00:00:00Z'), [false, true, false])
-}) // biome-ignore format: one line
+  assert.deepEqual(at(whole, '2026-06-11T23:59:59Z', '2026-06-12T00:00:00Z', '2026-06-13T00:00:00Z'), [
+    false,
+    true,
+    false,
+  ])
+})
 
 const paris = { timezone: 'Europe/Paris' }
 
@@ -57,15 +64,29 @@ test('a stop that the clocks show twice in autumn counts once: it does not start
 
 test('a start that the clocks show twice counts the first time', () => {
   const rule = { ...paris, start_time: '02:30:00', stop_time: '04:00:00' }
-  const instants = ['2026-10-25T00:29:59Z', '2026-10-25T00:30:00Z', '2026-10-25T01:00:00Z', '2026-10-25T02:59:59Z', '2026-10-25T03:00:00Z']
+  const instants = [
+    '2026-10-25T00:29:59Z',
+    '2026-10-25T00:30:00Z',
+    '2026-10-25T01:00:00Z',
+    '2026-10-25T02:59:59Z',
+    '2026-10-25T03:00:00Z',
+  ]
   assert.deepEqual(at(rule, ...instants), [false, true, true, true, false])
-}) // biome-ignore format: one line
+})
 
 test('a night over the change of clocks begins and ends by the clocks', () => {
   const night = { ...paris, start_time: '22:00:00', stop_time: '06:00:00', weekdays: ['SATURDAY'] as const }
-  assert.deepEqual(at(night, '2026-10-24T20:00:00Z', '2026-10-25T04:59:59Z', '2026-10-25T05:00:00Z'), [true, true, false])
-  assert.deepEqual(at(night, '2026-03-28T21:00:00Z', '2026-03-29T03:59:59Z', '2026-03-29T04:00:00Z'), [true, true, false])
-}) // biome-ignore format: one line
+  assert.deepEqual(at(night, '2026-10-24T20:00:00Z', '2026-10-25T04:59:59Z', '2026-10-25T05:00:00Z'), [
+    true,
+    true,
+    false,
+  ])
+  assert.deepEqual(at(night, '2026-03-28T21:00:00Z', '2026-03-29T03:59:59Z', '2026-03-29T04:00:00Z'), [
+    true,
+    true,
+    false,
+  ])
+})
 
 test('hours of a day that does not exist are those of the next day', () => {
   // Samoa left out Friday, 30 December 2011, at 10:00 UTC.

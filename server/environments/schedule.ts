@@ -1,7 +1,10 @@
 import { type Weekday, weekdays } from '@quayside/contract/resources/deployment-rule.ts'
 import { momentOf, wallTimeAt } from '../lib/time-zone.ts'
 
-/** When something is to run: on these days from `start_time` until before `stop_time`, as the clocks of the time zone show. */
+/**
+ * When something is to run: on these days from `start_time` until before `stop_time`, as the clocks
+ * of the time zone show.
+ */
 export interface Schedule {
   readonly timezone: string
   /** `08:00:00`. A stop that is not after the start is one of the next day; the same time twice is a whole day. */
@@ -19,8 +22,9 @@ interface Stretch {
 }
 
 /**
- * Pure: the stretch that begins on that day of the zone; undefined on a day that is not listed. A time that a clock shows twice in
- * the night when it is put back counts the first time; one that it skips is as much later as the clock was put forward.
+ * Pure: the stretch that begins on that day of the zone; undefined on a day that is not listed. A
+ * time that a clock shows twice in the night when it is put back counts the first time; one that it
+ * skips is as much later as the clock was put forward.
  */
 function stretchOf(schedule: Schedule, day: number): Stretch | undefined {
   if (!schedule.weekdays.some((name) => name === weekdayOf(day))) return undefined

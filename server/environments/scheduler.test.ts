@@ -8,7 +8,10 @@ import { silentLogger } from '../lib/log.ts'
 import { createScheduled } from '../requests/index.ts'
 import { createScheduler } from './scheduler.ts'
 
-/** Rules that act, on a clock that the tests put where they like; requests are made for real and run on the fake engine. */
+/**
+ * Rules that act, on a clock that the tests put where they like; requests are made for real and run
+ * on the fake engine.
+ */
 const platform = await createPlatform({ after })
 // Requests run, but no other scheduler with the clock of today.
 platform.workflows.start()
@@ -48,7 +51,8 @@ const states = async () => {
 /** What the rule has asked for so far. */
 const asked = async () => {
   const rows = await database<{ asked: string }[]>`
-    select r.action || ' ' || count(*) as asked from deployment_request r join deployment_target t on t.request_id = r.id
+    select r.action || ' ' || count(*) as asked from deployment_request r join deployment_target t
+    on t.request_id = r.id
     where environment_id = ${environment} and origin = 'QOVERY_INTERNAL' group by r.id order by r.seq`
   return rows.map((row) => row.asked)
 }
@@ -122,7 +126,8 @@ test('history and record of changes say that the deployment rule did it', async 
   const { origin, triggered_by } = results[0].auditing_data
   assert.deepEqual([origin, triggered_by], ['QOVERY_INTERNAL', 'deployment rule'])
   const events = await database<{ event_type: string; target_type: string }[]>`
-    select event_type, target_type from audit_event where environment_id = ${environment} and triggered_by = 'deployment rule' order by position`
+    select event_type, target_type from audit_event where environment_id = ${environment}
+    and triggered_by = 'deployment rule' order by position`
   assert.deepEqual(
     [...events],
     [

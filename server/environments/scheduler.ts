@@ -33,12 +33,12 @@ export interface SchedulerOptions {
 }
 
 /**
- * Stops environments outside the hours of their deployment rules and starts again what they stopped. The request and the note that
- * this change of sides is done are one transaction under a lock of the rule: whatever is killed, and however many servers look, it
- * is asked for once.
+ * Stops environments outside the hours of their deployment rules and starts again what they
+ * stopped. The request and the note that this change of sides is done are one transaction under a
+ * lock of the rule: whatever is killed, and however many servers look, it is asked for once.
  *
- * Environments are followed side by side, a few of each organization. A turn does not wait for slow ones, which continue while the
- * next turns follow others.
+ * Environments are followed side by side, a few of each organization. A turn does not wait for slow
+ * ones, which continue while the next turns follow others.
  */
 export function createScheduler(options: SchedulerOptions): Reconciler {
   const { database, clock } = options

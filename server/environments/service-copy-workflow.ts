@@ -22,7 +22,10 @@ export interface ServiceCopyOptions extends DataCopyOptions {
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 
-/** Brings the data of a service into a copy of it; until then nothing is done to the copy. It is whole, or it goes again. */
+/**
+ * Brings the data of a service into a copy of it; until then nothing is done to the copy. It is
+ * whole, or it goes again.
+ */
 export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow<ServiceCopyInput> {
   const { database, clock } = options
   return {

@@ -24,8 +24,9 @@ export interface Turn extends LastTurn {
 export const wrongMs = 86_400_000
 
 /**
- * Pure: what the rule demands now. Each edge is acted on once: one that is not later than the last is none, so a clock that is put
- * back repeats nothing. A rule that was changed, or is seen for the first time, is an edge where it changes sides.
+ * Pure: what the rule demands now. Each edge is acted on once: one that is not later than the last
+ * is none, so a clock that is put back repeats nothing. A rule that was changed, or is seen for the
+ * first time, is an edge where it changes sides.
  */
 export function turnAt(rule: TimedRule, last: LastTurn | undefined, now: Date): Turn {
   const known = last && last.edge.getTime() - now.getTime() <= wrongMs ? last : undefined

@@ -107,7 +107,8 @@ async function readTree(source: TreeSource, signal: AbortSignal): Promise<Tree> 
     if (bytes > limits.maxTreeBytes) {
       throw new GitError(
         'limits',
-        `The paths of the commit have more than ${limits.maxTreeBytes} bytes together. Use fewer files or shorter names.`,
+        `The paths of the commit have more than ${limits.maxTreeBytes} bytes together. Use fewer files or ` +
+          'shorter names.',
       )
     }
   }
@@ -149,7 +150,8 @@ async function archive(source: CheckoutSource, tree: Tree, path: string, signal:
   if (escaping !== undefined) {
     throw new GitError(
       'path',
-      `The symbolic link "${shown(escaping)}" points outside of ${directory === '' ? 'the repository' : `"${path}"`}. Remove it, or let it point to something inside.`,
+      `The symbolic link "${shown(escaping)}" points outside of ` +
+        `${directory === '' ? 'the repository' : `"${path}"`}. Remove it, or let it point to something inside.`,
     )
   }
   return source.program.open({

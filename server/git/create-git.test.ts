@@ -244,10 +244,20 @@ for (const place of places) {
   test(`${place}: links out of the tree and links on a path are rejected`, async (t) => {
     const { driver, repository, push, attempt, work } = await setScene(t, place)
     const links: Record<string, string> = {
-      'absolute/l': '/etc/passwd', 'up/l': '../../x', 'chain/a': 'b/../../x', 'chain/b': 'deep/deeper', 'in/l': '../ok/file',
-      'good/l': 'd/../file', 'loop/a': 'b', 'loop/b': 'a', 'app/Dockerfile': 'real', linked: 'ok', 'ign/.dockerignore': 'real',
-      'hidden/a': 'sub/up/x', 'hidden/sub/up': '..',
-    } // biome-ignore format: a table
+      'absolute/l': '/etc/passwd',
+      'up/l': '../../x',
+      'chain/a': 'b/../../x',
+      'chain/b': 'deep/deeper',
+      'in/l': '../ok/file',
+      'good/l': 'd/../file',
+      'loop/a': 'b',
+      'loop/b': 'a',
+      'app/Dockerfile': 'real',
+      linked: 'ok',
+      'ign/.dockerignore': 'real',
+      'hidden/a': 'sub/up/x',
+      'hidden/sub/up': '..',
+    }
     for (const [path, target] of Object.entries(links)) {
       await mkdir(join(work, path, '..'), { recursive: true })
       await symlink(target, join(work, path))

@@ -21,9 +21,15 @@ const remote: Remote = {
 test('contains only the listed variables', () => {
   const names = Object.keys(gitEnvironment('/home')).filter((name) => !/^GIT_CONFIG_(?:KEY|VALUE)_\d+$/.test(name))
   assert.deepEqual(names.sort(), [
-    'GIT_ALLOW_PROTOCOL', 'GIT_ASKPASS', 'GIT_CONFIG_COUNT', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_NOSYSTEM', 'GIT_LFS_SKIP_SMUDGE',
-    'GIT_TERMINAL_PROMPT', 'HOME',
-  ]) // biome-ignore format: a table
+    'GIT_ALLOW_PROTOCOL',
+    'GIT_ASKPASS',
+    'GIT_CONFIG_COUNT',
+    'GIT_CONFIG_GLOBAL',
+    'GIT_CONFIG_NOSYSTEM',
+    'GIT_LFS_SKIP_SMUDGE',
+    'GIT_TERMINAL_PROMPT',
+    'HOME',
+  ])
 })
 
 test('allows no protocol without a remote', () => {
@@ -35,11 +41,19 @@ test('disables hooks, links, monitors, submodules, replacements and redirects', 
   const config = configOf(gitEnvironment('/home', remote))
   assert.deepEqual(
     [
-      'core.hooksPath', 'core.symlinks', 'core.fsmonitor', 'core.useReplaceRefs', 'transfer.fsckObjects', 'safe.bareRepository',
-      'submodule.recurse', 'fetch.recurseSubmodules', 'http.followRedirects', 'transfer.bundleURI',
+      'core.hooksPath',
+      'core.symlinks',
+      'core.fsmonitor',
+      'core.useReplaceRefs',
+      'transfer.fsckObjects',
+      'safe.bareRepository',
+      'submodule.recurse',
+      'fetch.recurseSubmodules',
+      'http.followRedirects',
+      'transfer.bundleURI',
     ].map((key) => config[key]),
     ['/dev/null', 'false', 'false', 'false', 'true', 'explicit', 'false', 'false', 'false', 'false'],
-  ) // biome-ignore format: a table
+  )
 })
 
 test('pins the checked addresses and binds the credential to its origin', () => {

@@ -10,13 +10,15 @@ const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => 
     /Authentication failed|could not read (?:Username|Password)|returned error: 40[134]|repository .*not found|not a git repository/i,
     'denied',
     (host) =>
-      `${host} does not show this repository: it does not exist, or the git token does not give access to it. Check the address and the git token.`,
+      `${host} does not show this repository: it does not exist, or the git token does not give access to ` +
+      'it. Check the address and the git token.',
   ],
   [
     /returned error: 30\d|redirect/i,
     'unreachable',
     (host) =>
-      `${host} sends the request on to another address, which is not followed. Use the final address of the repository.`,
+      `${host} sends the request on to another address, which is not followed. Use the final address of the ` +
+      'repository.',
   ],
   [
     /couldn't find remote ref/i,

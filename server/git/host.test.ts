@@ -7,7 +7,17 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { until } from '../../test/support/until.ts'
 import { parseGitPath } from './git-path.ts'
-import { commit, git, type HostServer, newWorkTree, organizationA, organizationB, scratchDirectory, startHost, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
+import {
+  commit,
+  git,
+  type HostServer,
+  newWorkTree,
+  organizationA,
+  organizationB,
+  scratchDirectory,
+  startHost,
+  withToken,
+} from './git-server.fixture.ts'
 
 const urlOf = (server: HostServer, name: string, token: string): string =>
   withToken(`${server.origin}/git/${name}.git`, token)
@@ -190,7 +200,6 @@ test('parses only paths of the smart protocol', () => {
     '/git/x%00.git/info/refs',
     '/x/app.git/info/refs',
   ]) {
-    // biome-ignore format: a table
     assert.equal(parseGitPath(bad), undefined, bad)
   }
 })
@@ -226,7 +235,8 @@ test('imports a directory as a commit, and again only after a change', async (t)
   )
   assert.equal(
     await git(path, 'log', '--format=%H %P %an <%ae> %s', 'main'),
-    `${second} ${first} Quayside <quayside@localhost> -m "Example", changed\n${first}  Quayside <quayside@localhost> Example`,
+    `${second} ${first} Quayside <quayside@localhost> -m "Example", changed\n${first}  Quayside ` +
+      '<quayside@localhost> Example',
   )
   assert.deepEqual(
     (await readdir(path)).filter((name) => name.endsWith('.index')),

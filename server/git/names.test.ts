@@ -8,11 +8,44 @@ test('branch names are on the allow-list', () => {
   }
 })
 
-// biome-ignore format: a table
 const refusedBranches = [
-  '--upload-pack=touch x;git-upload-pack', '-x', 'a..b', 'a b', '@{u}', 'x.lock', 'a.lock/b', '/x', 'x/', 'a//b', 'a\\b', 'a~1', 'a^',
-  'a:b', '*', 'a*', '', 'a'.repeat(245), 'a;touch x', '$(id)', 'a$(id)', '`id`', 'a`id`', 'a&b', 'a|b', 'a"b', "a'b", '.a', 'a/.b', 'a.',
-  'a\n', 'a\0', 'é', '@', '+main', 'a?b', 'a[b',
+  '--upload-pack=touch x;git-upload-pack',
+  '-x',
+  'a..b',
+  'a b',
+  '@{u}',
+  'x.lock',
+  'a.lock/b',
+  '/x',
+  'x/',
+  'a//b',
+  'a\\b',
+  'a~1',
+  'a^',
+  'a:b',
+  '*',
+  'a*',
+  '',
+  'a'.repeat(245),
+  'a;touch x',
+  '$(id)',
+  'a$(id)',
+  '`id`',
+  'a`id`',
+  'a&b',
+  'a|b',
+  'a"b',
+  "a'b",
+  '.a',
+  'a/.b',
+  'a.',
+  'a\n',
+  'a\0',
+  'é',
+  '@',
+  '+main',
+  'a?b',
+  'a[b',
 ]
 for (const name of refusedBranches) {
   test(`the branch name ${JSON.stringify(name.slice(0, 40))} is rejected`, () =>
@@ -63,10 +96,30 @@ test('each path inside a tree has one spelling', () => {
   }
 })
 
-// biome-ignore format: a table
 const refusedPaths = [
-  '..', '../..', '/etc', '//', 'a/../b', 'a/../../b', '%2e%2e', '%2E%2e/x', 'a%2fb', 'a\\b', 'a\0', 'a\nb', 'a/'.repeat(2049), 'a'.repeat(256),
-  '-r', 'a/-r', '.git', '.GIT/config', 'a/.git', '.git::$INDEX_ALLOCATION', '.git /x', '.git.', '\u007f',
+  '..',
+  '../..',
+  '/etc',
+  '//',
+  'a/../b',
+  'a/../../b',
+  '%2e%2e',
+  '%2E%2e/x',
+  'a%2fb',
+  'a\\b',
+  'a\0',
+  'a\nb',
+  'a/'.repeat(2049),
+  'a'.repeat(256),
+  '-r',
+  'a/-r',
+  '.git',
+  '.GIT/config',
+  'a/.git',
+  '.git::$INDEX_ALLOCATION',
+  '.git /x',
+  '.git.',
+  '\u007f',
 ]
 for (const path of refusedPaths) {
   test(`the path ${JSON.stringify(path.slice(0, 40))} is refused`, () => assert.equal(treePath(path), undefined))

@@ -149,7 +149,8 @@ export async function readDirectories(
 }
 
 const tooMany = (directory: string): string =>
-  `${directory === '' ? 'The repository' : `"${shown(directory)}"`} has more than ${mostDirectories} directories, which are not listed. Write the path instead.`
+  `${directory === '' ? 'The repository' : `"${shown(directory)}"`} has more than ${mostDirectories} ` +
+  'directories, which are not listed. Write the path instead.'
 
 const inUtf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
 

@@ -31,7 +31,8 @@ export function parseRepositoryAddress(
   if (!url) return refuse('The repository address is not a valid URL.')
   if (url.username !== '' || url.password !== '') {
     refuse(
-      'The repository address must not contain a user name or a password. Store the token as a git token and choose it.',
+      'The repository address must not contain a user name or a password. Store the token as a git token and ' +
+        'choose it.',
     )
   }
   if (/[?#]/.test(text)) refuse('The repository address must not contain "?" or "#".')
@@ -50,7 +51,10 @@ function homeName(url: URL): string {
 
 function schemeProblem(text: string): string {
   if (/^(?:ssh|git\+ssh):|^[^/:@]*@[^/]*:/i.test(text)) {
-    return 'Repositories are read over https only, not ssh. Write the address as https://host/owner/name.git and use a git token.'
+    return (
+      'Repositories are read over https only, not ssh. Write the address as https://host/owner/name.git and ' +
+      'use a git token.'
+    )
   }
   if (/^[a-z0-9+.-]*::/i.test(text))
     return 'Transport helpers (name::address) are not allowed. Write the address as https://….'

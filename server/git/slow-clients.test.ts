@@ -8,7 +8,16 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { until } from '../../test/support/until.ts'
 import { systemClock } from '../lib/clock.ts'
-import { commandLines, git, type HostServer, newWorkTree, organizationA, scratchDirectory, startHost, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
+import {
+  commandLines,
+  git,
+  type HostServer,
+  newWorkTree,
+  organizationA,
+  scratchDirectory,
+  startHost,
+  withToken,
+} from './git-server.fixture.ts'
 
 const pace = { bytesPerSecond: 10_000, graceMs: 400 }
 const authorization = `Basic ${Buffer.from('git:token-of-a').toString('base64')}`
@@ -47,7 +56,11 @@ for (const service of ['git-upload-pack', 'git-receive-pack']) {
 test('a client that sends below the lowest rate is cut off, even if it never stops', async (t) => {
   const server = await startHost(t, { pace })
   await fill(t, server, 100)
-  const headers = { authorization, 'content-type': 'application/x-git-receive-pack-request', 'content-length': '1000000' }
+  const headers = {
+    authorization,
+    'content-type': 'application/x-git-receive-pack-request',
+    'content-length': '1000000',
+  }
   const sent = request(`${server.origin}/git/app.git/git-receive-pack`, { method: 'POST', headers })
   let isOpen = true
   sent.on('error', () => (isOpen = false))
@@ -59,7 +72,7 @@ test('a client that sends below the lowest rate is cut off, even if it never sto
     await systemClock.sleep(20)
   }
   await isCutOff(server)
-}) // biome-ignore format: as above
+})
 
 test('a client that does not read the answer is cut off', async (t) => {
   const server = await startHost(t, { pace })

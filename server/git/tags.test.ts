@@ -29,7 +29,9 @@ test('of several tags of a commit the highest version counts', async () => {
 })
 
 test('an annotated tag belongs to its commit, and malformed names are ignored', async () => {
-  const output = `${id('f')}\trefs/tags/v1\n${id('a')}\trefs/tags/v1^{}\n${id('b')}\trefs/tags/a b\n${id('c')}\trefs/heads/x\nnonsense`
+  const output =
+    `${id('f')}\trefs/tags/v1\n${id('a')}\trefs/tags/v1^{}\n${id('b')}\trefs/tags/a ` +
+    `b\n${id('c')}\trefs/heads/x\nnonsense`
   assert.deepEqual([...(await chooseTags(output))], [[id('a'), 'v1']])
 })
 

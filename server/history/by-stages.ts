@@ -25,8 +25,9 @@ export async function statusesWithStages(database: Database, environmentId: stri
 }
 
 /**
- * The same as one execution has left them, or leaves them just now: the services of today with the states to which it brought them, and those
- * that it did not concern. Throws AppError `invalid` where the environment had none of that id.
+ * The same as one execution has left them, or leaves them just now: the services of today with the
+ * states to which it brought them, and those that it did not concern. Throws AppError `invalid`
+ * where the environment had none of that id.
  */
 export async function statusesOfExecution(
   database: Database,

@@ -5,7 +5,10 @@ import { memberOf } from '../releases/index.ts'
 
 type Members = Readonly<Record<string, Json | undefined>>
 
-/** What the settings of a release say of where it came from and how it was started; absent what its kind does not have. */
+/**
+ * What the settings of a release say of where it came from and how it was started; absent what its
+ * kind does not have.
+ */
 interface Details {
   readonly image_name?: string
   readonly tag?: string
@@ -55,7 +58,10 @@ function eventOf(action: Action, isCron: boolean): JobEvent | undefined {
   return action === 'STOP' ? 'STOP' : 'DELETE'
 }
 
-/** The same in the newer form, beside the commit: of a job its whole schedule, of what is built and of databases nothing. */
+/**
+ * The same in the newer form, beside the commit: of a job its whole schedule, of what is built and
+ * of databases nothing.
+ */
 export interface HistoryDetails extends Details {
   readonly schedule?: JobSchedule
   readonly job_type?: 'CRON' | 'LIFECYCLE'

@@ -20,14 +20,19 @@ export const listTargetsWithSettings = (sql: Sql, requestIds: readonly string[])
     where t.request_id = any(${[...requestIds]}::uuid[]) order by t.stage_order, t.service_seq`
 
 /**
- * What was done to one service, newest first, at most 20. The limit is a literal: of a parameter, the planner expects a tenth of the
- * history and reads all requests for it.
+ * What was done to one service, newest first, at most 20. The limit is a literal: of a parameter,
+ * the planner expects a tenth of the history and reads all requests for it.
  */
 export const listServiceTargets = (sql: Sql, serviceId: string, behind: string | undefined) =>
   sql<(HistoryRow & WithSettings)[]>`
     select t.*, q.execution_id, q.action, q.origin, q.triggered_by, q.created_at, q.updated_at, ${targetSettings(sql)}
     from (select * from deployment_target where service_id = ${serviceId}
-        ${behind === undefined ? sql`` : sql`and service_seq < (select service_seq from deployment_target where request_id = ${behind} and service_id = ${serviceId})`}
+        ${
+          behind === undefined
+            ? sql``
+            : sql`and service_seq < (select service_seq from deployment_target
+          where request_id = ${behind} and service_id = ${serviceId})`
+        }
       order by service_seq desc limit 20) t
     join deployment_request q on q.id = t.request_id
     order by t.service_seq desc`

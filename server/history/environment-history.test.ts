@@ -15,7 +15,12 @@ const get = async (path: string) => {
   return Object(answer.body)
 }
 async function run(action: string): Promise<string> {
-  const answer = await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/${action}`, action === 'deploy' ? {} : undefined)
+  const answer = await call(
+    a.tokens.DEPLOY,
+    'POST',
+    `/application/${applicationId}/${action}`,
+    action === 'deploy' ? {} : undefined,
+  )
   assert.equal(answer.status, 202, answer.text)
   const { id } = Object(answer.body)
   await until(`${action} has ended`, async () => {
@@ -23,7 +28,7 @@ async function run(action: string): Promise<string> {
     return row?.['finished_at'] !== null
   })
   return id
-} // biome-ignore format: one line
+}
 
 const [deployed, stopped] = [await run('deploy'), await run('stop')]
 
@@ -56,25 +61,37 @@ test('the older form goes on behind a deployment', async () => {
   assert.deepEqual(ids(await get(own)), [stopped, deployed])
   assert.deepEqual((await get(own)).results[0].status, 'SUCCESS')
   assert.deepEqual(ids(await get(`${own}?startId=${stopped}`)), [deployed])
-  for (const wrong of [`/environment/${b.objects.environmentId}/deploymentHistory`, path.replace(environmentId, '0190ffff-ffff-7fff-bfff-ffffffffffff')])
+  for (const wrong of [
+    `/environment/${b.objects.environmentId}/deploymentHistory`,
+    path.replace(environmentId, '0190ffff-ffff-7fff-bfff-ffffffffffff'),
+  ])
     assert.equal((await call(a.tokens.READ, 'GET', wrong)).status, 404)
-  const foreign = await call(b.tokens.READ, 'GET', `/environment/${b.objects.environmentId}/deploymentHistory?startId=${deployed}`)
+  const foreign = await call(
+    b.tokens.READ,
+    'GET',
+    `/environment/${b.objects.environmentId}/deploymentHistory?startId=${deployed}`,
+  )
   assert.equal(foreign.status, 404)
   assert.match(Object(foreign.body).message, /^startId/)
-}) // biome-ignore format: one line
+})
 
 test('statuses stand under the stages, with what the last deployment did to them', async () => {
   const { environment, stages } = await get(`/environment/${environmentId}/statusesWithStages`)
   assert.equal(environment.state, 'STOPPED')
   const stage = stages.find((one: { applications: unknown[] }) => one.applications.length > 0)
-  assert.deepEqual([stage.stage.name, stage.stage.status, stage.applications[0].state], ['DEFAULT APPLICATION', 'DONE', 'STOPPED'])
+  assert.deepEqual(
+    [stage.stage.name, stage.stage.status, stage.applications[0].state],
+    ['DEFAULT APPLICATION', 'DONE', 'STOPPED'],
+  )
   const other = stages.find((one: { containers: unknown[] }) => one.containers.length > 0)
   assert.equal(other.stage.status, undefined)
-}) // biome-ignore format: one line
+})
 
 test('the statuses of one execution are what it did, whatever came after it', async () => {
   const { results } = await get(`/environment/${environmentId}/deploymentHistoryV2`)
-  const [stop, deploy]: string[] = results.map(({ identifier }: { identifier: { execution_id: string } }) => identifier.execution_id)
+  const [stop, deploy]: string[] = results.map(
+    ({ identifier }: { identifier: { execution_id: string } }) => identifier.execution_id,
+  )
   const stages = [...(await get(`/environment/${environmentId}/statusesWithStages`)).stages].map(({ stage }) => stage)
   const of = (version: string) => statusesOfExecution(platform.database, environmentId, stages, version)
   const summary = ({ environment, stages: told }: Awaited<ReturnType<typeof of>>) => {
@@ -99,7 +116,7 @@ test('the statuses of one execution are what it did, whatever came after it', as
     application: ['STOPPED', stop, 'STOP'],
   })
   await assert.rejects(of('nothing'), { code: 'invalid', message: /^version: .*nothing/ })
-}) // biome-ignore format: one line
+})
 
 test('the older log tells how each line’s service stood', async () => {
   const { results } = await get(`/environment/${environmentId}/log`)

@@ -20,16 +20,17 @@ export interface WithSettings {
 }
 
 /**
- * Settings of the release that the target `t` names; of what runs nothing when it is deployed, and of what failed before it was started,
- * those of the release that its request made. Each is one look into an index, however many releases there are.
+ * Settings of the release that the target `t` names; of what runs nothing when it is deployed, and
+ * of what failed before it was started, those of the release that its request made. Each is one
+ * look into an index, however many releases there are.
  */
 export const targetSettings = (sql: Sql) => sql`
   coalesce((select settings from release where id = t.release_id),
     (select settings from release where service_id = t.service_id and request_id = t.request_id)) as settings`
 
 /**
- * The last ones of a service, newest first, at most 20. That limit is a literal: of a parameter, the planner expects a tenth of the
- * history and reads all requests for it.
+ * The last ones of a service, newest first, at most 20. That limit is a literal: of a parameter,
+ * the planner expects a tenth of the history and reads all requests for it.
  */
 export const listHistory = (sql: Sql, serviceId: string, count: number) =>
   sql<(HistoryRow & WithSettings)[]>`

@@ -21,7 +21,8 @@ async function environmentAfter({ action, status, targets }: Past) {
   const id = newId()
   const ended = !['QUEUED', 'ONGOING', 'CANCELING'].includes(status)
   await database`update service set state = 'BUILD_ERROR' where id = ${applicationId}`
-  await database`insert into workflow (id, kind, key, state, input) values (${id}, 'deployment', ${environmentId}, 'done', '{}')`
+  await database`insert into workflow (id, kind, key, state, input)
+    values (${id}, 'deployment', ${environmentId}, 'done', '{}')`
   await database`
     insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
       created_at, updated_at, started_at, finished_at)
@@ -29,9 +30,11 @@ async function environmentAfter({ action, status, targets }: Past) {
       now(), now(), now(), ${ended ? new Date() : null})`
   for (const state of targets) {
     await database`
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state, status,
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      status,
         former_state, started_at, finished_at)
-      values (${id}, ${newId()}, 'application', 'fixture', 'app://icon', 'stage', 0, ${state}, ${ended ? 'SUCCESS' : 'ONGOING'},
+      values (${id}, ${newId()}, 'application', 'fixture', 'app://icon', 'stage', 0, ${state},
+      ${ended ? 'SUCCESS' : 'ONGOING'},
         'READY', now(), ${ended ? new Date() : null})`
   }
   return { environmentId, projectId }

@@ -32,7 +32,8 @@ test('old logs of deployments go, those that run, that are young or the newest o
     await sql`
       insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
         created_at, updated_at, finished_at)
-      values (${id}, ${environmentId}, ${execution}, 'DEPLOY', 'SUCCESS', 'API', 'test', 'test', now(), now(), ${finished})`
+      values (${id}, ${environmentId}, ${execution}, 'DEPLOY', 'SUCCESS', 'API', 'test', 'test', now(), now(),
+      ${finished})`
   }
   await add('old', ago(31))
   await add('endless', null)

@@ -10,8 +10,9 @@ const batch = 500
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Deletes the logs of deployments that ended more than `days` days ago, but for the newest of each environment, and of those whose environment is
- * gone. The deployments themselves stay in the history.
+ * Deletes the logs of deployments that ended more than `days` days ago, but for the newest of each
+ * environment, and of those whose environment is gone. The deployments themselves stay in the
+ * history.
  */
 export const createLogPruner = (options: {
   readonly database: Database

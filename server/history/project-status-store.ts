@@ -40,7 +40,8 @@ export interface EnvironmentSummaryRow {
 export const listEnvironmentSummaries = (sql: Sql, projectId: string) =>
   sql<EnvironmentSummaryRow[]>`
     select e.id, e.created_at, e.updated_at, e.name, e.mode, a.id as active_request_id,
-      jsonb_build_object('id', c.id, 'name', c.name, 'cloud_provider', c.cloud_provider, 'is_demo', c.is_demo) as cluster,
+      jsonb_build_object('id', c.id, 'name', c.name, 'cloud_provider', c.cloud_provider, 'is_demo', c.is_demo) as
+      cluster,
       coalesce((select jsonb_agg(jsonb_build_object('state', s.state, 'config_version', s.config_version,
           'deployed_config_version', s.deployed_config_version))
         from service s where s.environment_id = e.id), '[]') as services,

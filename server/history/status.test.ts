@@ -72,18 +72,31 @@ test('a service is up to date, out of date or was never deployed', () => {
 
 test('steps are those that the API names, and their sum is told when all are over', () => {
   const ended = toStatus(row())
-  assert.deepEqual(ended.steps?.details.map(({ step_name }) => step_name), ['GIT_CLONE', 'BUILD'])
+  assert.deepEqual(
+    ended.steps?.details.map(({ step_name }) => step_name),
+    ['GIT_CLONE', 'BUILD'],
+  )
   assert.deepEqual([ended.steps?.total_duration_sec, ended.steps?.total_computing_duration_sec], [7, 7])
   assert.equal(ended.deployment_request_id, null)
   const running = toStatus(row({ request_status: 'ONGOING', target_status: 'ONGOING' }))
   assert.deepEqual([running.steps?.total_duration_sec, running.deployment_request_id], [null, 'request'])
-}) // biome-ignore format: one line
+})
 
 test('before any request nothing is said of one', () => {
-  const none = toStatus(row({ request_id: null, execution_id: null, action: null, request_status: null, target_status: null, steps: null, state: 'READY' }))
+  const none = toStatus(
+    row({
+      request_id: null,
+      execution_id: null,
+      action: null,
+      request_status: null,
+      target_status: null,
+      steps: null,
+      state: 'READY',
+    }),
+  )
   assert.deepEqual(none.status_details, { action: 'UNKNOWN', status: 'NEVER', sub_action: 'NONE' })
   assert.equal('steps' in none || 'execution_id' in none, false)
-}) // biome-ignore format: one line
+})
 
 test('words that only we have are told in words of the API', () => {
   const { status_details } = toStatus(row({ action: 'UNINSTALL', target_status: 'SKIPPED' }))
@@ -118,10 +131,16 @@ test('what failed is told by its own words, in the state of the step that it fai
 })
 
 test('what is no outcome of the deployment is left to the workflow', () => {
-  for (const error of [new LeaseLostError('x'), new AppError('unavailable', 'x'), new TypeError('a bug'), 'text', undefined]) {
+  for (const error of [
+    new LeaseLostError('x'),
+    new AppError('unavailable', 'x'),
+    new TypeError('a bug'),
+    'text',
+    undefined,
+  ]) {
     assert.equal(toFailure(error, 'DEPLOYMENT_ERROR'), undefined)
   }
-}) // biome-ignore format: one line
+})
 
 test('no status of ERROR has an empty reason, whatever was observed and recorded', () => {
   for (const state of stateNames) {

@@ -41,22 +41,54 @@ const serviceRow = {
 
 test('what is made is named by the reply, below what the path names', () => {
   const made = entry(
-    { operation: { target: 'environment', kind: 'database', event: { type: 'CREATE', target: 'SERVICE' } }, reply: { id: thing, name: 'db' } },
-    { target: { id: environment, name: 'prod', organization_id: organization, project_id: project, project_name: 'Shop' } },
+    {
+      operation: { target: 'environment', kind: 'database', event: { type: 'CREATE', target: 'SERVICE' } },
+      reply: { id: thing, name: 'db' },
+    },
+    {
+      target: {
+        id: environment,
+        name: 'prod',
+        organization_id: organization,
+        project_id: project,
+        project_name: 'Shop',
+      },
+    },
   )
   assert.deepEqual(target(made), ['DATABASE', thing, 'db', null])
-  assert.deepEqual([made?.project_id, made?.project_name, made?.environment_id, made?.environment_name], [project, 'Shop', environment, 'prod'])
-  const first = entry({ operation: { target: 'organization', event: { type: 'CREATE', target: 'PROJECT' } }, reply: { id: thing, name: 'Shop' } }, { target: { id: organization, name: 'Org', organization_id: organization } })
-  assert.deepEqual([...target(first), first?.project_id, first?.project_name], ['PROJECT', thing, 'Shop', null, thing, 'Shop'])
-}) // biome-ignore format: long rows
+  assert.deepEqual(
+    [made?.project_id, made?.project_name, made?.environment_id, made?.environment_name],
+    [project, 'Shop', environment, 'prod'],
+  )
+  const first = entry(
+    {
+      operation: { target: 'organization', event: { type: 'CREATE', target: 'PROJECT' } },
+      reply: { id: thing, name: 'Shop' },
+    },
+    { target: { id: organization, name: 'Org', organization_id: organization } },
+  )
+  assert.deepEqual(
+    [...target(first), first?.project_id, first?.project_name],
+    ['PROJECT', thing, 'Shop', null, thing, 'Shop'],
+  )
+})
 
 test('what is changed is named by the path, and a part of it by its own word', () => {
   const operation = { target: 'service', event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' } } as const
-  const changed = entry({ operation, reply: { id: thing, key: 'KEY' }, former: { id: thing, value: 'old' } }, { target: serviceRow, ids: [thing] })
+  const changed = entry(
+    { operation, reply: { id: thing, key: 'KEY' }, former: { id: thing, value: 'old' } },
+    { target: serviceRow, ids: [thing] },
+  )
   assert.deepEqual(target(changed), ['JOB', service, 'web', 'VARIABLE'])
-  assert.deepEqual([changed?.change, changed?.original_change], [`{"id":"${thing}","key":"KEY"}`, `{"id":"${thing}","value":"old"}`])
-  assert.deepEqual([changed?.project_id, changed?.environment_name, changed?.origin, changed?.triggered_by], [project, 'prod', 'CLI', 'ann'])
-}) // biome-ignore format: long rows
+  assert.deepEqual(
+    [changed?.change, changed?.original_change],
+    [`{"id":"${thing}","key":"KEY"}`, `{"id":"${thing}","value":"old"}`],
+  )
+  assert.deepEqual(
+    [changed?.project_id, changed?.environment_name, changed?.origin, changed?.triggered_by],
+    [project, 'prod', 'CLI', 'ann'],
+  )
+})
 
 test('what is removed is named as it was', () => {
   const operation = { target: 'organization', event: { type: 'DELETE', target: 'WEBHOOK' } } as const
@@ -67,32 +99,56 @@ test('what is removed is named as it was', () => {
 
 test('a variable that is reached by its own id stands at its owner', () => {
   const operation = { target: 'variable', event: { type: 'DELETE', target: 'SERVICE', sub: 'VARIABLE' } } as const
-  const row = { id: thing, organization_id: organization, project_id: project, environment_id: null, service_id: null, service_kind: null }
+  const row = {
+    id: thing,
+    organization_id: organization,
+    project_id: project,
+    environment_id: null,
+    service_id: null,
+    service_kind: null,
+  }
   assert.deepEqual(target(entry({ operation }, { target: row })), ['PROJECT', project, '', 'VARIABLE'])
-  const ofService = { ...row, environment_id: environment, service_id: service, service_kind: 'helm', service_name: 'chart' }
+  const ofService = {
+    ...row,
+    environment_id: environment,
+    service_id: service,
+    service_kind: 'helm',
+    service_name: 'chart',
+  }
   assert.deepEqual(target(entry({ operation }, { target: ofService })), ['HELM', service, 'chart', 'VARIABLE'])
-}) // biome-ignore format: long rows
+})
 
 test('without a target the body says the place, and a new organization is its own', () => {
   const operation = { target: 'caller', event: { type: 'CREATE', target: 'SERVICE', sub: 'VARIABLE' } } as const
   const place = { organization: { id: organization, name: 'Org' }, project: { id: project, name: 'Shop' } }
   const elsewhere = entry({ operation, place, reply: { id: thing } })
-  assert.deepEqual([...target(elsewhere), elsewhere?.organization_id], ['PROJECT', project, 'Shop', 'VARIABLE', organization])
+  assert.deepEqual(
+    [...target(elsewhere), elsewhere?.organization_id],
+    ['PROJECT', project, 'Shop', 'VARIABLE', organization],
+  )
   const founding = { target: 'caller', event: { type: 'CREATE', target: 'ORGANIZATION' } } as const
   const nobody = { caller: { id: 'caller', name: 'ann', organizationId: '' } }
   assert.equal(entry({ operation: founding, reply: { id: thing, name: 'New' } }, nobody)?.organization_id, thing)
   assert.equal(entry({ operation }, nobody), undefined)
-}) // biome-ignore format: long rows
+})
 
 test('where nothing is replied, the ids that the request named tell what was done', () => {
-  const operation = { target: 'organization', event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'MEMBER_ROLE' } } as const
+  const operation = {
+    target: 'organization',
+    event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'MEMBER_ROLE' },
+  } as const
   const row = { id: organization, name: 'Org', organization_id: organization }
   const body = { user_id: thing, role_id: service, password: 'x', name: 'x', some_ids_in_order: [thing] }
   const changed = entry({ operation }, { target: row, body })
   assert.deepEqual(target(changed), ['MEMBERS_AND_ROLES', thing, '', 'MEMBER_ROLE'])
   assert.deepEqual(JSON.parse(changed?.change ?? ''), { user_id: thing, role_id: service, some_ids_in_order: [thing] })
-  assert.deepEqual(target(entry({ operation }, { target: row })), ['MEMBERS_AND_ROLES', organization, 'Org', 'MEMBER_ROLE'])
-}) // biome-ignore format: long rows
+  assert.deepEqual(target(entry({ operation }, { target: row })), [
+    'MEMBERS_AND_ROLES',
+    organization,
+    'Org',
+    'MEMBER_ROLE',
+  ])
+})
 
 test('what a client says of itself becomes one short line', () => {
   const operation = { target: 'service', event: { type: 'TRIGGER_STOP', target: 'SERVICE' } } as const

@@ -94,7 +94,10 @@ function targetType({ event, kind }: Change['operation'], { service, environment
   return environment ? 'ENVIRONMENT' : project ? 'PROJECT' : 'ORGANIZATION'
 }
 
-/** What it was done to: the object above it in the path where that is meant, else what the reply shows, or what was there. */
+/**
+ * What it was done to: the object above it in the path where that is meant, else what the reply
+ * shows, or what was there.
+ */
 function targetOf({ operation, call, reply, former }: Change, type: string, place: Place): Named {
   const { event } = operation
   const isNew = (event.type === 'CREATE' || event.type === 'CLONE') && event.sub === undefined

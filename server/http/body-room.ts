@@ -16,8 +16,9 @@ export interface BodyPlace {
 }
 
 /**
- * Bounds the bytes of all bodies that are held at a time, from the first byte read until the request is answered. They are
- * shared out among those who send them, so that no sender takes all. Small bodies are always let in.
+ * Bounds the bytes of all bodies that are held at a time, from the first byte read until the
+ * request is answered. They are shared out among those who send them, so that no sender takes all.
+ * Small bodies are always let in.
  */
 export class BodyRoom {
   readonly #shares: Shares

@@ -14,8 +14,8 @@ export interface BodyLimits {
 }
 
 /**
- * All bytes of a body, within its limits. Throws AppError `tooLarge` or `requestTimeout`, and the connection ends; `unavailable` where there is
- * no room for it.
+ * All bytes of a body, within its limits. Throws AppError `tooLarge` or `requestTimeout`, and the
+ * connection ends; `unavailable` where there is no room for it.
  */
 export async function readBytes(payload: Readable, limits: BodyLimits, clock: Clock): Promise<Buffer> {
   const { timeoutMs, place } = limits

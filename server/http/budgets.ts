@@ -17,8 +17,9 @@ export interface Budgets {
 const maxKnown = 100_000
 
 /**
- * A token that was good before has a budget of its own. Everything else is taken from that of the address: whoever tries
- * tokens gets no budget for each, and keeps nobody from asking who has shown a good one.
+ * A token that was good before has a budget of its own. Everything else is taken from that of the
+ * address: whoever tries tokens gets no budget for each, and keeps nobody from asking who has shown
+ * a good one.
  */
 export function createBudgets(limiter: RateLimiter, trustedProxies: readonly string[] = []): Budgets {
   const trusts = networkList(trustedProxies)

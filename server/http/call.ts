@@ -53,7 +53,10 @@ export interface Call<T extends Target, Query, Body> {
   /** The parameters of the path as they were sent, by their names: for those that are words and no ids. */
   readonly words: Readonly<Record<string, string>>
   readonly client: Client
-  /** Writes the record of changes with the request that the handler accepts; see `RequestedBy`. Others have it written for them. */
+  /**
+   * Writes the record of changes with the request that the handler accepts; see `RequestedBy`.
+   * Others have it written for them.
+   */
   readonly record?: RecordRequest
 }
 

@@ -56,8 +56,11 @@ test('a changed object is recorded as it was and as it is', async () => {
   assert.equal(JSON.parse(row?.['change']).name, `named ${projectId}`)
   assert.match(JSON.parse(row?.['original_change']).name, /^project \d+$/)
   const events = await call(a.tokens.ADMIN, 'GET', `/organization/${a.organizationId}/events?targetId=${projectId}`)
-  assert.deepEqual(Object(events.body).events.map((event: { id: string }) => event.id), [row?.['id']])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    Object(events.body).events.map((event: { id: string }) => event.id),
+    [row?.['id']],
+  )
+})
 
 test('the token of a new API token is not recorded, and sealed where its reply is kept', async () => {
   const path = `/organization/${a.organizationId}/apiToken`
@@ -135,18 +138,23 @@ test('of two changes with the same If-Match one is made; without it the last one
   const { projectId } = await platform.addObjects(a)
   const path = `/project/${projectId}`
   const tag = etag(await get(path))
-  const answers = await Promise.all(['x', 'y', 'z'].map((name) => put(path, { name: `${name} ${projectId}` }, { 'if-match': tag })))
+  const answers = await Promise.all(
+    ['x', 'y', 'z'].map((name) => put(path, { name: `${name} ${projectId}` }, { 'if-match': tag })),
+  )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412])
   const refused = answers.find(({ status }) => status === 412)
   assert.match(Object(refused?.body).message, /^If-Match: it was changed since it was read. Read it again/)
   assert.equal((await put(path, { name: `w ${projectId}` })).status, 200)
   assert.equal((await put(path, { name: `v ${projectId}` }, { 'if-match': '*' })).status, 200)
-  const remove = (tags: string) => call(a.tokens.ADMIN, 'DELETE', `/organization/${a.organizationId}/webhook/${a.objects.webhookId}`, undefined, { 'if-match': tags })
+  const remove = (tags: string) =>
+    call(a.tokens.ADMIN, 'DELETE', `/organization/${a.organizationId}/webhook/${a.objects.webhookId}`, undefined, {
+      'if-match': tags,
+    })
   assert.equal((await remove(tag)).status, 412)
   const hook = await get(`/organization/${a.organizationId}/webhook/${a.objects.webhookId}`)
   assert.equal((await remove(etag(hook))).status, 204)
   assert.equal((await remove('*')).status, 404)
-}) // biome-ignore format: long rows
+})
 
 test('If-Match is refused where nothing answers an ETag, and where it is none', async () => {
   const { projectId } = a.objects
@@ -161,7 +169,8 @@ test('If-Match is refused where nothing answers an ETag, and where it is none', 
 
 test('an absent body, null and {} are one request for a key, and another body is another one', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
-  const deploy = (body: unknown) => post(`/application/${applicationId}/deploy`, body, `null ${environmentId}`.replace(' ', '-'))
+  const deploy = (body: unknown) =>
+    post(`/application/${applicationId}/deploy`, body, `null ${environmentId}`.replace(' ', '-'))
   const first = await deploy('null')
   assert.equal(first.status, 202, first.text)
   for (const body of [undefined, {}, 'null']) {
@@ -170,15 +179,16 @@ test('an absent body, null and {} are one request for a key, and another body is
   }
   assert.equal((await deploy({ git_commit_id: 'a'.repeat(40) })).status, 409)
   assert.equal((await deploy('{"broken')).status, 400)
-}) // biome-ignore format: one line
+})
 
 test('an operation without a body replays whatever of those came with the key', async () => {
   const { environmentId } = await platform.addObjects(a)
   const deploy = (body: unknown) => post(`/environment/${environmentId}/deploy`, body, `deploy-${environmentId}`)
   const first = await deploy('null')
   assert.equal(first.status, 202, first.text)
-  for (const body of [undefined, '{}', 'null']) assert.equal((await deploy(body)).headers['idempotency-replayed'], 'true')
-}) // biome-ignore format: one line
+  for (const body of [undefined, '{}', 'null'])
+    assert.equal((await deploy(body)).headers['idempotency-replayed'], 'true')
+})
 
 test('a body of null with If-Match is compared like any other change', async () => {
   const { environmentId } = await platform.addObjects(a)

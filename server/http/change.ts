@@ -25,8 +25,8 @@ export interface ChangeOptions {
 }
 
 /**
- * These accept a deployment of one service in a single statement, which writes the record of changes, too: what a transaction
- * adds in round trips would be most of what accepting costs.
+ * These accept a deployment of one service in a single statement, which writes the record of
+ * changes, too: what a transaction adds in round trips would be most of what accepting costs.
  */
 const accepting: ReadonlySet<string> = new Set<keyof Handlers>([
   'deployService',
@@ -37,8 +37,8 @@ const accepting: ReadonlySet<string> = new Set<keyof Handlers>([
 ])
 
 /**
- * Answers what changes something. The handler, the record of changes, the kept reply and the comparison with If-Match are one
- * transaction: all of it is there afterwards, or nothing.
+ * Answers what changes something. The handler, the record of changes, the kept reply and the
+ * comparison with If-Match are one transaction: all of it is there afterwards, or nothing.
  */
 export function createChanger(operation: ChangingOperation, handle: Handle, options: ChangeOptions) {
   const reader = createReader(operation, options.handlers)

@@ -10,7 +10,10 @@ export interface ConnectionOptions {
   readonly log: Logger
 }
 
-/** Shares out the connections of the API's port among its clients. A WebSocket stream keeps its connection in use until it closes. */
+/**
+ * Shares out the connections of the API's port among its clients. A WebSocket stream keeps its
+ * connection in use until it closes.
+ */
 export function limitConnections(server: Server, { connectionLimits, trustedProxies, log }: ConnectionOptions): void {
   const shares = new ConnectionShares<Socket>(connectionLimits, networkList(trustedProxies))
   server.on('connection', (socket: Socket) => {

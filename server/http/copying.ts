@@ -12,8 +12,9 @@ const waiting: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Throws 409 for changes of an environment or service whose data are being copied or restored. A copy can be read and deleted, and
- * deployments of it can be requested. Nothing but reading is possible while a backup is restored; deletions are checked when they are accepted.
+ * Throws 409 for changes of an environment or service whose data are being copied or restored. A
+ * copy can be read and deleted, and deployments of it can be requested. Nothing but reading is
+ * possible while a backup is restored; deletions are checked when they are accepted.
  */
 export function refuseWhileCopied(
   { method, event }: Pick<Operation, 'method' | 'event'>,

@@ -33,13 +33,30 @@ test('a browser on a listed origin may ask, and read what it needs', async () =>
 })
 
 test('of other origins nothing is said, and without a list of none', async () => {
-  const others = ['https://evil.example', 'null', `${origin}.evil.example`, 'http://console.example', `${origin}:444`, origin.toUpperCase()]
+  const others = [
+    'https://evil.example',
+    'null',
+    `${origin}.evil.example`,
+    'http://console.example',
+    `${origin}:444`,
+    origin.toUpperCase(),
+  ]
   for (const other of others) {
     const ask = server([origin])
-    const answers = [await ask('GET', { origin: other }), await ask('OPTIONS', { origin: other, 'access-control-request-method': 'PUT' })]
-    assert.deepEqual(answers.map(({ status, cors }) => [status, cors]), [[200, []], [404, []]], other)
+    const answers = [
+      await ask('GET', { origin: other }),
+      await ask('OPTIONS', { origin: other, 'access-control-request-method': 'PUT' }),
+    ]
+    assert.deepEqual(
+      answers.map(({ status, cors }) => [status, cors]),
+      [
+        [200, []],
+        [404, []],
+      ],
+      other,
+    )
   }
   const ask = server([])
   assert.deepEqual((await ask('GET', { origin })).cors, [])
   assert.equal((await ask('OPTIONS', { origin, 'access-control-request-method': 'GET' })).status, 404)
-}) // biome-ignore format: long rows
+})

@@ -8,9 +8,10 @@ const exposedHeaders =
 const maxAgeSeconds = 600
 
 /**
- * Lets pages of these origins use the API from a browser, each as whoever the token of its request is: cookies are not used. Of
- * other origins nothing is said, so that browsers keep the answer from them. A browser's question before a request
- * (`OPTIONS` with `Access-Control-Request-Method`) is answered without a credential, for any address.
+ * Lets pages of these origins use the API from a browser, each as whoever the token of its request
+ * is: cookies are not used. Of other origins nothing is said, so that browsers keep the answer from
+ * them. A browser's question before a request (`OPTIONS` with `Access-Control-Request-Method`) is
+ * answered without a credential, for any address.
  */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return

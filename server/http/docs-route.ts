@@ -28,10 +28,14 @@ const start = `SwaggerUIBundle({ url: '/docs/openapi.json', dom_id: '#viewer', d
 `
 /** The viewer makes style elements and images of its own, and asks this server only. */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const cacheable = 'public, max-age=3600'
 
-/** `/docs`: the API as a page to read and to try, made by a viewer that comes with the server. Its document describes WebSockets among the paths. */
+/**
+ * `/docs`: the API as a page to read and to try, made by a viewer that comes with the server. Its
+ * document describes WebSockets among the paths.
+ */
 export function mountDocs(app: FastifyInstance, version: string): void {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   const send = (reply: FastifyReply, type: string, body: string | Buffer): FastifyReply =>

@@ -26,7 +26,10 @@ const transport: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['notFound', 'There is no such object.'],
 }
 
-/** What is answered to whatever was thrown: expected failures as they are, everything else as 500 with the cause in the log. */
+/**
+ * What is answered to whatever was thrown: expected failures as they are, everything else as 500
+ * with the cause in the log.
+ */
 export const errorHandler =
   (log: Logger) =>
   (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {

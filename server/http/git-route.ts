@@ -76,9 +76,13 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
 const noSuchRepository = (): AppError => new AppError('notFound', 'There is no such repository.')
 
 const pushText =
-  'A push needs the permission WRITE in every environment with a service that uses the repository; to one that none uses, in every project. The token lacks it.'
+  'A push needs the permission WRITE in every environment with a service that uses the repository; to one ' +
+  'that none uses, in every project. The token lacks it.'
 
-/** The password of Basic authentication as a Bearer credential, in the one spelling of base64; other schemes as they are. */
+/**
+ * The password of Basic authentication as a Bearer credential, in the one spelling of base64; other
+ * schemes as they are.
+ */
 function tokenOf(authorization: string | undefined): string | undefined {
   const [, encoded] = /^basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '') ?? []
   if (encoded === undefined) return authorization

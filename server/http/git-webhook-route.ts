@@ -74,7 +74,10 @@ async function readBody(
   }
 }
 
-/** Those that came twice are joined by Node or kept as the first one; here they are none, for which one counts would be a guess. */
+/**
+ * Those that came twice are joined by Node or kept as the first one; here they are none, for which
+ * one counts would be a guess.
+ */
 function headersOf({ raw }: FastifyRequest): Readonly<Record<string, string>> {
   const found = new Map<string, string[]>()
   for (let index = 0; index < raw.rawHeaders.length; index += 2) {

@@ -1,4 +1,7 @@
-/** The door: authenticates, authorises, validates and serialises every operation of the contract, and keeps replies for idempotency keys. It has no rule of a room. */
+/**
+ * The door: authenticates, authorises, validates and serialises every operation of the contract,
+ * and keeps replies for idempotency keys. It has no rule of a room.
+ */
 export { createBudgets } from './budgets.ts'
 export { createHandlers, type Rooms } from './handlers/index.ts'
 export { createReplyPruner } from './kept-replies.ts'

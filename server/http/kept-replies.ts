@@ -34,8 +34,9 @@ const cellOf = ({ caller, key }: Pick<RequestKey, 'caller' | 'key'>): Cell => ({
 })
 
 /**
- * Takes the key for this request, in its transaction: undefined, and it may go on. Gives the reply of the same request where that
- * was answered within a day; throws 409 where the key is of another request. Waits while the same key is under way.
+ * Takes the key for this request, in its transaction: undefined, and it may go on. Gives the reply
+ * of the same request where that was answered within a day; throws 409 where the key is of another
+ * request. Waits while the same key is under way.
  */
 export async function takeKey({ vault, clock }: Options, sql: Sql, asked: RequestKey): Promise<KeptReply | undefined> {
   const { caller, key } = asked

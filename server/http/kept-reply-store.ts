@@ -12,8 +12,8 @@ export interface KeptRow {
 }
 
 /**
- * True where the key is free, or was used before the cutoff; it is taken then. Whoever asks for a key whose request is under way
- * waits for the end of that.
+ * True where the key is free, or was used before the cutoff; it is taken then. Whoever asks for a
+ * key whose request is under way waits for the end of that.
  */
 export async function insertKey(
   sql: Sql,
@@ -40,7 +40,8 @@ export async function setReply(
   { caller, key }: Pick<KeptRow, 'caller' | 'key'>,
   reply: Pick<KeptRow, 'organization_id' | 'status' | 'body'>,
 ): Promise<void> {
-  await sql`update kept_reply set ${sql(reply, 'organization_id', 'status', 'body')} where caller = ${caller} and key = ${key}`
+  await sql`update kept_reply set ${sql(reply, 'organization_id', 'status', 'body')} where caller = ${caller}
+    and key = ${key}`
 }
 
 export async function deleteKept(sql: Sql, before: Date): Promise<void> {

@@ -31,9 +31,10 @@ export interface MountOptions extends ChangeOptions {
 }
 
 /**
- * Mounts every operation of the contract as a route. All check in one order, so no answer leaks anything: size and media type of
- * the body (413, 415) → rate limit (429) → credential (401) → target inside the caller's organization (404) → permission (403) →
- * a change of a target that is being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
+ * Mounts every operation of the contract as a route. All check in one order, so no answer leaks
+ * anything: size and media type of the body (413, 415) → rate limit (429) → credential (401) →
+ * target inside the caller's organization (404) → permission (403) → a change of a target that is
+ * being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
  */
 export function mountContract(
   app: FastifyInstance,

@@ -10,8 +10,9 @@ interface Route {
 }
 
 /**
- * Answers what no route is for: 405 with `Allow` if the path has routes for other methods, otherwise 404. To be called before the first route, since it
- * collects them. A method that no route has at all is refused in `onRequest`: Fastify reads the body of some of them, such as
+ * Answers what no route is for: 405 with `Allow` if the path has routes for other methods,
+ * otherwise 404. To be called before the first route, since it collects them. A method that no
+ * route has at all is refused in `onRequest`: Fastify reads the body of some of them, such as
  * QUERY, before it looks for a route.
  */
 export function answerOtherMethods(app: FastifyInstance): void {

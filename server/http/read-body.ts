@@ -9,9 +9,10 @@ import { bodyValidator } from './validate.ts'
 export type ReadBody = (request: Pick<FastifyRequest, 'body'>) => unknown
 
 /**
- * Makes the reader of an operation's body. An absent body counts as `{}`, so that the error names the member that is required. `null` counts
- * as absent if no member is required: the Go client sends it when no body is set. An operation without a body accepts those
- * three, and any other object, whose members are dropped like unknown members of other bodies; all else is 400.
+ * Makes the reader of an operation's body. An absent body counts as `{}`, so that the error names
+ * the member that is required. `null` counts as absent if no member is required: the Go client
+ * sends it when no body is set. An operation without a body accepts those three, and any other
+ * object, whose members are dropped like unknown members of other bodies; all else is 400.
  */
 export function bodyReader({ body }: Pick<Operation, 'body'>): ReadBody {
   if (!body) return refuseOtherBody

@@ -191,7 +191,10 @@ function refusedRequestLine(
 
 const maxKnownHosts = 100
 
-/** Whether a Host header names this server. The few names in use are remembered: reading an address costs more than the rest. */
+/**
+ * Whether a Host header names this server. The few names in use are remembered: reading an address
+ * costs more than the rest.
+ */
 function hostChecker(hostNames: readonly string[]): (host: string) => boolean {
   const known = new Set<string>()
   return (host) => {

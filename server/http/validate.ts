@@ -43,7 +43,10 @@ function compiler(ajv: Ajv, schema: TSchema): () => ValidateFunction {
   }
 }
 
-/** Checks a body: fills in defaults, drops what the schema does not name. Throws AppError('invalid') that names the field. */
+/**
+ * Checks a body: fills in defaults, drops what the schema does not name. Throws AppError('invalid')
+ * that names the field.
+ */
 export function bodyValidator(schema: TSchema): Validate {
   const validate = compiler(bodies, schema)
   return (value) => checked(validate(), value, 'The body')

@@ -1,6 +1,9 @@
 import type { Json } from '../lib/json.ts'
 
-/** Names of fields whose texts are secrets: the token of a new API token, say. Ids and names of such things are none. */
+/**
+ * Names of fields whose texts are secrets: the token of a new API token, say. Ids and names of such
+ * things are none.
+ */
 const secretName =
   /^(?:.*_)?(?:token|password|passphrase|secret|secret_?(?:access_)?key|private_?key|signing_?key|kubeconfig|credentials?_json)$/i
 

@@ -60,7 +60,10 @@ export function failureOf(
   limits: { readonly timeoutSeconds: number; readonly memoryMiB: number },
 ): string | undefined {
   if (timedOut) {
-    return `It took longer than ${limits.timeoutSeconds} s and was ended. Make it faster, or raise max_duration_seconds.`
+    return (
+      `It took longer than ${limits.timeoutSeconds} s and was ended. Make it faster, or raise ` +
+      'max_duration_seconds.'
+    )
   }
   if (outOfMemory) return `It ran out of memory (${limits.memoryMiB} MiB). Give it more, or make it use less.`
   return exitCode === 0 ? undefined : `It ended with exit code ${exitCode}.`

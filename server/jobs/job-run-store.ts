@@ -103,5 +103,6 @@ export async function forgetOldRuns(sql: Sql, now: Date): Promise<void> {
 /** Deletes and returns the failed runs of these services that ended before that moment. */
 export const forgetFailedRuns = (sql: Sql, serviceIds: readonly string[], before: Date) =>
   sql<Pick<JobRunRow, 'id' | 'service_id'>[]>`
-    delete from job_run where service_id = any(${[...serviceIds]}::uuid[]) and status = 'ERROR' and updated_at <= ${before}
+    delete from job_run where service_id = any(${[...serviceIds]}::uuid[]) and status = 'ERROR'
+    and updated_at <= ${before}
     returning id, service_id`

@@ -337,7 +337,8 @@ test('a run is deleted as long after its end as the settings say', async (t) => 
   await cron.look()
   await until('it has run', async () => cron.engine.tasksBegun === 1 && (await cron.quiet(1)))
   const { database } = cron.options
-  await database`update service set advanced_settings = '{"job.delete_ttl_seconds_after_finished": 60}' where id = ${cron.serviceId}`
+  await database`update service set advanced_settings = '{"job.delete_ttl_seconds_after_finished": 60}'
+    where id = ${cron.serviceId}`
   const [run] = await cron.runs()
   const end = run?.finished_at?.getTime() ?? 0
   await forgetOldRuns(database, new Date(end + 59_000))

@@ -136,7 +136,8 @@ function parseCidr(text: string): [Address, number] {
 const refusal = (host: string): AddressError =>
   new AddressError(
     'refused',
-    `The address of "${host}" is not public, so it is not contacted. Use a public address, or ask the operator to list its network in QUAYSIDE_ALLOW_PRIVATE_TARGETS.`,
+    `The address of "${host}" is not public, so it is not contacted. Use a public address, or ask the ` +
+      'operator to list its network in QUAYSIDE_ALLOW_PRIVATE_TARGETS.',
   )
 
 async function resolveHost(hostname: string, signal: AbortSignal): Promise<readonly string[]> {

@@ -15,14 +15,20 @@ export function targetProblem(
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'The address must begin with https://.'
   if (url.username !== '' || url.password !== '') return 'The address must not contain a user name or a password.'
   if (options.addresses === undefined && !guard.literalIsAllowed(url.hostname)) {
-    return `The address of "${url.hostname}" is not public. Use a public address, or ask the operator to list its network in QUAYSIDE_ALLOW_PRIVATE_TARGETS.`
+    return (
+      `The address of "${url.hostname}" is not public. Use a public address, or ask the operator to list its ` +
+      'network in QUAYSIDE_ALLOW_PRIVATE_TARGETS.'
+    )
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = options.addresses ?? (isIP(host) === 0 ? undefined : [host])
   const isPrivate = addresses ? addresses.every(guard.isAllowedPrivate) : guard.allowsPrivate
   if (isPrivate) return undefined
   if (url.protocol === 'http:' && !options.allowHttp) {
-    return 'The address must begin with https://; plain http is for networks that the operator listed in QUAYSIDE_ALLOW_PRIVATE_TARGETS.'
+    return (
+      'The address must begin with https://; plain http is for networks that the operator listed in ' +
+      'QUAYSIDE_ALLOW_PRIVATE_TARGETS.'
+    )
   }
   const ports = url.protocol === 'https:' ? ['', '8443'] : ['']
   return ports.includes(url.port)

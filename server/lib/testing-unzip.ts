@@ -9,7 +9,11 @@ export function unzip(archive: Buffer): Record<string, string> {
   let at = archive.readUInt32LE(end + 16)
   for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
     assert.equal(archive.readUInt32LE(at), 0x02014b50)
-    const [size, nameLength, begin] = [archive.readUInt32LE(at + 20), archive.readUInt16LE(at + 28), archive.readUInt32LE(at + 42)]
+    const [size, nameLength, begin] = [
+      archive.readUInt32LE(at + 20),
+      archive.readUInt16LE(at + 28),
+      archive.readUInt32LE(at + 42),
+    ]
     const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
     assert.equal(archive.readUInt32LE(begin), 0x04034b50)
     const from = begin + 30 + nameLength
@@ -19,4 +23,4 @@ export function unzip(archive: Buffer): Record<string, string> {
     at += 46 + nameLength
   }
   return files
-} // biome-ignore format: one line
+}

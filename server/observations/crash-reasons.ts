@@ -19,8 +19,8 @@ export interface CrashReasonsOptions {
 const tellEveryMs = 60_000
 
 /**
- * Why services fail that ran before, in words that stay while they do: an engine knows how a replica ended only until it is started
- * again, and that is most of the time.
+ * Why services fail that ran before, in words that stay while they do: an engine knows how a
+ * replica ended only until it is started again, and that is most of the time.
  */
 export class CrashReasons {
   readonly #options: CrashReasonsOptions

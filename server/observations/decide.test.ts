@@ -27,19 +27,45 @@ const start = { kind: 'start', release: 'new' } as const
 /** With how many replicas are wished; one, unless told. */
 const cases: [string, string | null, Observation, ReturnType<typeof decideRepair>, number?][] = [
   ['nothing is wished and nothing runs', null, absent, undefined],
-  ['nothing is wished and something runs', null, seen('running', [replica('old')]), { kind: 'retire', keep: undefined }],
-  ['nothing is wished and something is stopped', null, seen('stopped', [replica('old', down)]), { kind: 'retire', keep: undefined }],
+  [
+    'nothing is wished and something runs',
+    null,
+    seen('running', [replica('old')]),
+    { kind: 'retire', keep: undefined },
+  ],
+  [
+    'nothing is wished and something is stopped',
+    null,
+    seen('stopped', [replica('old', down)]),
+    { kind: 'retire', keep: undefined },
+  ],
   ['the wished release runs', 'new', seen('running', [replica('new')]), undefined],
   ['the wished release is gone', 'new', absent, start],
   ['only another release runs', 'new', seen('running', [replica('old')]), start],
-  ['another release runs beside it', 'new', seen('running', [replica('new'), replica('old')]), { kind: 'retire', keep: 'new' }],
+  [
+    'another release runs beside it',
+    'new',
+    seen('running', [replica('new'), replica('old')]),
+    { kind: 'retire', keep: 'new' },
+  ],
   ['it was stopped by hand', 'new', seen('stopped', [replica('new', down)]), start],
   ['one replica of two was removed', 'new', seen('starting', [replica('new')], '1 of 2 replicas is missing'), start, 2],
-  ['it exits again and again, which the engine deals with', 'new', seen('failing', [replica('new', { ...down, exits: 4 })], 'exited with code 1, 4 times'), undefined],
-  ['it is on its way up after an exit', 'new', seen('starting', [replica('new'), replica('new', { ...down, exits: 1 })]), undefined, 2],
+  [
+    'it exits again and again, which the engine deals with',
+    'new',
+    seen('failing', [replica('new', { ...down, exits: 4 })], 'exited with code 1, 4 times'),
+    undefined,
+  ],
+  [
+    'it is on its way up after an exit',
+    'new',
+    seen('starting', [replica('new'), replica('new', { ...down, exits: 1 })]),
+    undefined,
+    2,
+  ],
   ['it sleeps and nothing runs', 'new', { state: 'stopped', release: 'new', replicas: [] }, undefined, 0],
   ['it sleeps and another release runs', 'new', seen('running', [replica('old')]), { kind: 'retire', keep: 'new' }, 0],
-] // biome-ignore format: one line a case
+]
 
 for (const [what, wanted, observation, expected, replicas = 1] of cases) {
   test(`${what}: ${expected?.kind ?? 'nothing'} to be done`, () => {
@@ -49,9 +75,12 @@ for (const [what, wanted, observation, expected, replicas = 1] of cases) {
 
 test('traffic goes to running replicas of the wished release alone', () => {
   const mixed = seen('running', [replica('old'), replica('new'), replica('new', { name: 'new-2', ...down })])
-  assert.deepEqual(liveEndpoints('new', mixed).map((endpoint) => endpoint.replica), ['new-1'])
+  assert.deepEqual(
+    liveEndpoints('new', mixed).map((endpoint) => endpoint.replica),
+    ['new-1'],
+  )
   assert.deepEqual(liveEndpoints('new', absent), [])
-}) // biome-ignore format: one line
+})
 
 const numbered = (...numbers: number[]) => numbers.map((number) => replica('new', { name: `new-${number}` }))
 

@@ -35,7 +35,10 @@ export function decideRepair(wish: Wish, seen: Observation): Repair | undefined 
   return missing && (none || seen.state === 'stopped' || seen.reason !== undefined) ? start : undefined
 }
 
-/** What was seen, held against how many replicas there should be now: engines know only how many there were at a start. */
+/**
+ * What was seen, held against how many replicas there should be now: engines know only how many
+ * there were at a start.
+ */
 export function judge(wish: Wish, seen: Observation): Observation {
   const { release_id: release, replicas: count } = wish
   if (release === null) return seen

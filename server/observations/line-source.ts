@@ -2,7 +2,10 @@ import type { Database } from '../database/index.ts'
 import { type Engines, engineOrNone, type LogSource } from '../engines/index.ts'
 import { findService } from '../services/index.ts'
 
-/** Returns where the lines of a service come from: the engine of its cluster. A service without a record has no lines to come. */
+/**
+ * Returns where the lines of a service come from: the engine of its cluster. A service without a
+ * record has no lines to come.
+ */
 export const createLineSource =
   (database: Database, { engineOf }: Pick<Engines<LogSource>, 'engineOf'>) =>
   async (id: string): Promise<LogSource> => {

@@ -12,8 +12,9 @@ type Listening = Pick<
 const isLoopback = (host: string): boolean => /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
 
 /**
- * Pure: the ports of the machine that containers reach. These are the platform's own ports that listen publicly, the port of
- * its public URL (a proxy may listen there), and the ports that the operator opens.
+ * Pure: the ports of the machine that containers reach. These are the platform's own ports that
+ * listen publicly, the port of its public URL (a proxy may listen there), and the ports that the
+ * operator opens.
  */
 export function openPorts(config: Listening): OpenPorts[] {
   const port = (first: number, last = first, protocol: OpenPorts['protocol'] = 'tcp'): OpenPorts => ({
@@ -33,8 +34,8 @@ export function openPorts(config: Listening): OpenPorts[] {
 }
 
 /**
- * Keeps containers and build steps away from the metadata service of a cloud, from programs of the machine and from each other,
- * also after somebody has set up the firewall again.
+ * Keeps containers and build steps away from the metadata service of a cloud, from programs of the
+ * machine and from each other, also after somebody has set up the firewall again.
  */
 export function createNetworkGuards(
   { config, log }: { readonly config: Listening & Pick<Config, 'cloudMetadata'>; readonly log: Logger },

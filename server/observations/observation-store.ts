@@ -50,7 +50,10 @@ export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
   }))
 }
 
-/** Whether this release in this number (if told), or nothing, is still what should run, and no request acts on the service. */
+/**
+ * Whether this release in this number (if told), or nothing, is still what should run, and no
+ * request acts on the service.
+ */
 export async function isWished(
   sql: Sql,
   wish: Pick<WishRow, 'id' | 'release_id'> & Partial<Pick<WishRow, 'replicas'>>,
@@ -61,8 +64,9 @@ export async function isWished(
 }
 
 /**
- * Keeps the newest observation of a service. Writes nothing when it says the same, or when another release is wished by now:
- * what was seen before a deployment ended would make the new version look as if it did not run. What runs with a reason is a warning.
+ * Keeps the newest observation of a service. Writes nothing when it says the same, or when another
+ * release is wished by now: what was seen before a deployment ended would make the new version look
+ * as if it did not run. What runs with a reason is a warning.
  */
 export async function insertObservation(
   sql: Sql,

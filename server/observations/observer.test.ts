@@ -120,13 +120,19 @@ test('writes down what it sees, and lets traffic follow', async (t) => {
   await engine.start(wanted, attempt)
   await wish(wanted.id)
   await look()
-  assert.deepEqual([...(await sql`select state, release_id from observation`)], [{ state: 'running', release_id: wanted.id }])
+  assert.deepEqual(
+    [
+      ...(await sql`select state, release_id
+    from observation`),
+    ],
+    [{ state: 'running', release_id: wanted.id }],
+  )
   assert.deepEqual(moved, [wanted.id])
   engine.crash(wanted.service, 3)
   await look()
   const [row] = await sql`select state, reason from observation`
   assert.deepEqual(row, { state: 'failing', reason: 'exited with code 3, 3 times' })
-}) // biome-ignore format: one line
+})
 
 test('a container that was removed by hand is observed with a reason', async (t) => {
   const { sql, engine, look, release, wish } = await openBench(t)
@@ -222,12 +228,15 @@ test('leaves a service to its request, and others of the environment not', async
   await engine.start(own, attempt)
   await engine.start(other, attempt)
   await look()
-  await until('the other is ended', async () => (await engine.observe(other.service, attempt.signal)).state === 'absent')
+  await until(
+    'the other is ended',
+    async () => (await engine.observe(other.service, attempt.signal)).state === 'absent',
+  )
   assert.deepEqual(await running(), [own.id])
   await end()
   await look()
   await until('what the request left is ended', async () => (await running()).length === 0)
-}) // biome-ignore format: one line
+})
 
 test('where nothing happened nothing is looked at again, until something else is wished or the routes change', async (t) => {
   let [collected, routes] = [0, 0]
@@ -377,9 +386,12 @@ test('ends what has no record, but not what has only just got one', async (t) =>
     return see(signal)
   }
   await look()
-  await until('the orphan is ended', async () => (await engine.observe(orphan.service, attempt.signal)).state === 'absent')
+  await until(
+    'the orphan is ended',
+    async () => (await engine.observe(orphan.service, attempt.signal)).state === 'absent',
+  )
   assert.equal((await engine.observe(fresh.service, attempt.signal)).state, 'running')
-}) // biome-ignore format: one line
+})
 
 test('what is deleted while it is looked at is ended by who deletes it; what of it still runs is found by the next look', async (t) => {
   const taken: string[] = []
@@ -428,7 +440,13 @@ test('a service that cannot be brought back says why, and is tried again later a
     },
   })
   await wish(release().id)
-  for (const [at, expected] of [[0, 1], [1999, 1], [2001, 2], [5900, 2], [6100, 3]] as const) {
+  for (const [at, expected] of [
+    [0, 1],
+    [1999, 1],
+    [2001, 2],
+    [5900, 2],
+    [6100, 3],
+  ] as const) {
     monotonic = at
     await look()
     await until(`${expected} tries at ${at} ms`, () => tries === expected)
@@ -436,7 +454,7 @@ test('a service that cannot be brought back says why, and is tried again later a
   }
   const [row] = await sql`select reason from observation`
   assert.deepEqual(row, { reason: 'the image is gone; deploy again' })
-}) // biome-ignore format: one line
+})
 
 test('an observation keeps the image of each replica, and when its program began and ended', async (t) => {
   const { sql, engine, look, release, service, wish } = await openBench(t)
@@ -449,14 +467,25 @@ test('an observation keeps the image of each replica, and when its program began
   const { image, startedAt, finishedAt, exitCode } = row?.replicas[0] ?? {}
   assert.deepEqual([image, exitCode], [wanted.workload.image, 3])
   assert.ok(Date.parse(String(startedAt)) <= Date.parse(String(finishedAt)), `${startedAt} to ${finishedAt}`)
-}) // biome-ignore format: one line
+})
 
 test('an observation that is older than the present wish is not written', async (t) => {
   const { sql, release, service, wish } = await openBench(t)
   const [former, next] = [release().id, release().id]
   await wish(next)
   const now = new Date()
-  await insertObservation(sql, { id: service, release_id: next }, { state: 'running', release: next, replicas: [] }, now)
+  await insertObservation(
+    sql,
+    { id: service, release_id: next },
+    { state: 'running', release: next, replicas: [] },
+    now,
+  )
   await insertObservation(sql, { id: service, release_id: former }, { state: 'absent' }, now)
-  assert.deepEqual([...(await sql`select state, release_id from observation`)], [{ state: 'running', release_id: next }])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    [
+      ...(await sql`select state, release_id
+    from observation`),
+    ],
+    [{ state: 'running', release_id: next }],
+  )
+})

@@ -9,8 +9,9 @@ import { type Look, type Seen, SettledServices } from './settled.ts'
 
 export interface Observer extends Reconciler {
   /**
-   * Ends a repair of the service that is under way here, and waits for that. For a request that runs already, so that no further
-   * repair begins: a repair decided before the request would end what the request starts.
+   * Ends a repair of the service that is under way here, and waits for that. For a request that
+   * runs already, so that no further repair begins: a repair decided before the request would end
+   * what the request starts.
    */
   endRepair(serviceId: string): Promise<void>
   /** Looks at one service now, and begins what has to be done: something was written down that concerns it. */
@@ -18,8 +19,9 @@ export interface Observer extends Reconciler {
 }
 
 /**
- * Sees what really runs on one engine, writes it down, and brings back what should run but does not: containers removed by hand, engines
- * that were restarted, releases that a crash left behind. Services of a running request are left to that request.
+ * Sees what really runs on one engine, writes it down, and brings back what should run but does
+ * not: containers removed by hand, engines that were restarted, releases that a crash left behind.
+ * Services of a running request are left to that request.
  */
 export function createObserver(options: ObserverOptions): Observer {
   const observer = new ServiceObserver(options)

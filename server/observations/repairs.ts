@@ -23,8 +23,8 @@ type Work = (ending: AbortSignal, whole: AbortSignal) => Promise<void>
 const longestPauseMs = 60_000
 
 /**
- * Repairs in the background, at most one of a service, so that one service that does not come back keeps no other from being seen. What failed is tried
- * again later and later.
+ * Repairs in the background, at most one of a service, so that one service that does not come back
+ * keeps no other from being seen. What failed is tried again later and later.
  */
 export class Repairs {
   readonly #options: ObserverOptions

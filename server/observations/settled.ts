@@ -27,7 +27,10 @@ interface Settled extends Found {
   readonly words: string
 }
 
-/** Services of which what was seen is carried over to their rows, and nothing is to be done: while that stays the same there is nothing to write. */
+/**
+ * Services of which what was seen is carried over to their rows, and nothing is to be done: while
+ * that stays the same there is nothing to write.
+ */
 export class SettledServices {
   readonly #all = new Map<string, Settled>()
 

@@ -57,7 +57,8 @@ export async function insertEnvironment(
 ): Promise<void> {
   await sql`
     insert into environment (id, project_id, cluster_id, created_at, updated_at, last_updated_by, name, mode)
-    values (${row.id}, ${row.project_id}, ${row.cluster_id}, ${row.now}, ${row.now}, ${row.by}, ${row.name}, ${row.mode})`
+    values (${row.id}, ${row.project_id}, ${row.cluster_id}, ${row.now}, ${row.now}, ${row.by}, ${row.name},
+    ${row.mode})`
 }
 
 export async function updateEnvironment(

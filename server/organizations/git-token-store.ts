@@ -48,7 +48,8 @@ export async function updateGitToken(sql: Sql, id: string, values: GitTokenValue
   await sql`
     update git_token set ${sql({ ...values, updated_at: now })}, version = version + 1,
       credential_version = credential_version + (${values.sealed_token !== undefined}
-        or (type, workspace, git_api_url) is distinct from (${values.type}, ${values.workspace}, ${values.git_api_url}))::int
+        or (type, workspace, git_api_url) is distinct
+        from (${values.type}, ${values.workspace}, ${values.git_api_url}))::int
     where id = ${id}`
 }
 

@@ -41,12 +41,16 @@ await sql`
   values (${cluster}, ${organization.id}, now(), now(), 'local', 'here', 'ON_PREMISE', 'SELF_MANAGED')`
 
 test('an organization changes the sent fields, and null clears them', async () => {
-  const first = await organizations.edit(organization, { name: 'New', website_url: 'https://example.org', admin_emails: ['a@b.example'] })
+  const first = await organizations.edit(organization, {
+    name: 'New',
+    website_url: 'https://example.org',
+    admin_emails: ['a@b.example'],
+  })
   assert.deepEqual([first.name, first.website_url, first.admin_emails], ['New', 'https://example.org', ['a@b.example']])
   const second = await organizations.edit(organization, { name: 'New', website_url: null })
   assert.deepEqual([second.website_url, second.admin_emails], [null, ['a@b.example']])
   assert.equal(second.organization_plan.plan, second.plan)
-}) // biome-ignore format: one line
+})
 
 test('an organization’s addresses are stored as sent', async () => {
   const change = {
@@ -96,10 +100,13 @@ test('a new environment has its stages, and is on the organization’s cluster',
   assert.equal(cluster_id, cluster)
   const stages = await sql<{ name: string }[]>`
     select name from deployment_stage where environment_id = ${id} order by deployment_order`
-  assert.deepEqual(stages.map(({ name }) => name), ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAINER', 'DEFAULT APPLICATION'])
+  assert.deepEqual(
+    stages.map(({ name }) => name),
+    ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAINER', 'DEFAULT APPLICATION'],
+  )
   const both = environments.create(project, newId(), { name: 'x', cluster: newId(), cluster_id: newId() })
   await assert.rejects(both, { code: 'invalid', message: /cluster/ })
-}) // biome-ignore format: one line
+})
 
 test('a project is removed only when it is empty', async () => {
   const project = await projects.create(organization.id, { name: 'to be removed' })
@@ -125,13 +132,19 @@ test('a git token is only for its own host', async () => {
   const { id, git_api_url } = await gitTokens.create(organization.id, gitToken())
   assert.equal(git_api_url, 'https://gitlab.com')
   assert.deepEqual(await reveal(id, 'https://gitlab.com/a/b.git'), ['oauth2', 'glpat-0123456789'])
-  for (const url of ['https://gitlab.com.evil.example/a', 'https://gitlab.com:8443/a', 'https://github.com/a', 'x', 'https://evil.example/gitlab.com']) {
+  for (const url of [
+    'https://gitlab.com.evil.example/a',
+    'https://gitlab.com:8443/a',
+    'https://github.com/a',
+    'x',
+    'https://evil.example/gitlab.com',
+  ]) {
     assert.equal(await reveal(id, url), undefined, url)
   }
   const own = await gitTokens.create(organization.id, gitToken({ git_api_url: 'https://git.example.org/api' }))
   assert.ok(await reveal(own.id, 'https://git.example.org/a/b'))
   assert.equal(await reveal(own.id, 'https://gitlab.com/a/b'), undefined)
-}) // biome-ignore format: one line
+})
 
 test('a token is rejected for a repository on another host', async () => {
   const { id } = await gitTokens.create(organization.id, gitToken())
@@ -165,6 +178,8 @@ test('a git token of another organization is unknown', async () => {
   for (const wrong of [id, newId()]) {
     await assert.rejects(gitTokens.get(organization.id, wrong), { code: 'notFound' })
     await assert.rejects(gitTokens.remove(organization.id, wrong), { code: 'notFound' })
-    await assert.rejects(gitTokens.credential(sql, organization.id, wrong, 'https://gitlab.com/x'), { code: 'notFound' })
+    await assert.rejects(gitTokens.credential(sql, organization.id, wrong, 'https://gitlab.com/x'), {
+      code: 'notFound',
+    })
   }
-}) // biome-ignore format: one line
+})

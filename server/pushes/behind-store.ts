@@ -34,7 +34,8 @@ export async function listBehind(
     union all
     select w.id from w cross join lateral (
       select told.commit, told.received_at from (
-        select p.seq, p.commit, p.received_at, p.before, lag(p.commit) over pushes as former, lag(p.before) over pushes as passed
+        select p.seq, p.commit, p.received_at, p.before, lag(p.commit) over pushes as former, lag(p.before) over
+        pushes as passed
         from git_push p where ${toldOf} window pushes as (order by p.seq)) told
       where not coalesce(told.passed = told.commit and told.former is distinct from told.before, false)
       order by told.seq desc limit 1) head

@@ -17,7 +17,8 @@ export interface ReceiveRow {
 /** Returns false if the repository is already known. */
 export async function insertHosted(sql: Sql, { organizationId, repository }: Hosted): Promise<boolean> {
   const inserted = await sql`
-    insert into hosted_repository (organization_id, name) values (${organizationId}, ${repository}) on conflict do nothing`
+    insert into hosted_repository (organization_id, name) values (${organizationId}, ${repository})
+    on conflict do nothing`
   return inserted.count === 1
 }
 
@@ -42,7 +43,8 @@ export async function findHosted(
   { organizationId, repository }: Hosted,
 ): Promise<{ readonly version: string; readonly heads: Readonly<Record<string, string>> } | undefined> {
   const [row] = await sql<{ version: string; heads: Record<string, string> }[]>`
-    select r.version::text as version, coalesce(jsonb_object_agg(b.name, b.commit) filter (where b.name is not null), '{}') as heads
+    select r.version::text as version, coalesce(jsonb_object_agg(b.name, b.commit) filter (where b.name is not
+    null), '{}') as heads
     from hosted_repository r
     left join hosted_branch b on b.organization_id = r.organization_id and b.repository = r.name
     where r.organization_id = ${organizationId} and r.name = ${repository}

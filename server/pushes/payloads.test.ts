@@ -3,15 +3,55 @@ import fc from 'fast-check'
 import { readPayload, type Told } from './payloads.ts'
 
 const names = fc.constantFrom(
-  'ref', 'before', 'after', 'repository', 'clone_url', 'ssh_url', 'html_url', 'project', 'git_http_url', 'push', 'changes', 'new', 'old',
-  'target', 'hash', 'name', 'type', 'links', 'html', 'href', 'commits', 'added', 'removed', 'modified', 'forced', 'created', 'pusher',
-  'head_commit', 'author', 'actor', 'display_name', 'user_name', '__proto__', 'constructor', 'length',
-) // biome-ignore format: a list
+  'ref',
+  'before',
+  'after',
+  'repository',
+  'clone_url',
+  'ssh_url',
+  'html_url',
+  'project',
+  'git_http_url',
+  'push',
+  'changes',
+  'new',
+  'old',
+  'target',
+  'hash',
+  'name',
+  'type',
+  'links',
+  'html',
+  'href',
+  'commits',
+  'added',
+  'removed',
+  'modified',
+  'forced',
+  'created',
+  'pusher',
+  'head_commit',
+  'author',
+  'actor',
+  'display_name',
+  'user_name',
+  '__proto__',
+  'constructor',
+  'length',
+)
 const leaves = fc.oneof(
-  fc.constantFrom('refs/heads/main', 'refs/tags/x', 'refs/heads/../x', '0'.repeat(40), 'a'.repeat(40), 'branch', 'https://x/y.git'),
+  fc.constantFrom(
+    'refs/heads/main',
+    'refs/tags/x',
+    'refs/heads/../x',
+    '0'.repeat(40),
+    'a'.repeat(40),
+    'branch',
+    'https://x/y.git',
+  ),
   fc.constantFrom(null, true, false, 0, -1, 1e308, Number.NaN, '', '\0', '\ud800'),
   fc.string(),
-) // biome-ignore format: a table
+)
 const { body } = fc.letrec<{ body: unknown }>((tie) => ({
   body: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

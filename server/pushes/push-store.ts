@@ -37,7 +37,8 @@ export async function insertPush(sql: Sql, push: Push & { readonly id: string; r
   const { id, organizationId, source, repositories, branch, before, commit, pusher, paths, receivedAt } = push
   await sql`
     insert into git_push (id, organization_id, source, repositories, branch, before, commit, pusher, paths, received_at)
-    values (${id}, ${organizationId}, ${source}, ${[...repositories]}, ${branch}, ${before ?? null}, ${commit}, ${pusher},
+    values (${id}, ${organizationId}, ${source}, ${[...repositories]}, ${branch}, ${before ?? null}, ${commit},
+    ${pusher},
       ${paths ? [...paths] : null}, ${receivedAt})`
 }
 
@@ -80,8 +81,10 @@ export async function findHearing(
   { key, provider }: { readonly key: string; readonly provider: string },
 ): Promise<{ readonly is_told: boolean; readonly has_webhook: boolean }> {
   const [row] = await sql<{ is_told: boolean; has_webhook: boolean }[]>`
-    select exists (select from git_push where organization_id = ${organizationId} and ${key} = any(repositories)) as is_told,
-      exists (select from git_webhook where organization_id = ${organizationId} and provider = ${provider}) as has_webhook`
+    select exists (select from git_push where organization_id = ${organizationId}
+    and ${key} = any(repositories)) as is_told,
+      exists (select from git_webhook where organization_id = ${organizationId}
+      and provider = ${provider}) as has_webhook`
   return row ?? { is_told: false, has_webhook: false }
 }
 

@@ -31,7 +31,8 @@ export function loginOf({ kind, name, config, secrets }: Opened): Login | undefi
   if (!isCloud) return undefined
   throw new AppError(
     'invalid',
-    `"${name}" uses keys of a cloud, which cannot be exchanged for a password here. Set username and password in its configuration.`,
+    `"${name}" uses keys of a cloud, which cannot be exchanged for a password here. Set username and ` +
+      'password in its configuration.',
   )
 }
 

@@ -68,7 +68,8 @@ export async function insertRegistry(
   row: RegistryValues & { readonly id: string; readonly organization_id: string },
   now: Date,
 ): Promise<void> {
-  await sql`insert into ${sql(table)} ${sql({ ...row, config: sql.json(row.config), created_at: now, updated_at: now })}`
+  await sql`insert into ${sql(table)}
+    ${sql({ ...row, config: sql.json(row.config), created_at: now, updated_at: now })}`
 }
 
 /** Marks the services that use it as out of date. */

@@ -19,7 +19,10 @@ export function wantedPasswordsIn({ kind, advanced_settings }: Service): string 
   return typeof name === 'string' ? name : ''
 }
 
-/** Whom the router lets in, by the variables of a version; null: everybody. Throws `invalid`, without anything of the value. */
+/**
+ * Whom the router lets in, by the variables of a version; null: everybody. Throws `invalid`,
+ * without anything of the value.
+ */
 export function basicAuthOf(
   service: Service,
   given: { readonly plain: PlainVariables; readonly secret: PlainVariables },
@@ -37,6 +40,9 @@ export function basicAuthOf(
   }
 }
 
-/** What a version asks passwords by, to be compared. One that asks for none although its settings say so was made before that acted. */
+/**
+ * What a version asks passwords by, to be compared. One that asks for none although its settings
+ * say so was made before that acted.
+ */
 export const passwordsIn = (release: Pick<ReleaseRow, 'advanced_settings' | 'basic_auth'>): string =>
   release.basic_auth === null ? '' : String(release.advanced_settings[basicAuthSetting] ?? '')

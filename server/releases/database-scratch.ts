@@ -15,8 +15,9 @@ export interface Scratch {
 export const isTriedOnData = ({ kind }: Pick<ServiceRow, 'kind'>): boolean => kind === 'database'
 
 /**
- * The version of a service that runs, or ran last, to be started where nobody reaches it: with another volume, in a network of its own,
- * and without a port of the machine. Undefined where there is none.
+ * The version of a service that runs, or ran last, to be started where nobody reaches it: with
+ * another volume, in a network of its own, and without a port of the machine. Undefined where there
+ * is none.
  */
 export async function scratchRelease(
   reader: ReleaseReader,

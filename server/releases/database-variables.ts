@@ -16,7 +16,10 @@ const variables: Record<
   REDIS: (_login, password) => ({ REDIS_PASSWORD: password }),
 }
 
-/** What the workload of a database gets: nothing but its own credentials. Undefined for what gets the variables of its scopes. */
+/**
+ * What the workload of a database gets: nothing but its own credentials. Undefined for what gets
+ * the variables of its scopes.
+ */
 export async function ownVariables(
   sql: Sql,
   vault: Vault,

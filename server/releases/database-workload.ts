@@ -12,21 +12,30 @@ const redisFile = '/etc/quayside/redis.conf'
 const stopGraceSeconds = 60
 
 /**
- * By the type: what takes the owner's password and asks the server something, inside of the container, where no argument has a secret; and
- * the signal after which it ends at once and in order. The servers that official images start for their first preparations do not answer
- * over the network: that it listens alone would not tell.
+ * By the type: what takes the owner's password and asks the server something, inside of the
+ * container, where no argument has a secret; and the signal after which it ends at once and in
+ * order. The servers that official images start for their first preparations do not answer over the
+ * network: that it listens alone would not tell.
  */
 const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'SIGINT' | 'SIGTERM' }> = {
   POSTGRESQL: {
-    ask: 'PGPASSWORD="$POSTGRES_PASSWORD" exec psql --host="$HOSTNAME" --username="$POSTGRES_USER" --dbname="$POSTGRES_DB" --no-psqlrc --no-align --command="select 1"',
+    ask:
+      'PGPASSWORD="$POSTGRES_PASSWORD" exec psql --host="$HOSTNAME" --username="$POSTGRES_USER" ' +
+      '--dbname="$POSTGRES_DB" --no-psqlrc --no-align --command="select 1"',
     stopSignal: 'SIGINT',
   },
   MYSQL: {
-    ask: 'MYSQL_PWD="$MYSQL_ROOT_PASSWORD" exec mysql --protocol=tcp --host="$HOSTNAME" --user=root --execute="select 1"',
+    ask:
+      'MYSQL_PWD="$MYSQL_ROOT_PASSWORD" exec mysql --protocol=tcp --host="$HOSTNAME" --user=root ' +
+      '--execute="select 1"',
     stopSignal: 'SIGTERM',
   },
   MONGODB: {
-    ask: `if command -v mongosh >/dev/null; then exec mongosh --quiet --nodb --eval 'const { env } = process; connect("mongodb://" + encodeURIComponent(env.MONGO_INITDB_ROOT_USERNAME) + ":" + encodeURIComponent(env.MONGO_INITDB_ROOT_PASSWORD) + "@" + env.HOSTNAME + ":27017/admin").runCommand({ ping: 1 })'; fi; exec mongo --quiet --host "$HOSTNAME" --eval 'db.runCommand({ ping: 1 })'`,
+    ask:
+      `if command -v mongosh >/dev/null; then exec mongosh --quiet --nodb --eval 'const { env } = process; ` +
+      'connect("mongodb://" + encodeURIComponent(env.MONGO_INITDB_ROOT_USERNAME) + ":" + ' +
+      'encodeURIComponent(env.MONGO_INITDB_ROOT_PASSWORD) + "@" + env.HOSTNAME + ":27017/admin").runCommand({ ' +
+      `ping: 1 })'; fi; exec mongo --quiet --host "$HOSTNAME" --eval 'db.runCommand({ ping: 1 })'`,
     stopSignal: 'SIGTERM',
   },
   REDIS: {
@@ -54,7 +63,8 @@ export function databaseWorkload(
     arguments: isRedis ? ['redis-server', redisFile] : [],
     replicas: { min: 1, max: 1 },
     cpuMilli: settings.cpu,
-    // With less its server does not start, and what clients leave out may be less: of a managed one it is 100 MB, whatever its type.
+    // With less its server does not start, and what clients leave out may be less: of a managed one
+    // it is 100 MB, whatever its type.
     memoryMiB: Math.max(leastMemory, settings.memory),
     ports: [{ name: 'database', internalPort: port, protocol: 'TCP' }],
     ...(publicPort && {

@@ -22,7 +22,10 @@ export interface ReleaseReader {
   readonly layerGiB: number
 }
 
-/** A release as the engine takes it, in the number of replicas that its service has now; and the id of the release that serves at present. */
+/**
+ * A release as the engine takes it, in the number of replicas that its service has now; and the id
+ * of the release that serves at present.
+ */
 export async function engineRelease(reader: ReleaseReader, organizationId: string, release: ReleaseRow) {
   const { database, vault } = reader
   const service = await findService(database, release.service_id)
@@ -47,7 +50,10 @@ export async function contentOfRelease(
   return contentOf(reader, service, release, { ...opened, versioned: release, passwordsIn: passwordsIn(release) })
 }
 
-/** What a deployment would bring at this moment if its image, commit and port of this machine were those of a release. */
+/**
+ * What a deployment would bring at this moment if its image, commit and port of this machine were
+ * those of a release.
+ */
 export async function presentContent(
   reader: ReleaseReader,
   service: ServiceRow,

@@ -134,7 +134,10 @@ export async function openVariables(database: Sql, vault: Vault, organizationId:
   return together(release.variables, secret)
 }
 
-/** A deployment may have read its release long ago: where it was sealed anew since, and the former key is gone, it is read again. */
+/**
+ * A deployment may have read its release long ago: where it was sealed anew since, and the former
+ * key is gone, it is read again.
+ */
 async function openText(
   database: Sql,
   vault: Vault,

@@ -13,7 +13,10 @@ export const memberOf = (event: JobEvent): (typeof members)[JobEvent] => members
 /** What a job runs for an event; undefined: nothing. */
 export const runOf = ({ schedule }: Pick<JobSettings, 'schedule'>, event: JobEvent) => schedule[members[event]]
 
-/** What the deployment of a job runs of it, where its settings have something for that; a cron job runs by its timetable alone. */
+/**
+ * What the deployment of a job runs of it, where its settings have something for that; a cron job
+ * runs by its timetable alone.
+ */
 export const eventOfDeployment = ({ schedule }: Pick<JobSettings, 'schedule'>): JobEvent | undefined =>
   schedule.cronjob === undefined ? 'START' : undefined
 

@@ -106,14 +106,16 @@ export async function findDeployedRelease(sql: Sql, serviceId: string): Promise<
 }
 
 /**
- * Releases of each service that may be needed again: what runs, also as a job, what a request is about to start, the newest versions, and the newest ones
- * that had the traffic; `count` of each. Copies of a version count as one with it.
+ * Releases of each service that may be needed again: what runs, also as a job, what a request is
+ * about to start, the newest versions, and the newest ones that had the traffic; `count` of each.
+ * Copies of a version count as one with it.
  */
 const keptReleases = (sql: Sql, count: number) => sql`
   select id from (
     select v.id, dense_rank() over (partition by v.service_id order by v.newest desc, v.version) as place,
       case when v.served is not null then
-        dense_rank() over (partition by v.service_id, v.served is not null order by v.served desc, v.version) end as served_place
+        dense_rank() over (partition by v.service_id, v.served is not null
+        order by v.served desc, v.version) end as served_place
     from (
       select r.id, r.service_id, coalesce(r.copy_of, r.id) as version,
         max(r.created_at) over (partition by r.service_id, coalesce(r.copy_of, r.id)) as newest,
@@ -125,7 +127,10 @@ const keptReleases = (sql: Sql, count: number) => sql`
   union all select unnest(array[t.release_id, t.wanted_release]) from deployment_target t
     join deployment_request q on q.id = t.request_id and q.status in ('QUEUED', 'ONGOING', 'CANCELING')`
 
-/** Gives up what nobody needs of older releases: images, variables and secrets. Their settings stay for the history that tells of them. */
+/**
+ * Gives up what nobody needs of older releases: images, variables and secrets. Their settings stay
+ * for the history that tells of them.
+ */
 export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
   const given = await sql`
     update release set is_kept = false, image = null, sealed_variables = null, basic_auth = null, labels = '{}',

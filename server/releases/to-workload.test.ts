@@ -39,7 +39,13 @@ const workloadOf = (change: Partial<ApplicationSettings> = {}, scale: number | n
       scale,
     },
   )
-const timing = { initial_delay_seconds: 1, period_seconds: 2, timeout_seconds: 3, success_threshold: 1, failure_threshold: 5 } // biome-ignore format: one line
+const timing = {
+  initial_delay_seconds: 1,
+  period_seconds: 2,
+  timeout_seconds: 3,
+  success_threshold: 1,
+  failure_threshold: 5,
+}
 type Probe = NonNullable<ApplicationSettings['healthchecks']['readiness_probe']>
 const probeOf = (type: Probe['type']) => {
   const workload = workloadOf({ healthchecks: { readiness_probe: { type, ...timing } } })
@@ -123,10 +129,16 @@ test('a probe of no kind, or none, is no probe', () => {
 
 test('a release has as long to become healthy as its probe allows, from a minute to an hour', () => {
   const deadline = (change: Partial<Probe>) =>
-    startDeadlineSeconds({ kind: 'application', settings: { ...settings, healthchecks: { readiness_probe: { type: { tcp: { port: 1 } }, ...timing, ...change } } } })
+    startDeadlineSeconds({
+      kind: 'application',
+      settings: {
+        ...settings,
+        healthchecks: { readiness_probe: { type: { tcp: { port: 1 } }, ...timing, ...change } },
+      },
+    })
   assert.equal(startDeadlineSeconds({ kind: 'application', settings }), 60)
   assert.equal(deadline({}), 60)
   assert.equal(deadline({ initial_delay_seconds: 100, failure_threshold: 10 }), 130)
   assert.equal(deadline({ period_seconds: 10, failure_threshold: 20 }), 201)
   assert.equal(deadline({ period_seconds: 3600, failure_threshold: 1000 }), 3600)
-}) // biome-ignore format: one line
+})

@@ -96,7 +96,10 @@ function toCheck({ tcp, http, exec, grpc }: ProbeSettings['type']): Probe['check
 /** A database that was killed reads its log before it answers. */
 const databaseStartSeconds = 300
 
-/** How long a release may take to become healthy: what its readiness probe allows, at least a minute, at most an hour. */
+/**
+ * How long a release may take to become healthy: what its readiness probe allows, at least a
+ * minute, at most an hour.
+ */
 export function startDeadlineSeconds({ kind, settings }: Versioned): number {
   if (kind === 'database') return databaseStartSeconds
   const probe = 'healthchecks' in settings ? settings.healthchecks.readiness_probe : undefined

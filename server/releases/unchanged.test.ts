@@ -78,7 +78,10 @@ function other(value: unknown): unknown {
   return value === 'HTTP' ? 'TCP' : `${value} and more`
 }
 
-/** Settings that a program does not feel: what a deployment builds from, what the router and people look at, wishes nobody acts on. */
+/**
+ * Settings that a program does not feel: what a deployment builds from, what the router and people
+ * look at, wishes nobody acts on.
+ */
 const unfelt =
   /^(?:git_repository|build_mode|dockerfile_path|docker_target|gpu|cpu_architecture|auto_|icon_uri|ports\.0\.(?:id|publicly|is_default)|storage\.0\.type|healthchecks\.\w+\.type\.(?:tcp|exec|grpc))/
 

@@ -13,8 +13,9 @@ export interface ReleaseContent {
 }
 
 /**
- * Pure: what of a workload another one has differently, in words such as `image`, `memoryMiB`, `variable KEY`, `file /path`; nothing
- * where a start of the other would make no difference. What differs from one deployment to the next by its nature does not count.
+ * Pure: what of a workload another one has differently, in words such as `image`, `memoryMiB`,
+ * `variable KEY`, `file /path`; nothing where a start of the other would make no difference. What
+ * differs from one deployment to the next by its nature does not count.
  */
 export function changesOf(before: ReleaseContent, after: ReleaseContent): string[] {
   const [old, young] = [comparable(before), comparable(after)]

@@ -31,7 +31,10 @@ export function buildOf(versioned: Versioned): Build | undefined {
 /** Whether services of the kind always run an image that somebody else has built. */
 export const isFetched = (kind: KindName): boolean => kind === 'container' || kind === 'database'
 
-/** Whether what services of the kind do while they are deployed is in no variable of others: jobs have outputs, databases ports. */
+/**
+ * Whether what services of the kind do while they are deployed is in no variable of others: jobs
+ * have outputs, databases ports.
+ */
 export const leavesVariablesAlone = (kind: KindName): boolean => kind === 'application' || kind === 'container'
 
 interface DockerSource {
@@ -58,7 +61,10 @@ export function imageOf(versioned: Versioned, origin: Origin | null): string | u
   return `${registryHost(origin?.url ?? '')}/${image_name}:${tag}`
 }
 
-/** Host and path of a registry's address, as they stand before the name of an image. Docker Hub has several addresses and one name. */
+/**
+ * Host and path of a registry's address, as they stand before the name of an image. Docker Hub has
+ * several addresses and one name.
+ */
 export const registryHost = (url: string): string =>
   withoutEnd(
     url
@@ -90,8 +96,9 @@ export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<
 }
 
 /**
- * The program of a running replica that prints what its volume holds as an archive, consistent while it goes on serving; undefined
- * where there is none. PostgreSQL alone can do that by itself, and only where its data are the whole volume.
+ * The program of a running replica that prints what its volume holds as an archive, consistent
+ * while it goes on serving; undefined where there is none. PostgreSQL alone can do that by itself,
+ * and only where its data are the whole volume.
  */
 export function archiveCommandOf({ kind, settings }: Versioned): readonly string[] | undefined {
   if (kind !== 'database' || settings.type !== 'POSTGRESQL' || isNewLayout(settings)) return undefined

@@ -7,7 +7,8 @@ const treeOf = (files: Record<string, string>) => ({
   readFile: async (path: string) => (files[path] === undefined ? undefined : Buffer.from(files[path])),
 })
 const dockerfile =
-  'ARG VERSION=1\nFROM node:24 AS build\nARG TOKEN\nFROM build AS next\nFROM --platform=linux/amd64 nginx:1.29\nFROM scratch\n'
+  'ARG VERSION=1\nFROM node:24 AS build\nARG TOKEN\nFROM build AS next\nFROM --platform=linux/amd64 ' +
+  'nginx:1.29\nFROM scratch\n'
 
 test('a Dockerfile shows its arguments and base images', async () => {
   const found = inspect(treeOf({ 'app/docker/Dockerfile': dockerfile, 'app/none': 'RUN x' }), '/app')
@@ -51,7 +52,8 @@ test('a chart has a Chart.yaml with name and version', async () => {
 test('Terraform variables come from the .tf files of the directory alone', async () => {
   const files = {
     'tf/main.tf':
-      'variable "region" {\n  description = "where"\n  default = "eu"\n}\nvariable "list" {\n  default = ["a"]\n  nullable = false\n  validation {\n    condition = true\n  }\n}\nresource "x" "y" {}\n',
+      'variable "region" {\n  description = "where"\n  default = "eu"\n}\nvariable "list" {\n  default = ' +
+      '["a"]\n  nullable = false\n  validation {\n    condition = true\n  }\n}\nresource "x" "y" {}\n',
     'tf/more.tf.json': '{"variable":{"secret":{"sensitive":true,"default":null},"n":[{"default":3}]}}',
     'tf/module/x.tf': 'variable "no" {}',
     'x.tf': 'variable "no" {}',

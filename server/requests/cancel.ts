@@ -13,8 +13,9 @@ export interface CancelOptions {
 }
 
 /**
- * Cancels the request that runs, or every waiting one when none runs. What waits is CANCELED at once; what runs is CANCELING
- * until its services are back at their former release. Throws 409 when nothing is under way.
+ * Cancels the request that runs, or every waiting one when none runs. What waits is CANCELED at
+ * once; what runs is CANCELING until its services are back at their former release. Throws 409 when
+ * nothing is under way.
  */
 export async function cancelDeployment(options: CancelOptions, environmentId: string): Promise<void> {
   const { database, clock, workflows } = options

@@ -30,7 +30,10 @@ export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
 /** What a deployment of one service asks for. */
 type Asked = Partial<Omit<WantedTarget, 'service'>>
 
-/** A repository that does not answer within this does not refuse a request: the deployment then fails with its reason. */
+/**
+ * A repository that does not answer within this does not refuse a request: the deployment then
+ * fails with its reason.
+ */
 const commitCheckMs = 5000
 
 /** What can be asked for: each call writes a request and returns; the workflow does the rest. */
@@ -61,7 +64,10 @@ export function createDeployments(options: DeploymentsOptions) {
   }
 
   return {
-    /** A commit is checked against the repository at once; the head of the branch is looked up when the request runs. */
+    /**
+     * A commit is checked against the repository at once; the head of the branch is looked up when
+     * the request runs.
+     */
     async deploy(service: ServiceRow, by: RequestedBy, wanted: WantedVersion = {}) {
       refuseKind(options, service)
       const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
@@ -71,7 +77,10 @@ export function createDeployments(options: DeploymentsOptions) {
       return act(current, 'DEPLOY', by, { commit, forceEvent })
     },
 
-    /** The commit or the image that is deployed when the request runs, again; what was never deployed is deployed as its settings say. */
+    /**
+     * The commit or the image that is deployed when the request runs, again; what was never
+     * deployed is deployed as its settings say.
+     */
     async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
       refuseKind(options, service)
       if (forceEvent) checkForced(service, forceEvent)
@@ -79,8 +88,8 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /**
-     * The version that an execution started, again: its image, settings, variables and secrets. The service's settings become those, too,
-     * so that a later deployment does not undo it.
+     * The version that an execution started, again: its image, settings, variables and secrets. The
+     * service's settings become those, too, so that a later deployment does not undo it.
      */
     async rollback(service: ServiceRow, by: RequestedBy, executionId: string) {
       refuseKind(options, service)
@@ -117,8 +126,9 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /**
-     * Those that are not skipped; with `sameVersion` each in the version that is deployed. A service that is being copied into the
-     * environment is left out. If the whole environment is a copy in progress, its services are included and wait for their data.
+     * Those that are not skipped; with `sameVersion` each in the version that is deployed. A
+     * service that is being copied into the environment is left out. If the whole environment is a
+     * copy in progress, its services are included and wait for their data.
      */
     async deployEnvironment(
       environment: EnvironmentRow,

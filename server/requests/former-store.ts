@@ -15,7 +15,8 @@ export interface FormerRow {
 /** What an execution did to a service. */
 export async function findFormer(sql: Sql, serviceId: string, executionId: string): Promise<FormerRow | undefined> {
   const [row] = await sql<FormerRow[]>`
-    select q.id as request_id, q.action, t.status, q.created_at, t.release_id, r.is_kept and r.image is not null as is_kept
+    select q.id as request_id, q.action, t.status, q.created_at, t.release_id, r.is_kept
+    and r.image is not null as is_kept
     from deployment_request q join deployment_target t on t.request_id = q.id and t.service_id = ${serviceId}
     left join release r on r.id = t.release_id
     where q.execution_id = ${executionId}`

@@ -1,4 +1,7 @@
-/** Deployment requests: whether they are accepted, their queue, their targets, and the states of services that follow from them. */
+/**
+ * Deployment requests: whether they are accepted, their queue, their targets, and the states of
+ * services that follow from them.
+ */
 export { createDeployments, type Deployments, type DeploymentsOptions } from './deployments.ts'
 export { listsOfKinds } from './lists-of-kinds.ts'
 export { outcomesOf } from './outcomes.ts'

@@ -56,7 +56,8 @@ test('the tag is asked once: what follows runs the digest, until the next deploy
     assert.equal(accepted.status, 202, accepted.text)
     assert.equal((await ends(path)).reason, null)
     const [row] = await database`
-      select r.image ->> 'reference' as image from release r join service s on s.release_id = r.id where s.id = ${containerId}`
+      select r.image ->> 'reference' as image from release r join service s on s.release_id = r.id
+      where s.id = ${containerId}`
     return row?.['image']
   }
   const first = await after('POST', '/deploy', { image_tag: 'moving' })
@@ -171,7 +172,8 @@ test('what cannot run is refused, and left out of the deployment of its environm
   assert.equal(all.jobs[0].state, 'DEPLOYED')
   assert.match(all.helms[0].reason, /^Helm charts need Kubernetes/)
   const [target] = await database`
-    select status from deployment_target where service_id = ${more['terraformId'] ?? ''} order by service_seq desc limit 1`
+    select status from deployment_target where service_id = ${more['terraformId'] ?? ''} order by service_seq desc
+    limit 1`
   assert.equal(target?.['status'], 'SKIPPED')
 })
 
@@ -186,7 +188,8 @@ test('a commit is asked of what is built, a tag of what has one', async () => {
 test('a new tag is deployed wherever its image is', async () => {
   const { more } = await platform.addObjects(a)
   await database`
-    update service set settings = settings || '{"auto_deploy": false}' where kind = 'container' and id <> ${more['containerId'] ?? ''}`
+    update service set settings = settings || '{"auto_deploy": false}' where kind = 'container'
+    and id <> ${more['containerId'] ?? ''}`
   const path = `/organization/${a.organizationId}/container/deploy`
   const answer = await send('POST', path, { image_name: 'library/hello', tag: '9' })
   assert.equal(answer.status, 202, answer.text)

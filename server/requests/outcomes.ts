@@ -2,7 +2,10 @@ import { outcomeEvents } from '@quayside/contract/resources/organization-event.t
 import type { Action } from '@quayside/contract/states.ts'
 import type { Outcome } from '../audit/index.ts'
 
-/** What the record of changes calls the ends of the services' parts. A cancelled part is recorded by its cancellation. */
+/**
+ * What the record of changes calls the ends of the services' parts. A cancelled part is recorded by
+ * its cancellation.
+ */
 export function outcomesOf(action: Action): readonly Outcome[] {
   const [well, badly] = outcomeEvents[action]
   return [

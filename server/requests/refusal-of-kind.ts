@@ -25,7 +25,10 @@ export function refusalOfKind(
   { name, engine }: RunningPlace,
 ): string | undefined {
   if (engine === null) {
-    return `Cluster "${name}" is a record: no engine of this installation runs anything on it. Use the built-in cluster.`
+    return (
+      `Cluster "${name}" is a record: no engine of this installation runs anything on it. Use the built-in ` +
+      'cluster.'
+    )
   }
   const capabilities = capabilitiesOf({ engine })
   if (!capabilities) return `Cluster "${name}" needs the engine "${engine}", which this installation does not have.`

@@ -81,7 +81,10 @@ export interface Acceptance {
     RequestRow,
     'id' | 'environment_id' | 'action' | 'origin' | 'triggered_by' | 'caller' | 'created_at'
   >
-  /** `alone`: a new request where none waits; `last`: behind those that wait; `merged`: one that is held by `holdWaiting` takes the targets in. */
+  /**
+   * `alone`: a new request where none waits; `last`: behind those that wait; `merged`: one that is
+   * held by `holdWaiting` takes the targets in.
+   */
   readonly place: 'alone' | 'last' | 'merged'
   readonly targets: readonly AcceptedTarget[]
   /** The states that allow it. */
@@ -104,9 +107,11 @@ export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * Writes a request, its workflow, its targets and the new states of its services, in one statement. Gives the request's number and the
- * states that its services had. Undefined, and nothing is written, when a state or the deletion of the environment forbids it, when another request waits, and when another request was accepted while
- * this statement waited for it: by the environment's number, which each counts up, it sees that what it knows is outdated.
+ * Writes a request, its workflow, its targets and the new states of its services, in one statement.
+ * Gives the request's number and the states that its services had. Undefined, and nothing is
+ * written, when a state or the deletion of the environment forbids it, when another request waits,
+ * and when another request was accepted while this statement waited for it: by the environment's
+ * number, which each counts up, it sees that what it knows is outdated.
  */
 export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<WrittenRequest | undefined> {
   const { request, place, targets, allowed, queued, passing, restore, submission, record } = acceptance
@@ -126,14 +131,16 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     submitted as (
       ${submission(sql, sql`accepted`)}
     ), requested as (
-      insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at,
+      insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller,
+      created_at,
         updated_at)
       select ${request.id}, ${environmentId}, ${environmentId} || '-' || request_number, ${request.action},
         ${request.origin}, ${request.triggered_by}, ${request.caller}, ${request.created_at}, ${request.created_at}
       from accepted
     ),`
   const asRequested = sql`
-      select 'deployment.status' as type, jsonb_build_object('deployment_request_id', ${request.id}::uuid, 'execution_id',
+      select 'deployment.status' as type, jsonb_build_object('deployment_request_id', ${request.id}::uuid,
+      'execution_id',
         ${environmentId} || '-' || request_number, 'action', ${request.action}::text, 'status', 'QUEUED') as data
       from accepted union all`
   const recorded = record ? sql`recorded as (${record(sql, sql`accepted`)}),` : sql``
@@ -156,7 +163,8 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
         ${place === 'alone' ? sql`${nothingWaits}${isOrdinary}` : sql``}
       returning request_number
     ), held as (
-      select w.*, s.state as former_state, g.id as stage_id, g.name as stage_name, g.deployment_order as stage_order, n.request_number
+      select w.*, s.state as former_state, g.id as stage_id, g.name as stage_name, g.deployment_order as
+      stage_order, n.request_number
       from numbered n
         cross join (select * from jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as t(
           service_id uuid, kind text, name text, icon_uri text, wanted_commit text, force_event text,
@@ -170,9 +178,11 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     ), accepted as (
       select request_number from chosen limit 1
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} told as (${told}), targeted as (
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, state,
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_id, stage_name,
+      stage_order, state,
         wanted_commit, force_event, wanted_release, same_version, former_state)
-      select ${request.id}, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, ${queued}, wanted_commit,
+      select ${request.id}, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, ${queued},
+      wanted_commit,
         force_event, wanted_release, same_version, former_state
       from chosen
       ${place === 'merged' ? newerWish : sql``}
@@ -214,8 +224,8 @@ export const unfinishedRequests = (sql: Sql): Fragment =>
   sql`select id from deployment_request where status in ('QUEUED', 'ONGOING', 'CANCELING')`
 
 /**
- * The ids of waiting requests that act on a service whose data are being copied, as a part of a statement: into it, or from it into
- * another one. A deletion does not wait.
+ * The ids of waiting requests that act on a service whose data are being copied, as a part of a
+ * statement: into it, or from it into another one. A deletion does not wait.
  */
 export const heldByCopies = (sql: Sql): Fragment => sql`
   select r.id from service c
@@ -266,7 +276,10 @@ export async function setRequestStatus(sql: Sql, id: string, status: RequestStat
     update deployment_request set status = ${status}, updated_at = ${now}${started}${finished} where id = ${id}`
 }
 
-/** Which of these executions have not ended, ended since a moment, or are among the `newest` requests of their environment. */
+/**
+ * Which of these executions have not ended, ended since a moment, or are among the `newest`
+ * requests of their environment.
+ */
 export async function listRecent(
   sql: Sql,
   {

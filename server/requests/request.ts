@@ -23,8 +23,8 @@ import type { WantedTarget } from './target-store.ts'
 export const deploymentWorkflow = 'deployment'
 
 /**
- * What the record of changes says of an accepted request, as a part of the statement that writes it: inserts for the one row of
- * `accepted`, or for none. `change` is what is known of the request.
+ * What the record of changes says of an accepted request, as a part of the statement that writes
+ * it: inserts for the one row of `accepted`, or for none. `change` is what is known of the request.
  */
 export type RecordRequest = (sql: Sql, accepted: Fragment, change: Json) => Fragment
 
@@ -62,12 +62,16 @@ export interface Wish {
   readonly isWhole?: boolean
 }
 
-/** How often a request is tried again if its services change between the check and the write. Only ends of other work can do that. */
+/**
+ * How often a request is tried again if its services change between the check and the write. Only
+ * ends of other work can do that.
+ */
 const mostTries = 5
 
 /**
- * Accepts a request: it is written with its workflow and the services' new states at once; from then on it cannot be lost. Throws
- * 409 when a state forbids the action, and 404 when something is gone.
+ * Accepts a request: it is written with its workflow and the services' new states at once; from
+ * then on it cannot be lost. Throws 409 when a state forbids the action, and 404 when something is
+ * gone.
  */
 export async function acceptRequest(options: RequestOptions, wish: Wish): Promise<AcceptedRequest> {
   const accepted = (await acceptAlone(options, wish)) ?? (await acceptUnderLock(options, wish))
@@ -89,7 +93,10 @@ async function acceptAlone(options: RequestOptions, wish: Wish): Promise<Accepte
   return { ...request, alone: { execution_id, states: new Map(states) } }
 }
 
-/** Other requests of the environment wait for the lock. Says what forbids the request, or finds the one that it merges into. */
+/**
+ * Other requests of the environment wait for the lock. Says what forbids the request, or finds the
+ * one that it merges into.
+ */
 const acceptUnderLock = (options: RequestOptions, wish: Wish): Promise<AcceptedRequest> =>
   inTransaction(options.database, async (sql) => {
     await lockEnvironment(sql, wish.environment.id)

@@ -189,7 +189,8 @@ test('an accepted request tells of itself and of each service that it queues, on
   const { id } = await deployments.deploy(service, by)
   for (const taken of [other, service]) assert.equal((await deployments.deploy(taken, by)).id, id)
   const told = await platform.database<{ type: string; what: string; who: string; place: boolean }[]>`
-    select type, coalesce(data ->> 'status', data ->> 'state') as what, coalesce(data ->> 'deployment_request_id', data ->> 'service_id') as who,
+    select type, coalesce(data ->> 'status', data ->> 'state') as what, coalesce(data ->> 'deployment_request_id',
+    data ->> 'service_id') as who,
       data ->> 'environment_id' = ${environmentId} and mode is not null and project_id is not null as place
     from state_change order by id`
   assert.deepEqual(

@@ -5,7 +5,10 @@ import { acceptRequest, type RequestedBy, type RequestOptions } from './request.
 import { findRequest, lockEnvironment } from './request-store.ts'
 import { listTargets } from './target-store.ts'
 
-/** Requests of the restore of a backup, which has the service meanwhile. They take part in the caller's unit of work, and throw as those of users do. */
+/**
+ * Requests of the restore of a backup, which has the service meanwhile. They take part in the
+ * caller's unit of work, and throw as those of users do.
+ */
 export function createRestoring(options: RequestOptions) {
   const { database } = options
   const by = (restore: string): RequestedBy => ({ id: restore, name: 'restore', origin: 'QOVERY_INTERNAL', restore })

@@ -15,8 +15,8 @@ export interface Place {
 export const startsSomething = (action: Action): boolean => action === 'DEPLOY' || action === 'RESTART'
 
 /**
- * Why nothing may be brought to that cluster now, or undefined when it may. A trial without a card (`NO_CREDIT_CARD`) may use the
- * demo cluster; every other restriction forbids all.
+ * Why nothing may be brought to that cluster now, or undefined when it may. A trial without a card
+ * (`NO_CREDIT_CARD`) may use the demo cluster; every other restriction forbids all.
  */
 export function placeRefusal(
   action: Action,
@@ -29,6 +29,8 @@ export function placeRefusal(
     return { code: 'conflict', message: `The organization is restricted (${restriction}): it cannot deploy ${where}.` }
   }
   if (hasEngine) return undefined
-  const message = `Cluster "${cluster}" is a record: no engine of this installation runs anything on it. Clone the environment to the built-in cluster.`
+  const message =
+    `Cluster "${cluster}" is a record: no engine of this installation runs anything on it. Clone the ` +
+    'environment to the built-in cluster.'
   return { code: 'invalid', message }
 }

@@ -79,7 +79,8 @@ test('image, settings, variables and secrets of that time run again, without a b
   assert.deepEqual([await inside('COLOUR'), await inside('PASSWORD')], ['red', 'first secret'])
   assert.equal((await send('GET', path)).body.memory, 256)
   const [release] = await database`
-    select r.image->>'digest' as digest, r.settings->'memory' as memory from release r join service s on s.release_id = r.id`
+    select r.image->>'digest' as digest, r.settings->'memory' as memory from release r join service s
+    on s.release_id = r.id`
   assert.deepEqual([release?.['digest'], release?.['memory']], [digest, 256])
   const now = await status()
   assert.deepEqual([now.state, now.service_deployment_status], ['DEPLOYED', 'OUT_OF_DATE'])
@@ -133,7 +134,8 @@ test('what is no version of the service, or no longer kept, is refused with the 
 
 test('of older releases the secrets, variables and images are given up, of what runs nothing', async () => {
   const rows = await database<{ is_kept: boolean; sealed: boolean; runs: boolean; image: boolean }[]>`
-    select r.is_kept, r.sealed_variables is not null as sealed, r.image is not null as image, s.release_id = r.id as runs
+    select r.is_kept, r.sealed_variables is not null as sealed, r.image is not null as image, s.release_id = r.id as
+    runs
     from release r join service s on s.id = r.service_id where s.id = ${applicationId}`
   const running = rows.find(({ runs }) => runs)
   assert.deepEqual([running?.is_kept, running?.sealed, running?.image], [true, true, true])

@@ -7,8 +7,8 @@ import { type FormerRow, findFormer } from './former-store.ts'
 import { startsSomething } from './restriction.ts'
 
 /**
- * The release that an execution started of a service. 400 where it was no deployment of it, 409 where it brought up nothing, 404 where what it
- * brought is no longer kept.
+ * The release that an execution started of a service. 400 where it was no deployment of it, 409
+ * where it brought up nothing, 404 where what it brought is no longer kept.
  */
 export async function findFormerRelease(
   database: Database,
@@ -25,7 +25,8 @@ export async function findFormerRelease(
   if (release && (await isImageKept(database, release))) return release
   throw new AppError(
     'notFound',
-    `execution_id: the version of that execution is no longer kept. Versions and their images are kept by count, the newest ones; deploy its commit or tag instead.`,
+    'execution_id: the version of that execution is no longer kept. Versions and their images are kept by ' +
+      'count, the newest ones; deploy its commit or tag instead.',
   )
 }
 
@@ -43,4 +44,6 @@ function nothingBrought({ action, status }: FormerRow): string | undefined {
 
 /** What users of a rollback are told at once. */
 export const rollbackNote = ({ created_at }: ReleaseRow): string =>
-  `The settings of the service are those of the version of ${created_at.toISOString()} from now on. Its variables and secrets are not changed: the version that is started has those of that time, and the next deployment brings those of today.`
+  `The settings of the service are those of the version of ${created_at.toISOString()} from now on. Its ` +
+  'variables and secrets are not changed: the version that is started has those of that time, and the next ' +
+  'deployment brings those of today.'

@@ -19,7 +19,8 @@ const targetsOf = async (environmentId: string): Promise<unknown[]> =>
       where r.environment_id = ${environmentId} and r.status = 'QUEUED' order by 1`
   ).map((row) => row['service_id'])
 const deployed = (...ids: string[]) => database`
-  update service set state = 'DEPLOYED', release_id = id, last_deployment_date = now(), deployed_config_version = config_version
+  update service set state = 'DEPLOYED', release_id = id, last_deployment_date = now(), deployed_config_version =
+  config_version
   where id = any(${ids}::uuid[])`
 
 test('services of several kinds are deployed in one request, skipped ones too', async () => {
@@ -61,13 +62,14 @@ test('one service whose state forbids it keeps the others from it, too', async (
   const containerId = more['containerId'] ?? ''
   await deployed(applicationId)
   const body = { application_ids: [applicationId], container_ids: [containerId] }
-  for (const action of ['stop', 'restart-service']) assert.equal((await ask(environmentId, `service/${action}`, body)).status, 409)
+  for (const action of ['stop', 'restart-service'])
+    assert.equal((await ask(environmentId, `service/${action}`, body)).status, 409)
   assert.equal(await stateOf(applicationId), 'DEPLOYED')
   await deployed(containerId)
   const restarted = await ask(environmentId, 'service/restart-service', body)
   assert.deepEqual([restarted.status, restarted.body.id, restarted.body.state], [202, environmentId, 'RESTART_QUEUED'])
   assert.equal(restarted.body.service_deployment_status, 'UP_TO_DATE')
-}) // biome-ignore format: one line
+})
 
 test('of those that are deleted, what was never deployed goes at once', async () => {
   const { environmentId, applicationId, more } = await platform.addObjects(a)

@@ -3,7 +3,10 @@ import type { OwnedRepository } from '../git/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Repository } from '../services/index.ts'
 
-/** Gives what git presents to the host of a repository, from a stored git token; undefined where the token is for another host. */
+/**
+ * Gives what git presents to the host of a repository, from a stored git token; undefined where the
+ * token is for another host.
+ */
 export type ReadGitCredential = (
   database: Database,
   organizationId: string,

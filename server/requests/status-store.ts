@@ -38,8 +38,9 @@ export interface StepRow {
 }
 
 /**
- * One row a service of the environment, or of these services; each with its last request. With `requestId` each as that request left it or
- * leaves it, and without a request where it did not concern the service.
+ * One row a service of the environment, or of these services; each with its last request. With
+ * `requestId` each as that request left it or leaves it, and without a request where it did not
+ * concern the service.
  */
 export const readStatuses = (
   sql: Sql,
@@ -66,7 +67,13 @@ export const readStatuses = (
     left join lateral (select * from deployment_target d where d.service_id = s.id ${ofRequest}
       order by service_seq desc limit 1) t on true
     left join deployment_request r on r.id = t.request_id
-    where ${'serviceIds' in where ? sql`s.id = any(${[...where.serviceIds]}::uuid[])` : sql`s.environment_id = ${where.environmentId}`}
+    where ${
+      'serviceIds' in where
+        ? sql`s.id =
+      any(${[...where.serviceIds]}::uuid[])`
+        : sql`s.environment_id =
+      ${where.environmentId}`
+    }
     order by s.created_at, s.id`
 }
 

@@ -37,8 +37,8 @@ export async function serviceStatuses(sql: Sql, serviceIds: readonly string[]) {
 }
 
 /**
- * What `serviceStatus` would read just after the request was accepted, without asking the database again. Undefined where that depends on
- * requests that wait.
+ * What `serviceStatus` would read just after the request was accepted, without asking the database
+ * again. Undefined where that depends on requests that wait.
  */
 export function acceptedStatus(service: ServiceRow, action: Action, { id, alone }: AcceptedRequest) {
   const state = alone?.states.get(service.id)
@@ -154,9 +154,10 @@ export type LastRequest = RequestProgress &
   Pick<RequestRow, 'action' | 'status' | 'created_at' | 'finished_at' | 'execution_id' | 'origin' | 'triggered_by'>
 
 /**
- * Pure: the status of an environment, from the states of its services, its newest request, and the requests that run or wait. `state` is the
- * aggregate of all services; `last_deployment_state` is the state of that request alone, so that a client that waits for it is not
- * misled by a service that the request does not concern.
+ * Pure: the status of an environment, from the states of its services, its newest request, and the
+ * requests that run or wait. `state` is the aggregate of all services; `last_deployment_state` is
+ * the state of that request alone, so that a client that waits for it is not misled by a service
+ * that the request does not concern.
  */
 export function toEnvironmentStatus(
   id: string,

@@ -75,8 +75,9 @@ export async function setTargetCommit(
 }
 
 /**
- * The service enters a state on its way, with a change of its target; a request that is being cancelled keeps saying so. For the
- * inside of a step: outside, a recipe that is run again after a crash would lead back from an end that is written already.
+ * The service enters a state on its way, with a change of its target; a request that is being
+ * cancelled keeps saying so. For the inside of a step: outside, a recipe that is run again after a
+ * crash would lead back from an end that is written already.
  */
 export const enterState = (
   sql: Sql,
@@ -96,8 +97,8 @@ export const enterState = (
   })
 
 /**
- * The service's state once a request is done with it; it at once tells of the next one that waits. Those that wait put back what the
- * service was left in, where they change nothing.
+ * The service's state once a request is done with it; it at once tells of the next one that waits.
+ * Those that wait put back what the service was left in, where they change nothing.
  */
 export async function leaveService(
   sql: Sql,
@@ -135,8 +136,9 @@ export async function cancelTarget(
 }
 
 /**
- * A request that waited is cancelled. Unless another request acts on its service or waits for it, the service gets back its previous
- * state if it runs nothing, and is CANCELED otherwise. Requests that would restore the queued state of the cancelled one restore that.
+ * A request that waited is cancelled. Unless another request acts on its service or waits for it,
+ * the service gets back its previous state if it runs nothing, and is CANCELED otherwise. Requests
+ * that would restore the queued state of the cancelled one restore that.
  */
 export async function leaveQueue(
   sql: Sql,

@@ -50,7 +50,8 @@ test('a request whose end could not be written ends soon after, once, and the ne
   })
   assert.equal(ended.request, 'ERROR')
   const [service] = await database<{ state: string; reason: string }[]>`
-    select s.state, t.reason from service s join deployment_target t on t.service_id = s.id where s.id = ${applicationId}`
+    select s.state, t.reason from service s join deployment_target t on t.service_id = s.id
+    where s.id = ${applicationId}`
   assert.equal(service?.state, 'DEPLOYMENT_ERROR')
   assert.match(service.reason, /^The deployment could not go on \(failed: a bug\); deploy again\.$/)
   const events = await database<{ type: string }[]>`

@@ -1,7 +1,10 @@
 import type { Sql } from '../database/index.ts'
 import type { RequestRow } from './request-store.ts'
 
-/** The waiting requests that are still to act on a service, in order; none of them begins until the transaction ends. */
+/**
+ * The waiting requests that are still to act on a service, in order; none of them begins until the
+ * transaction ends.
+ */
 export const waitingRequestsOf = (sql: Sql, serviceId: string) =>
   sql<RequestRow[]>`
     select r.* from deployment_request r join deployment_target t on t.request_id = r.id

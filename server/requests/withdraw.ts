@@ -15,14 +15,17 @@ export interface WithdrawOptions {
 }
 
 /**
- * Cancels what waits for the data of copies that are being deleted. Requests for further services continue without the copies. Inside
- * the transaction that deletes the rows.
+ * Cancels what waits for the data of copies that are being deleted. Requests for further services
+ * continue without the copies. Inside the transaction that deletes the rows.
  */
 export async function cancelForCopies(sql: Sql, options: WithdrawOptions, services: readonly string[]): Promise<void> {
   for (const id of services) await withdraw(sql, options, id)
 }
 
-/** Ends what waits for the data of copies that failed: in error, with the reason. Inside the transaction that deletes the rows. */
+/**
+ * Ends what waits for the data of copies that failed: in error, with the reason. Inside the
+ * transaction that deletes the rows.
+ */
 export const failForCopies =
   (options: WithdrawOptions) =>
   async (sql: Sql, services: readonly string[], reason: string): Promise<void> => {

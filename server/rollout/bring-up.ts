@@ -17,8 +17,9 @@ interface Given {
 }
 
 /**
- * Has the engine start a frozen release and wait until every replica is healthy, unless what runs is the same. Databases get their port of the
- * machine first, and what must not run at the same time is ended before. Throws EngineError.
+ * Has the engine start a frozen release and wait until every replica is healthy, unless what runs
+ * is the same. Databases get their port of the machine first, and what must not run at the same
+ * time is ended before. Throws EngineError.
  */
 export async function bringUp(
   options: Recipe,
@@ -65,8 +66,8 @@ async function startCollected(
   signal: AbortSignal,
 ): Promise<Endpoint[]> {
   const collect = (): void => options.collect(release.service, release.id, secrets)
-  // Lines that are collected already have to be masked anew before the first one comes. Else there are none yet, and the engine has more
-  // urgent things to answer.
+  // Lines that are collected already have to be masked anew before the first one comes. Else there
+  // are none yet, and the engine has more urgent things to answer.
   if (serving !== null) collect()
   const starting = {
     signal,
@@ -101,7 +102,8 @@ const gapText = (why: string): string =>
   `What runs of the former version is ended first, and nothing answers until this one is ready: ${why}.`
 
 const sharedText =
-  'Both versions use its storage until the former one has ended. Where its program cannot bear that, set its advanced setting deployment.update_strategy.type to Recreate: the former version ends first then.'
+  'Both versions use its storage until the former one has ended. Where its program cannot bear that, set its ' +
+  'advanced setting deployment.update_strategy.type to Recreate: the former version ends first then.'
 
 /** Why no other version may run at the same time; undefined where it may. */
 function whyAlone(row: ReleaseRow): string | undefined {

@@ -31,8 +31,9 @@ import { inTurn } from './turn.ts'
 const gitSeconds = 300
 
 /**
- * From the request to a release with an image: pin the commit, freeze settings and variables, fetch, build. Gives the
- * release's id. The same commit and recipe is not built twice; a deployed version that is asked for again is not even fetched.
+ * From the request to a release with an image: pin the commit, freeze settings and variables,
+ * fetch, build. Gives the release's id. The same commit and recipe is not built twice; a deployed
+ * version that is asked for again is not even fetched.
  */
 export async function buildRelease(options: Recipe, work: Work): Promise<string> {
   const { target, step, context, report } = work
@@ -40,7 +41,8 @@ export async function buildRelease(options: Recipe, work: Work): Promise<string>
   report.enter('Build')
   const pinned = await inTime(
     step(`${id}/PIN`, ({ signal }) => pinCommit(options, work, signal), { deadlineSeconds: gitSeconds }),
-    `The git repository did not answer within ${gitSeconds} s. Check its address and whether it can be reached, and deploy again.`,
+    `The git repository did not answer within ${gitSeconds} s. Check its address and whether it can be ` +
+      'reached, and deploy again.',
   )
   const releaseId = await step(`${id}/FREEZE`, () => freezeOnce(options, work, pinned))
   const release = await existingRelease(options, releaseId)
@@ -69,7 +71,8 @@ async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Prom
       step(`${target.service_id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
         deadlineSeconds: gitSeconds,
       }),
-      `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
+      `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be ` +
+        'reached, and deploy again.',
     )
     // A release without ignore files recorded the text of the Dockerfile alone.
     const texts =
@@ -104,7 +107,8 @@ async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: S
         step(`${id}/BUILD`, ({ signal }) => build(options, work, source, recipe, signal), {
           deadlineSeconds: buildSeconds,
         }),
-        `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less is being built.`,
+        `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less ` +
+          'is being built.',
       ),
     ))
   // Whoever waits for the same build finds it there.

@@ -10,8 +10,8 @@ const maxSecretBytes = 500 * 1024
 export type BuildSecrets = Pick<BuildRecipe, 'secrets' | 'secretsHash'>
 
 /**
- * Those that the advanced setting `build.secrets` names, as they were frozen. Nothing where it names none. Throws BuildError for a name
- * that is no secret of the service.
+ * Those that the advanced setting `build.secrets` names, as they were frozen. Nothing where it
+ * names none. Throws BuildError for a name that is no secret of the service.
  */
 export async function buildSecretsOf(
   { database, vault }: Pick<Recipe, 'database' | 'vault'>,
@@ -42,5 +42,7 @@ export function buildSecretNames(advanced: object): string[] {
 
 const missingText = (name: string, isPlain: boolean): string =>
   isPlain
-    ? `The advanced setting build.secrets names "${name}", which is a variable and no secret. Declare it as ARG in the Dockerfile, or make it a secret, and deploy again.`
-    : `The advanced setting build.secrets names "${name}", and the service has no secret of that name. Create it, or take the name off the list, and deploy again.`
+    ? `The advanced setting build.secrets names "${name}", which is a variable and no secret. Declare it as ` +
+      'ARG in the Dockerfile, or make it a secret, and deploy again.'
+    : `The advanced setting build.secrets names "${name}", and the service has no secret of that name. Create ` +
+      'it, or take the name off the list, and deploy again.'

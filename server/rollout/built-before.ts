@@ -28,8 +28,9 @@ export const withIdentity = ({ reference, digest }: Image, identity: string | un
 })
 
 /**
- * The image of a version that need not be built: the service has it from the same commit and recipe, or another service of the organization has
- * one of the same identity, which is promoted. Null: it has to be built.
+ * The image of a version that need not be built: the service has it from the same commit and
+ * recipe, or another service of the organization has one of the same identity, which is promoted.
+ * Null: it has to be built.
  */
 export async function builtBefore(
   options: Recipe,
@@ -64,8 +65,9 @@ export async function builtBefore(
 }
 
 /**
- * Waits until no other service of the organization builds the same: what that gave is found then. Who it was built for makes no difference, so that
- * services that are deployed together are built once.
+ * Waits until no other service of the organization builds the same: what that gave is found then.
+ * Who it was built for makes no difference, so that services that are deployed together are built
+ * once.
  */
 export async function aloneWithBuild(
   { slots }: Recipe,
@@ -78,7 +80,10 @@ export async function aloneWithBuild(
   return slots.sameBuilds.take(key, context.signal)
 }
 
-/** A service that is built as this one is, as far as settings tell: of the same commit both have one image. Undefined where there is none. */
+/**
+ * A service that is built as this one is, as far as settings tell: of the same commit both have one
+ * image. Undefined where there is none.
+ */
 export async function twinOf(sql: Sql, service: ServiceRow): Promise<string | undefined> {
   const build = buildOf(versionedOf(service))
   if (!build) return undefined
@@ -97,5 +102,8 @@ const nameOf = ({ kind, service, environment, project_id }: BuiltElsewhere, proj
   project_id === projectId ? `${kind} "${service}" of environment "${environment}"` : 'a service of another project'
 
 function promotedText(other: BuiltElsewhere, { builtAt }: Promoted, projectId: string | undefined): string {
-  return `The image that was built for ${nameOf(other, projectId)} at ${builtAt.toISOString()} is used: commit and all else that decides the build are the same. Nothing is built.`
+  return (
+    `The image that was built for ${nameOf(other, projectId)} at ${builtAt.toISOString()} is used: commit and ` +
+    'all else that decides the build are the same. Nothing is built.'
+  )
 }

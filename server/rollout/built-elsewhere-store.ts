@@ -14,7 +14,10 @@ export interface BuiltElsewhere {
 /** More of them than are asked for have the same image, or none that is there still. */
 const mostAsked = 10
 
-/** Images that kept versions of other services of the organization have from a build of the same identity, the newest first. */
+/**
+ * Images that kept versions of other services of the organization have from a build of the same
+ * identity, the newest first.
+ */
 export async function listBuiltElsewhere(
   sql: Sql,
   { organizationId, serviceId, identity }: { organizationId: string; serviceId: string; identity: string },
@@ -39,7 +42,8 @@ export async function listBuilds(
   { organizationId, serviceId, url }: { organizationId: string; serviceId: string; url: string },
 ): Promise<(BuiltElsewhere & Versioned & Pick<ReleaseRow, 'advanced_settings'>)[]> {
   return await sql<(BuiltElsewhere & Versioned & Pick<ReleaseRow, 'advanced_settings'>)[]>`
-    select distinct on (s.id) s.kind, r.settings, r.advanced_settings, r.image ->> 'digest' as digest, s.name as service,
+    select distinct on (s.id) s.kind, r.settings, r.advanced_settings, r.image ->> 'digest' as digest, s.name as
+    service,
       e.name as environment, e.project_id
     from release r join service s on s.id = r.service_id join environment e on e.id = s.environment_id
       join project p on p.id = e.project_id

@@ -25,7 +25,8 @@ async function deploy(environment: string, tenant = a): Promise<{ built: string[
   await send('POST', `/environment/${environment}/deploy`, {}, tenant)
   const ended = await until('the deployment has ended', async () => {
     const [row] = await database`
-      select id, status, finished_at from deployment_request where environment_id = ${environment} order by seq desc limit 1`
+      select id, status, finished_at from deployment_request where environment_id = ${environment} order by seq desc
+      limit 1`
     return row?.['finished_at'] ? row : undefined
   })
   const { text: log } = await call(tenant.tokens.READ, 'GET', `/environment/${environment}/logs`)

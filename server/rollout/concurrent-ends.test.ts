@@ -59,7 +59,10 @@ async function openBench(t: Cleanup): Promise<Bench> {
   return { sql, other, place, target, untilBlocked }
 }
 
-/** Does the work in a transaction that stands just before its commit, until the function that is given back is called. */
+/**
+ * Does the work in a transaction that stands just before its commit, until the function that is
+ * given back is called.
+ */
 async function uncommitted(database: Database, work: (sql: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const isWritten = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()

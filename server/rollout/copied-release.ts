@@ -38,9 +38,14 @@ export function formerRelease(options: Recipe, work: Work, id: string): Promise<
 }
 
 const noteOf = ({ created_at, commit, image }: ReleaseRow): string =>
-  `Going back to the version of ${created_at.toISOString()}${commit ? `, commit ${commit.id.slice(0, 12)}` : ''}, with the settings, variables and secrets of that time: image ${image?.digest || image?.reference}.`
+  'Going back to the version of ' +
+  `${created_at.toISOString()}${commit ? `, commit ${commit.id.slice(0, 12)}` : ''}, with the settings, ` +
+  `variables and secrets of that time: image ${image?.digest || image?.reference}.`
 
-/** What a deployment of the service would change at this moment of what a release brings, its image and commit apart. */
+/**
+ * What a deployment of the service would change at this moment of what a release brings, its image
+ * and commit apart.
+ */
 export async function differences(
   { database, vault }: Pick<ReleaseReader, 'database' | 'vault'>,
   service: ServiceRow,

@@ -15,7 +15,10 @@ export async function checkData({ database }: Recipe, release: ReleaseRow): Prom
   if (refusal) throw new EngineError('refused', refusal)
 }
 
-/** Why a version of a database cannot have data that another one, `from`, has written; undefined where it can, and where there are none. */
+/**
+ * Why a version of a database cannot have data that another one, `from`, has written; undefined
+ * where it can, and where there are none.
+ */
 export function dataRefusal(
   { kind, settings }: Versioned,
   { name, from }: { readonly name: string; readonly from: string | null },
@@ -31,7 +34,8 @@ export async function markData({ context }: Work, release: ReleaseRow): Promise<
 }
 
 /**
- * A public one has its port of this machine, and the release says which: it is started with that for good. Throws 409 when none is left.
+ * A public one has its port of this machine, and the release says which: it is started with that
+ * for good. Throws 409 when none is left.
  */
 export async function takePublicPort(
   { publicPorts }: Recipe,

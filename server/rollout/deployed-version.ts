@@ -19,8 +19,9 @@ import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 export type Deployed = ReleaseRow & { readonly image: Image }
 
 /**
- * The version that a request asks for again. Undefined where it asks for none, where nothing was ever deployed, and where the settings
- * name another repository, branch or image since: then they count.
+ * The version that a request asks for again. Undefined where it asks for none, where nothing was
+ * ever deployed, and where the settings name another repository, branch or image since: then they
+ * count.
  */
 export async function versionAgain(
   { database }: Pick<Recipe, 'database'>,
@@ -54,8 +55,8 @@ export function isSameSource(
 }
 
 /**
- * The image of the deployed version, where a build of the new one could give no other and it is there still. Null: the commit has to be
- * looked at.
+ * The image of the deployed version, where a build of the new one could give no other and it is
+ * there still. Null: the commit has to be looked at.
  */
 export async function imageAgain(
   options: Recipe,
@@ -78,12 +79,16 @@ export async function imageAgain(
     await setReleaseCommit(sql, release.id, commit)
   })
   report.line(
-    `The image of the deployed commit ${commit.id.slice(0, 12)} is there, and nothing that decides its build changed: nothing is built.`,
+    `The image of the deployed commit ${commit.id.slice(0, 12)} is there, and nothing that decides its build ` +
+      'changed: nothing is built.',
   )
   return image
 }
 
-/** Everything that may decide a build, as one text; without what differs from one deployment to the next by its nature. */
+/**
+ * Everything that may decide a build, as one text; without what differs from one deployment to the
+ * next by its nature.
+ */
 function buildInputs(release: ReleaseRow, { secretsHash }: BuildSecrets): string {
   const { variables } = release.variables
   const lasting = Object.entries(variables).filter(([key]) => !ofEachDeployment.test(key))

@@ -26,8 +26,8 @@ interface Input {
 }
 
 /**
- * The recipe of every deployment request: begin → stage by stage, first all builds, then all starts → end. Its steps are
- * journalled, and the journal is the history that the API answers.
+ * The recipe of every deployment request: begin → stage by stage, first all builds, then all starts
+ * → end. Its steps are journalled, and the journal is the history that the API answers.
  */
 export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input> {
   return {
@@ -135,7 +135,10 @@ async function removeEnvironment(
   if (environment?.deleting) await context.fenced((sql) => deleteEnvironmentRow(sql, request.environment_id))
 }
 
-/** The workflow gave up: every service that is still under way ends in error, with the reason. A request that has ended stays as it is. */
+/**
+ * The workflow gave up: every service that is still under way ends in error, with the reason. A
+ * request that has ended stays as it is.
+ */
 async function abandon({ clock, log }: RecipeOptions, requestId: string, reason: string, sql: Sql): Promise<void> {
   const request = await findRequest(sql, requestId)
   if (!request) return

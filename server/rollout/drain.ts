@@ -2,8 +2,9 @@ import type { LineSink } from '../lib/attempt.ts'
 import { type Recipe, whileUnreachable } from './recipe.ts'
 
 /**
- * Waits, at most as long as is granted, until no request is open on what runs of a service but the release `keep`. Where that answers
- * is asked of the engine: after a crash in between, the routes no longer tell. Gives how many are still open.
+ * Waits, at most as long as is granted, until no request is open on what runs of a service but the
+ * release `keep`. Where that answers is asked of the engine: after a crash in between, the routes
+ * no longer tell. Gives how many are still open.
  */
 export async function drainOthers(
   options: Pick<Recipe, 'engine' | 'router' | 'drainMs' | 'clock'>,

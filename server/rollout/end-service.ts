@@ -67,7 +67,10 @@ export async function endService(options: Recipe, work: Work, action: 'STOP' | '
   report.line(words[action].line)
 }
 
-/** The lines of a deleted service; may be repeated. The service is gone: what cannot be removed does not change that. */
+/**
+ * The lines of a deleted service; may be repeated. The service is gone: what cannot be removed does
+ * not change that.
+ */
 export async function removeLines({ lines, log }: Recipe, { request, target }: Work): Promise<void> {
   if (request.action !== 'DELETE') return
   const stream = serviceStream(target.service_id)

@@ -206,21 +206,26 @@ test('each service of a run tells each of its states once, however many there ar
 })
 
 test('the log of a deployment names the stage of each line, by any name of the deployment', async () => {
-  const { environment, members } = await makeEnvironment('explained', [0, 2].map((stage) => ({ stage, isSkipped: false, fails: false })))
+  const { environment, members } = await makeEnvironment(
+    'explained',
+    [0, 2].map((stage) => ({ stage, isSkipped: false, fails: false })),
+  )
   await send('POST', `/environment/${environment}/deploy`)
   await atRest(environment)
   const { results: stages } = await send('GET', `/environment/${environment}/deploymentStage`)
   const [{ id: request }] = (await send('GET', `/environment/${environment}/deploymentHistory`)).results
   const { last_deployment_id: execution } = await send('GET', `/environment/${environment}/status`)
-  const read = async (query: string) => JSON.parse((await call(a.tokens.READ, 'GET', `/environment/${environment}/logs${query}`)).text)
+  const read = async (query: string) =>
+    JSON.parse((await call(a.tokens.READ, 'GET', `/environment/${environment}/logs${query}`)).text)
   const lines = await read('')
   for (const { id, stage } of members) {
     const own = lines.filter((line: { details: { transmitter: { id: string } } }) => line.details.transmitter.id === id)
     assert.ok(own.length > 0)
-    for (const { details } of own) assert.deepEqual([details.stage.id, details.stage.name], [stages[stage].id, stages[stage].name])
+    for (const { details } of own)
+      assert.deepEqual([details.stage.id, details.stage.name], [stages[stage].id, stages[stage].name])
   }
   assert.deepEqual(await read(`?version=${execution}`), lines)
   assert.deepEqual(await read(`?version=${request}`), lines)
   assert.deepEqual(await read(`?version=${request.toUpperCase()}`), lines)
   assert.deepEqual(await read(`?version=${environment}`), [])
-}) // biome-ignore format: one line
+})

@@ -17,8 +17,9 @@ export const isDiskFull = (error: unknown): boolean =>
   (error instanceof BuildError || error instanceof EngineError) && error.reason === 'disk-full'
 
 /**
- * What a thrown error means for the deployment; undefined for what is no outcome of it (a lost lease, a database that is
- * away, a bug): that goes on to the workflow, which runs again or gives up.
+ * What a thrown error means for the deployment; undefined for what is no outcome of it (a lost
+ * lease, a database that is away, a bug): that goes on to the workflow, which runs again or gives
+ * up.
  */
 export function toFailure(error: unknown, failed: State): Failure | undefined {
   if (error instanceof CanceledError) return { state: 'CANCELED', reason: 'It was cancelled.', lastLines: [] }

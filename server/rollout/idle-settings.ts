@@ -4,7 +4,10 @@ import type { Reachable } from '../engines/index.ts'
 import type { ReleaseRow } from '../releases/index.ts'
 import type { Work } from './recipe.ts'
 
-/** Warns about stored advanced settings that do nothing on this engine: of an earlier version of the platform, or of another cluster. */
+/**
+ * Warns about stored advanced settings that do nothing on this engine: of an earlier version of the
+ * platform, or of another cluster.
+ */
 export function tellIdleSettings(
   { capabilities }: Reachable,
   { report }: Pick<Work, 'report'>,

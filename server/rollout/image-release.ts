@@ -23,9 +23,10 @@ import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.
 const fetchSeconds = 1200
 
 /**
- * From the request to a release whose image the engine has: freeze settings and variables, ask once what the tag stands for, fetch that.
- * Gives the release's id; from then on the digest alone counts. `ahead`: the service has not its turn yet; it stays queued, and all is given up
- * when that signal is aborted.
+ * From the request to a release whose image the engine has: freeze settings and variables, ask once
+ * what the tag stands for, fetch that. Gives the release's id; from then on the digest alone
+ * counts. `ahead`: the service has not its turn yet; it stays queued, and all is given up when that
+ * signal is aborted.
  */
 export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSignal): Promise<string> {
   const { target, step, report } = work
@@ -40,7 +41,8 @@ export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSig
     () =>
       new EngineError(
         'image-missing',
-        `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can be reached, and deploy again.`,
+        `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can ` +
+          'be reached, and deploy again.',
       ),
   )
   await publishImage(options, work, frozen.release, ahead)

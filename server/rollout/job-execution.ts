@@ -23,7 +23,10 @@ import type { Recipe, Work } from './recipe.ts'
 /** Each try has its own limit; this one is for all of them. */
 const wholeSeconds = 30 * 24 * 3600
 
-/** Runs what the version has for an event, as often as its settings allow until it ends well. Throws EngineError with the reason when it does not. */
+/**
+ * Runs what the version has for an event, as often as its settings allow until it ends well. Throws
+ * EngineError with the reason when it does not.
+ */
 export async function executeJob(options: Recipe, work: Work, release: ReleaseRow, event: JobEvent): Promise<void> {
   const { target, step, report } = work
   const id = target.service_id
@@ -112,8 +115,9 @@ const begin = ({ clock }: Recipe, { target, context, request }: Work, execution:
   })
 
 /**
- * Before a job ends: what it has for that. The version that was deployed last runs it, unless the settings of today have nothing for it
- * any more; what was never deployed, or was uninstalled already, has nothing to undo.
+ * Before a job ends: what it has for that. The version that was deployed last runs it, unless the
+ * settings of today have nothing for it any more; what was never deployed, or was uninstalled
+ * already, has nothing to undo.
  */
 export async function executeEnding(
   options: Recipe,

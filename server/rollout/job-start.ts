@@ -10,8 +10,8 @@ import { finishTarget } from './settle.ts'
 import { inTurn } from './turn.ts'
 
 /**
- * From a release of a job with an image to DEPLOYED: a lifecycle job runs its `on_start` to its end first, a cron job runs by its timetable
- * from then on, and what was forced is run once.
+ * From a release of a job with an image to DEPLOYED: a lifecycle job runs its `on_start` to its end
+ * first, a cron job runs by its timetable from then on, and what was forced is run once.
  */
 export async function startJob(options: Recipe, work: Work, releaseId: string): Promise<void> {
   const { request, target, step, report } = work

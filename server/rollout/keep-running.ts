@@ -11,8 +11,9 @@ export interface Kept {
 }
 
 /**
- * The release that runs (`serving`), where it is healthy and a start of the new one would change nothing; undefined where the new one has to
- * be started, and the log says why. Only deployments keep what runs: a restart is asked for to have it started.
+ * The release that runs (`serving`), where it is healthy and a start of the new one would change
+ * nothing; undefined where the new one has to be started, and the log says why. Only deployments
+ * keep what runs: a restart is asked for to have it started.
  */
 export async function keepRunning(
   options: Recipe,

@@ -47,4 +47,5 @@ async function checkPorts({ database }: Recipe, serviceId: string, taken: readon
 }
 
 const takenText = ({ public_port, port_name }: RouteRow): string =>
-  `Port ${public_port} of this machine, where port ${port_name} is to answer, is in use by another program. End that program, or give the port another external_port of the range of public ports, and deploy again.`
+  `Port ${public_port} of this machine, where port ${port_name} is to answer, is in use by another program. ` +
+  'End that program, or give the port another external_port of the range of public ports, and deploy again.'

@@ -34,19 +34,29 @@ const plan = (wanted: Version, change: Partial<PlanFacts> = {}) =>
 
 test('nothing differs: what runs is kept, as long as the branch has no newer commit', () => {
   assert.deepEqual(plan(version()), {
-    service_id: 'id', service_type: 'APPLICATION', name: 'shop', effect: 'KEEP',
+    service_id: 'id',
+    service_type: 'APPLICATION',
+    name: 'shop',
+    effect: 'KEEP',
     reasons: ['Nothing changed.', 'A newer commit of branch "main" would be built and started.'],
-    is_first_deployment: false, changed_settings: [], changed_variables: [], branch: 'main', skipped: null,
+    is_first_deployment: false,
+    changed_settings: [],
+    changed_variables: [],
+    branch: 'main',
+    skipped: null,
   })
-}) // biome-ignore format: one record
+})
 
 test('another source, recipe or limit of builds is built', () => {
   const effect = (wanted: Version) => [plan(wanted).effect, ...plan(wanted).changed_settings]
-  assert.deepEqual(effect(version({ git_repository: { ...repository, branch: 'next' } })), ['REBUILD', 'git_repository.branch'])
+  assert.deepEqual(effect(version({ git_repository: { ...repository, branch: 'next' } })), [
+    'REBUILD',
+    'git_repository.branch',
+  ])
   assert.deepEqual(effect(version({ dockerfile_path: 'Dockerfile.web' })), ['REBUILD', 'dockerfile_path'])
   assert.deepEqual(effect(version({}, { 'build.ram_max_in_gib': 4 })), ['REBUILD', 'build.ram_max_in_gib'])
   assert.deepEqual(effect(version({ icon_uri: 'b' })), ['KEEP', 'icon_uri'])
-}) // biome-ignore format: long rows
+})
 
 test('a build secret that changed is built, and a changed variable is where the Dockerfile declares it', () => {
   const advanced = { 'build.secrets': ['TOKEN'] }
@@ -54,25 +64,39 @@ test('a build secret that changed is built, and a changed variable is where the 
   const built = plan(version({}, advanced), withSecret)
   assert.deepEqual([built.effect, built.reasons], ['REBUILD', ['Secrets changed that its build may read: TOKEN.']])
   const changed = plan(version(), { changes: ['variable KEY'] })
-  assert.deepEqual([changed.effect, changed.reasons], ['RESTART', [
-    'Changed since the version that runs: variable KEY.',
-    'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.',
-  ]])
+  assert.deepEqual(
+    [changed.effect, changed.reasons],
+    [
+      'RESTART',
+      [
+        'Changed since the version that runs: variable KEY.',
+        'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.',
+      ],
+    ],
+  )
   assert.equal(plan(version(), { changes: ['cpuMilli'] }).reasons.length, 1)
   const image: Version = { ...version(), kind: 'container', settings: {}, image: 'shop:1' }
   assert.equal(plan(image, { running: image, changes: ['variable KEY'] }).reasons.length, 1)
-}) // biome-ignore format: long rows
+})
 
 test('going back builds nothing, whatever the version was built from', () => {
   const former = version({ dockerfile_path: 'Dockerfile.web' })
   const back = plan(former, { isRollback: true, changes: ['image', 'variable KEY'] })
-  assert.deepEqual([back.effect, back.branch, back.reasons], ['RESTART', null, ['Changed since the version that runs: image, variable KEY.']])
+  assert.deepEqual(
+    [back.effect, back.branch, back.reasons],
+    ['RESTART', null, ['Changed since the version that runs: image, variable KEY.']],
+  )
   const same = plan(former, { isRollback: true })
   assert.deepEqual([same.effect, same.reasons], ['KEEP', ['Nothing changed.']])
-}) // biome-ignore format: long rows
+})
 
 test('what a job runs when it is deployed is run each time; what runs by its timetable alone is kept as anything else', () => {
-  const job = (schedule: object): Version => ({ kind: 'job', settings: { source: { image: {} }, schedule }, advanced: {}, image: 'job:1' })
+  const job = (schedule: object): Version => ({
+    kind: 'job',
+    settings: { source: { image: {} }, schedule },
+    advanced: {},
+    image: 'job:1',
+  })
   const effect = (schedule: object, change: Partial<PlanFacts> = {}) => {
     const planned = plan(job(schedule), { running: job(schedule), ...change })
     return [planned.effect, ...planned.reasons]
@@ -81,22 +105,32 @@ test('what a job runs when it is deployed is run each time; what runs by its tim
   const cron = { cronjob: { ...run, scheduled_at: '0 4 * * *', timezone: 'Etc/UTC' } }
   assert.deepEqual(effect({ on_start: run }), ['RESTART', 'What a job runs when it is deployed is run each time.'])
   for (const schedule of [cron, { on_delete: run }]) {
-    assert.deepEqual(effect(schedule), ['KEEP', 'Nothing changed.', 'Another image that is called job:1 by then would be taken.'])
+    assert.deepEqual(effect(schedule), [
+      'KEEP',
+      'Nothing changed.',
+      'Another image that is called job:1 by then would be taken.',
+    ])
   }
   const changes = ['variable KEY']
   assert.deepEqual(effect(cron, { changes }), ['RESTART', 'Changed since the version that runs: variable KEY.'])
-}) // biome-ignore format: long rows
+})
 
 test('whatever the workload would have differently restarts it, and so does what is not healthy', () => {
   const changed = plan(version({ cpu: 200 }), { changes: ['cpuMilli', 'variable KEY', 'file /etc/app.conf'] })
-  assert.deepEqual([changed.effect, changed.changed_settings, changed.changed_variables], ['RESTART', ['cpu'], ['/etc/app.conf', 'KEY']])
+  assert.deepEqual(
+    [changed.effect, changed.changed_settings, changed.changed_variables],
+    ['RESTART', ['cpu'], ['/etc/app.conf', 'KEY']],
+  )
   assert.match(changed.reasons.join(), /cpuMilli, variable KEY/)
   assert.deepEqual(plan(version(), { isHealthy: false }).effect, 'RESTART')
   const image = (name: string): Version => ({ ...version(), kind: 'container', settings: {}, image: name })
   const retagged = plan(image('shop:2'), { running: image('shop:1') })
-  assert.deepEqual([retagged.effect, retagged.branch, retagged.reasons], ['RESTART', null, ['Changed since the version that runs: image shop:2.']])
+  assert.deepEqual(
+    [retagged.effect, retagged.branch, retagged.reasons],
+    ['RESTART', null, ['Changed since the version that runs: image shop:2.']],
+  )
   assert.deepEqual(plan(image('shop:1'), { running: image('shop:1') }).effect, 'KEEP')
-}) // biome-ignore format: long rows
+})
 
 test('what does not run is started, for the first time or again, and what cannot run is skipped with the reason', () => {
   const first = plan(version(), { running: undefined, wasDeployed: false })
@@ -106,7 +140,7 @@ test('what does not run is started, for the first time or again, and what cannot
   assert.match(copied.reasons[1] ?? '', /those of application "shop", its image is used and nothing is built/)
   const skipped = plan(version(), { running: undefined, wasDeployed: false, skipped: 'It cannot.' })
   assert.deepEqual([skipped.effect, skipped.reasons, skipped.skipped], ['SKIP', ['It cannot.'], 'It cannot.'])
-}) // biome-ignore format: long rows
+})
 
 test('members are compared whatever their order, and absent is the same as null', () => {
   assert.deepEqual(

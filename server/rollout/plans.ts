@@ -22,8 +22,8 @@ export interface PlansOptions extends RefusalOptions {
 }
 
 /**
- * What requests would do. Each is made in a unit of work that is rolled back afterwards: `act` does the real thing there, with all
- * of its checks, and the plan tells from what it leaves.
+ * What requests would do. Each is made in a unit of work that is rolled back afterwards: `act` does
+ * the real thing there, with all of its checks, and the plan tells from what it leaves.
  */
 export function createPlans(options: PlansOptions) {
   const { database } = options

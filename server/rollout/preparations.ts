@@ -15,8 +15,9 @@ interface Begun {
 const patienceMs = 1_000
 
 /**
- * Releases that are frozen, and their images fetched, while the services of the stage before are starting: the engine has time for that
- * then. Only where nothing that the earlier stage does could change what a later one is given, and only what needs no build.
+ * Releases that are frozen, and their images fetched, while the services of the stage before are
+ * starting: the engine has time for that then. Only where nothing that the earlier stage does could
+ * change what a later one is given, and only what needs no build.
  */
 export class Preparations {
   readonly #options: Recipe
@@ -29,8 +30,9 @@ export class Preparations {
   }
 
   /**
-   * While images of the first stage are asked for, the engine makes what they will run in. What it cannot make now it is asked for by each
-   * start. Not where something is built: a build that fails shall leave nothing.
+   * While images of the first stage are asked for, the engine makes what they will run in. What it
+   * cannot make now it is asked for by each start. Not where something is built: a build that fails
+   * shall leave nothing.
    */
   ground(stage: readonly Work[]): void {
     const [first] = stage
@@ -44,8 +46,9 @@ export class Preparations {
   }
 
   /**
-   * Begins what may be prepared of a stage while another one starts, once the engine has begun all of that: it comes first. The function that
-   * is given back has to be called when the other stage is over; then nothing is begun any more.
+   * Begins what may be prepared of a stage while another one starts, once the engine has begun all
+   * of that: it comes first. The function that is given back has to be called when the other stage
+   * is over; then nothing is begun any more.
    */
   beginAfter(allBegun: Promise<unknown>, stage: readonly Work[], during: readonly Work[]): () => void {
     const over = new AbortController()

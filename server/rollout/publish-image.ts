@@ -20,7 +20,8 @@ export async function publishImage(options: Recipe, work: Work, releaseId: strin
     () =>
       new EngineError(
         'registry-away',
-        `The image was not published within ${publishSeconds} s. Check whether the registry of the cluster can be reached, and deploy again.`,
+        `The image was not published within ${publishSeconds} s. Check whether the registry of the cluster ` +
+          'can be reached, and deploy again.',
       ),
   )
 }

@@ -41,7 +41,10 @@ export interface RecipeOptions extends RefusalOptions {
   readonly vault: Vault
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
-  /** Who enters a container registry; undefined where it is open to all. Throws AppError `invalid` for one that is not to be contacted. */
+  /**
+   * Who enters a container registry; undefined where it is open to all. Throws AppError `invalid`
+   * for one that is not to be contacted.
+   */
   readonly registryLogin?: (
     database: Database,
     organizationId: string,
@@ -63,7 +66,10 @@ export interface RecipeOptions extends RefusalOptions {
   readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply'>
   readonly lines: LineStore
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
-  /** The service's run-time lines are collected from now on, with what this release was given masked, and what those before it were. */
+  /**
+   * The service's run-time lines are collected from now on, with what this release was given
+   * masked, and what those before it were.
+   */
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
   /** Ends what the observer may have under way for a service: from here on the request alone acts on it. */
   readonly endRepair: (serviceId: string) => Promise<void>

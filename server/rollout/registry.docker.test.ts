@@ -132,7 +132,16 @@ describe('a container of a registry with a password', { skip: skip || (await why
     const { Id } = await inspect(fetched)
     const tagged = `operator-${newId().slice(-8)}:1`
     await tagImage(socketPath, Id, tagged)
-    const names = [`${registry.host}/team/web:1`, reference, `${registry.host}/team/web@${digest}`, tagged, fetched, Id, Id.slice('sha256:'.length), `sha256:${Id.slice(7, 19)}`] // biome-ignore format: one row
+    const names = [
+      `${registry.host}/team/web:1`,
+      reference,
+      `${registry.host}/team/web@${digest}`,
+      tagged,
+      fetched,
+      Id,
+      Id.slice('sha256:'.length),
+      `sha256:${Id.slice(7, 19)}`,
+    ]
     const attempt = () => ({ signal: limit(), output: { line: () => {} } })
     try {
       const refused = async (tried: readonly string[]): Promise<void> => {

@@ -9,8 +9,8 @@ import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 const retireSeconds = 120
 
 /**
- * Drains and ends every other release of a service whose end is written: whatever happens here changes that no more. What is left
- * is found by the observer.
+ * Drains and ends every other release of a service whose end is written: whatever happens here
+ * changes that no more. What is left is found by the observer.
  */
 export async function retireFormer(options: Recipe, work: Work): Promise<void> {
   const id = work.target.service_id

@@ -10,8 +10,8 @@ import type { Recipe, Work } from './recipe.ts'
 import { finishTarget, settle } from './settle.ts'
 
 /**
- * Stage by stage, in each first all builds, then all starts. False when something failed or was cancelled; then what comes later is
- * left as it was.
+ * Stage by stage, in each first all builds, then all starts. False when something failed or was
+ * cancelled; then what comes later is left as it was.
  */
 export async function runStages(options: Recipe, works: readonly Work[]): Promise<boolean> {
   const refused = await leaveOut(options, works)
@@ -43,7 +43,10 @@ async function skipStage(options: Recipe, stage: readonly Work[], { preparations
   await everyOne(stage.map((work) => skip(options, work)))
 }
 
-/** Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing else from being deployed. */
+/**
+ * Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing
+ * else from being deployed.
+ */
 async function leaveOut(options: Recipe, works: readonly Work[]): Promise<ReadonlySet<Work>> {
   const refused = new Set<Work>()
   for (const work of works) {
@@ -109,7 +112,10 @@ async function runStage(
   }
 }
 
-/** From here on the services of the stage are said to be under way; those that ended before a crash stay as they are. */
+/**
+ * From here on the services of the stage are said to be under way; those that ended before a crash
+ * stay as they are.
+ */
 async function begin({ clock }: Recipe, stage: readonly Work[]): Promise<void> {
   const [first] = stage
   if (!first || first.context.signal.aborted) return

@@ -20,7 +20,10 @@ export interface Ended {
   readonly now: Date
 }
 
-/** Writes how it ended for one service: the target, and the service's state, which at once tells of a waiting request. */
+/**
+ * Writes how it ended for one service: the target, and the service's state, which at once tells of
+ * a waiting request.
+ */
 export async function finishTarget(sql: Sql, { target, state, reason, now }: Ended): Promise<void> {
   const end = { state, status: statusOf(state), reason: reason ?? null, finished_at: now }
   await Promise.all([updateTarget(sql, target, end), leaveService(sql, target, { event: eventOf(state), state })])
@@ -37,9 +40,10 @@ function statusOf(state: State): RequestStatus {
 }
 
 /**
- * Runs one phase of a service's part. When it fails for a reason of its own, what the phase left behind is cleaned up, the
- * reason is written down and false is given back; anything else is thrown and concerns the whole request. A part whose end was
- * written before this process came is not run again.
+ * Runs one phase of a service's part. When it fails for a reason of its own, what the phase left
+ * behind is cleaned up, the reason is written down and false is given back; anything else is thrown
+ * and concerns the whole request. A part whose end was written before this process came is not run
+ * again.
  */
 export async function settle(options: Recipe, work: Work, phase: () => Promise<void>): Promise<boolean> {
   if (work.target.finished_at !== null) return work.target.status === 'SUCCESS'

@@ -6,8 +6,9 @@ import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.
 const freshMs = 2000
 
 /**
- * Where a version answers that was healthy at `seenAt` (milliseconds of the wall clock). A server that was killed or stood still between
- * that and the change of traffic asks it again first. Throws EngineError where it is not healthy any more; then traffic stays where it is.
+ * Where a version answers that was healthy at `seenAt` (milliseconds of the wall clock). A server
+ * that was killed or stood still between that and the change of traffic asks it again first. Throws
+ * EngineError where it is not healthy any more; then traffic stays where it is.
  */
 export async function stillHealthy(
   options: Recipe,

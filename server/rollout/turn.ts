@@ -5,8 +5,9 @@ import type { Work } from './recipe.ts'
 const patienceSeconds = 7 * 24 * 3600
 
 /**
- * Does a service's work once one of the slots is free; organizations have turns. Waiting is a step of its own, so that it is told and does not count for what the
- * work may take; where nothing is waited for, there is no such step.
+ * Does a service's work once one of the slots is free; organizations have turns. Waiting is a step
+ * of its own, so that it is told and does not count for what the work may take; where nothing is
+ * waited for, there is no such step.
  */
 export async function inTurn<T>(
   { step, context, target, report, organizationId }: Work,

@@ -7,8 +7,9 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 
-// What goes wrong after the end of a request is written, or beside it, does not change that end. A file stands where the directory of
-// all lines should be: not even root can write any. That the server then stops in order is tried when the file ends.
+// What goes wrong after the end of a request is written, or beside it, does not change that end. A
+// file stands where the directory of all lines should be: not even root can write any. That the
+// server then stops in order is tried when the file ends.
 
 const directory = await mkdtemp(join(tmpdir(), 'quayside-unwritable-'))
 await writeFile(join(directory, 'logs'), '')

@@ -1,4 +1,7 @@
-/** What carries traffic to the applications: our own process, or one in memory for tests. Knows routes, not what they serve. */
+/**
+ * What carries traffic to the applications: our own process, or one in memory for tests. Knows
+ * routes, not what they serve.
+ */
 export { createFakeRouter, type FakeRouter } from './fake/fake-router.ts'
 export { createOwnRouter, type OwnRouterOptions } from './own/own-router.ts'
 export { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './own/router-process.ts'

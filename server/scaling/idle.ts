@@ -6,7 +6,10 @@ export interface Quiet {
   readonly requests: number
 }
 
-/** Pure: what is known after one more look. A counter that differs, in whatever direction, is a request; so is anything open. */
+/**
+ * Pure: what is known after one more look. A counter that differs, in whatever direction, is a
+ * request; so is anything open.
+ */
 export function stillQuiet(known: Quiet | undefined, seen: Activity | undefined, nowMs: number): Quiet {
   const requests = seen?.requests ?? 0
   const isSame = known !== undefined && known.requests === requests && (seen?.open ?? 0) === 0

@@ -44,7 +44,8 @@ export const listRunning = (sql: Sql, only: { readonly id?: string; readonly may
 export async function putScale(sql: Sql, serviceId: string, replicas: number, now: Date): Promise<void> {
   await sql`
     insert into service_scale (service_id, replicas, changed_at) values (${serviceId}, ${replicas}, ${now})
-    on conflict (service_id) do update set replicas = excluded.replicas, waking = false, changed_at = excluded.changed_at`
+    on conflict (service_id) do update set replicas = excluded.replicas, waking = false, changed_at =
+    excluded.changed_at`
 }
 
 /** What was written down for a service; null: nothing. */

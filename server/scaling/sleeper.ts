@@ -26,7 +26,10 @@ export interface SleeperOptions extends Announcer {
 /** Without an autoscaling policy, whose cool-down it is otherwise. */
 const usualIdleSeconds = 300
 
-/** Lets services fall asleep whose settings allow no replica at all, once nobody has asked for them at the router for long. */
+/**
+ * Lets services fall asleep whose settings allow no replica at all, once nobody has asked for them
+ * at the router for long.
+ */
 export function createSleeper(options: SleeperOptions): Reconciler {
   const { database, router, name, scope, clock, log } = options
   const known = new Map<string, Quiet & { readonly release: string }>()

@@ -24,7 +24,10 @@ const patienceMs = 20_000
 /** While the router is away. */
 const pauseMs = 500
 
-/** Hears from the router for which sleeping services requests wait, and has them started: once for each, however many wait. */
+/**
+ * Hears from the router for which sleeping services requests wait, and has them started: once for
+ * each, however many wait.
+ */
 export function createWaker(options: WakerOptions): Reconciler {
   const { database, router, name, clock, log } = options
   let sequence = -1

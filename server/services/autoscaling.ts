@@ -90,8 +90,8 @@ function storedScaler(body: ScalerBody, before: StoredScaler | undefined, at: st
 }
 
 /**
- * Gives a service its policy: what is undefined stays as it is, null takes it away. Inside the caller's transaction; raising
- * `config_version` is the caller's.
+ * Gives a service its policy: what is undefined stays as it is, null takes it away. Inside the
+ * caller's transaction; raising `config_version` is the caller's.
  */
 export async function setAutoscaling(
   sql: Sql,

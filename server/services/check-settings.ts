@@ -11,7 +11,10 @@ export interface CheckOptions {
   readonly ceiling: Ceiling
   /** Throws with a sentence when the address may never be a repository's. */
   readonly checkRepositoryAddress: (url: string) => void
-  /** The provider of the organization's git token; throws 404 when it has none of that id, 400 when it is for another host. */
+  /**
+   * The provider of the organization's git token; throws 404 when it has none of that id, 400 when
+   * it is for another host.
+   */
   readonly gitTokenType: (sql: Sql, organizationId: string, id: string, url: string) => Promise<Provider>
 }
 

@@ -16,13 +16,17 @@ export interface Clone {
   readonly name: string
   /** That the copy is to have; a new one otherwise. */
   readonly id?: string
-  /** The data of the original are to follow: with them comes its password, which is exchanged when the copy is first deployed. */
+  /**
+   * The data of the original are to follow: with them comes its password, which is exchanged when
+   * the copy is first deployed.
+   */
   readonly withData?: boolean
 }
 
 /**
- * Makes the rows of a copy and gives its id: settings, secrets sealed anew, variables, and what hangs on the original. A copy has
- * volumes, ports and a password of its own, and stands in the stage of the same name. Inside the caller's transaction.
+ * Makes the rows of a copy and gives its id: settings, secrets sealed anew, variables, and what
+ * hangs on the original. A copy has volumes, ports and a password of its own, and stands in the
+ * stage of the same name. Inside the caller's transaction.
  */
 export async function cloneService(
   sql: Sql,

@@ -9,7 +9,8 @@ export async function copyPartRows(
   { fromId, toId, now }: { fromId: string; toId: string; now: Date },
 ): Promise<void> {
   await sql`
-    update service set advanced_settings = (select advanced_settings from service where id = ${fromId}) where id = ${toId}`
+    update service set advanced_settings = (select advanced_settings from service where id = ${fromId})
+    where id = ${toId}`
   const restrictions = await listRestrictions(sql, fromId)
   if (restrictions.length > 0) {
     const rows = restrictions.map(({ mode, type, value }) => ({

@@ -14,8 +14,9 @@ const maxRemembered = 1000
 const remembered = new Map<string, { readonly owner: string; readonly name: string }>()
 
 /**
- * Owner and name by the path: the last segment without `.git` is the name, what stands before it the owner. Remembered, for
- * every answer about an application has them, and reading an address costs as much as the rest of the answer.
+ * Owner and name by the path: the last segment without `.git` is the name, what stands before it
+ * the owner. Remembered, for every answer about an application has them, and reading an address
+ * costs as much as the rest of the answer.
  */
 export function ownerAndName(url: string): { readonly owner: string; readonly name: string } {
   const known = remembered.get(url)

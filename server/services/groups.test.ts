@@ -68,12 +68,15 @@ test('a group in use cannot be removed, and what has it is told', async (t) => {
   await setGroups(sql, 'service', owner, { labels_groups: [{ id }] })
   await assert.rejects(groups.remove(place), { code: 'conflict', message: /"one" is in use by "service / })
   const items = await groups.items(place)
-  assert.deepEqual(items.map(({ item_id, item_type }) => [item_id, item_type]), [[service.serviceId, 'APPLICATION']])
+  assert.deepEqual(
+    items.map(({ item_id, item_type }) => [item_id, item_type]),
+    [[service.serviceId, 'APPLICATION']],
+  )
   assert.equal((await groups.list(organizationId, 'labels'))[0]?.associated_items_count, 1)
   await setGroups(sql, 'service', owner, { labels_groups: [] })
   await groups.remove(place)
   await assert.rejects(groups.get(place), { code: 'notFound' })
-}) // biome-ignore format: one line
+})
 
 test('a job is told by its schedule, and clusters are among the items', async (t) => {
   const { sql, service, groups, organizationId, makeLabels, owner } = await openBench(t)
@@ -84,7 +87,8 @@ test('a job is told by its schedule, and clusters are among the items', async (t
   await setGroups(sql, 'cluster', { organizationId, ownerId: cluster?.id ?? '' }, { labels_groups: [{ id }] })
   const types = async () => (await groups.items(place)).map(({ item_type }) => item_type)
   const schedule = (value: object) =>
-    sql`update service set kind = 'job', settings = ${sql.json({ schedule: { ...value } })} where id = ${service.serviceId}`
+    sql`update service set kind = 'job', settings = ${sql.json({ schedule: { ...value } })}
+      where id = ${service.serviceId}`
   await schedule({ cronjob: { scheduled_at: '* * * * *' } })
   assert.deepEqual(await types(), ['CRON', 'CLUSTER'])
   await schedule({ on_start: { arguments: [] }, cronjob: null })

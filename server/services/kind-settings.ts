@@ -12,8 +12,9 @@ type AnyBranch = Branch<KindName> & {
 }
 
 /**
- * The branch of a kind, for settings and bodies of that kind. The cast stands here alone: the row's kind and the operation's kind are
- * the same, for the target was looked for by it, and its schema has checked the body.
+ * The branch of a kind, for settings and bodies of that kind. The cast stands here alone: the row's
+ * kind and the operation's kind are the same, for the target was looked for by it, and its schema
+ * has checked the body.
  */
 export const settingsBranchOf = (kind: KindName): AnyBranch => branches[kind] as unknown as AnyBranch
 

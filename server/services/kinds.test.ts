@@ -42,7 +42,8 @@ test('a registry of another organization is not there', async () => {
 test('kinds stand in their stages, and names are taken for all of them', async () => {
   const rows = await database<{ kind: string; stage: string }[]>`
     select s.kind, g.name as stage from service s join deployment_stage g on g.id = s.stage_id
-    where s.environment_id = ${environmentId} and s.name like any(array['container-%', 'database-%', 'job-%', 'helm-%', 'terraform-%'])`
+    where s.environment_id = ${environmentId} and s.name like any(array['container-%', 'database-%', 'job-%',
+    'helm-%', 'terraform-%'])`
   const stages = Object.fromEntries(rows.map(({ kind, stage }) => [kind, stage]))
   assert.deepEqual(stages, {
     container: 'DEFAULT CONTAINER',

@@ -21,7 +21,8 @@ export async function holdGroups(
   { organizationId, kind, ids }: { organizationId: string; kind: GroupKind; ids: readonly string[] },
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from tag_group where organization_id = ${organizationId} and kind = ${kind} and id = any(${[...ids]}::uuid[])
+    select id from tag_group where organization_id = ${organizationId} and kind = ${kind}
+    and id = any(${[...ids]}::uuid[])
     order by id for key share`
   return rows.map(({ id }) => id)
 }

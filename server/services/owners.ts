@@ -38,8 +38,9 @@ export async function labelsOf(sql: Sql, serviceId: string): Promise<Record<stri
 }
 
 /**
- * Gives a service or a cluster the groups that a request names. Throws 404 for one that the organization does not have, with
- * its place in the request. Inside the caller's transaction; raising `config_version` is the caller's.
+ * Gives a service or a cluster the groups that a request names. Throws 404 for one that the
+ * organization does not have, with its place in the request. Inside the caller's transaction;
+ * raising `config_version` is the caller's.
  */
 export async function setGroups(
   sql: Sql,

@@ -118,15 +118,22 @@ const match = (value: string) => ({ mode: 'MATCH' as const, type: 'PATH' as cons
 test('deployment restrictions are paths inside the repository, each once', async (t) => {
   const { service, restrictions } = await openBench(t)
   for (const value of [' ', '/', '/src', '../x', 'a/../b', 'a\\b', 'a\u0000b']) {
-    await assert.rejects(restrictions.create(service.id, match(value)), { code: 'invalid', message: /^value must / }, value)
+    await assert.rejects(
+      restrictions.create(service.id, match(value)),
+      { code: 'invalid', message: /^value must / },
+      value,
+    )
   }
   const first = await restrictions.create(service.id, match('src/'))
   await restrictions.create(service.id, { ...match('src/'), mode: 'EXCLUDE' })
   await assert.rejects(restrictions.create(service.id, match('src/')), { code: 'conflict' })
   const changed = await restrictions.edit(service.id, first.id, match('lib/'))
   assert.deepEqual([changed.id, changed.value], [first.id, 'lib/'])
-  assert.deepEqual((await restrictions.list(service.id)).map(({ value }) => value), ['lib/', 'src/'])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    (await restrictions.list(service.id)).map(({ value }) => value),
+    ['lib/', 'src/'],
+  )
+})
 
 test('a restriction is reached through its own service only', async (t) => {
   const { sql, environment, service, restrictions } = await openBench(t)

@@ -21,8 +21,8 @@ export async function partsOf(sql: Sql, serviceIds: readonly string[]): Promise<
 }
 
 /**
- * Stores what a request says of the parts. Throws 404 or 400 that names the field. Inside the caller's transaction, in which the
- * caller raises `config_version`.
+ * Stores what a request says of the parts. Throws 404 or 400 that names the field. Inside the
+ * caller's transaction, in which the caller raises `config_version`.
  */
 export async function setParts(
   sql: Sql,
@@ -34,7 +34,10 @@ export async function setParts(
   await setAutoscaling(sql, service.id, request.autoscaling, now)
 }
 
-/** Gives a clone what hangs on its original: advanced settings, deployment restrictions, groups and autoscaling; no custom domains. */
+/**
+ * Gives a clone what hangs on its original: advanced settings, deployment restrictions, groups and
+ * autoscaling; no custom domains.
+ */
 export async function copyServiceParts(sql: Sql, fromServiceId: string, toServiceId: string, now: Date): Promise<void> {
   await copyPartRows(sql, { fromId: fromServiceId, toId: toServiceId, now })
   await copyServiceGroups(sql, fromServiceId, toServiceId)

@@ -22,7 +22,8 @@ export type ReferringType = Exclude<ServiceType, 'JOB'> | 'CRON' | 'LIFECYCLE'
 /** The services that refer to this object, oldest first. Those with a schedule are told apart by it. */
 export async function listReferringServices(sql: Sql, reference: Reference, id: string) {
   const rows = await sql<Row[]>`
-    select p.id as project_id, p.name as project_name, e.id as environment_id, e.name as environment_name, e.mode as environment_mode,
+    select p.id as project_id, p.name as project_name, e.id as environment_id, e.name as environment_name, e.mode as
+    environment_mode,
       s.id as service_id, s.name as service_name, s.kind, s.job_type
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     where s.${sql(reference)} = ${id} order by s.created_at, s.id`

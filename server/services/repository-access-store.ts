@@ -20,8 +20,10 @@ export async function upsertContact(sql: Sql, contact: RepositoryContact): Promi
     from organization o left join git_token g on g.id = ${gitToken?.id ?? null}::uuid and g.organization_id = o.id
     where o.id = ${organizationId} and (${gitToken?.id ?? null}::uuid is null or g.id is not null)
     on conflict on constraint repository_access_key do update
-      set has_access = excluded.has_access, credential_version = excluded.credential_version, checked_at = excluded.checked_at
-      where (coalesce(excluded.credential_version, 0), excluded.checked_at) >= (coalesce(a.credential_version, 0), a.checked_at)
+      set has_access = excluded.has_access, credential_version = excluded.credential_version, checked_at =
+      excluded.checked_at
+      where (coalesce(excluded.credential_version, 0), excluded.checked_at) >= (coalesce(a.credential_version, 0),
+      a.checked_at)
     returning a.xmax = 0 as is_new`
   return rows[0]?.is_new ?? false
 }

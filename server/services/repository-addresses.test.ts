@@ -87,7 +87,8 @@ test('the migration keeps the latest contact of each repository', async (t) => {
     insert into git_token (id, organization_id, created_at, updated_at, name, type, git_api_url, sealed_token)
     values (${tokenId}, ${organizationId}, now(), now(), 'one', 'GITHUB', 'https://host', 'sealed')`
   const add = (address: string, at: string, hasAccess: boolean, version?: number) =>
-    old`insert into repository_access (organization_id, address, git_token_id, credential_version, has_access, checked_at)
+    old`insert into repository_access (organization_id, address, git_token_id, credential_version, has_access,
+      checked_at)
       values (${organizationId}, ${address}, ${version ? tokenId : null}, ${version ?? null}, ${hasAccess}, ${at})`
   await add('https://host:443/x', '2026-01-02', true)
   await add('https://host/x', '2026-01-01', false)

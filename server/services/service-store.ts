@@ -37,7 +37,10 @@ export interface ServiceOf<K extends KindName> {
   readonly name: string
   readonly description: string
   readonly is_skipped: boolean
-  /** The service whose data are being copied into it. Its settings do not change meanwhile, and deployments of it wait. */
+  /**
+   * The service whose data are being copied into it. Its settings do not change meanwhile, and
+   * deployments of it wait.
+   */
   readonly copying: string | null
   /** The restore of a backup that has it at present; nobody else does anything to it. */
   readonly restoring: string | null
@@ -118,7 +121,10 @@ export const listImageServices = (
   sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${wanted.organizationId} and s.kind = ${wanted.kind}
     and s.image_name = ${wanted.imageName} and s.auto_deploy order by s.created_at, s.id`
 
-/** Services of the organization that are deployed when their repository is pushed to; not those that are being made or deleted. */
+/**
+ * Services of the organization that are deployed when their repository is pushed to; not those that
+ * are being made or deleted.
+ */
 export const listAutoDeployed = (sql: Sql, organizationId: string) =>
   sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${organizationId} and not e.deleting and e.copying is null
     and s.auto_deploy order by s.created_at, s.id`
@@ -133,7 +139,10 @@ export async function lockService(sql: Sql, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Keeps the environment as it is for the rest of the transaction; false when it is gone, being copied or to be deleted. */
+/**
+ * Keeps the environment as it is for the rest of the transaction; false when it is gone, being
+ * copied or to be deleted.
+ */
 export async function holdEnvironment(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select from environment where id = ${id} and not deleting and copying is null for share`
   return rows.length === 1
@@ -168,9 +177,11 @@ export async function insertService(
   now: Date,
 ): Promise<void> {
   await sql`
-    insert into service (id, environment_id, stage_id, created_at, updated_at, kind, name, description, settings, git_token_id)
+    insert into service (id, environment_id, stage_id, created_at, updated_at, kind, name, description, settings,
+    git_token_id)
     select ${row.id}, ${row.environment_id}, coalesce(
-        (select id from deployment_stage where environment_id = ${row.environment_id} and lower(name) = lower(${stageName})),
+        (select id from deployment_stage where environment_id = ${row.environment_id}
+        and lower(name) = lower(${stageName})),
         (select id from deployment_stage where environment_id = ${row.environment_id}
           order by deployment_order desc limit 1)),
       ${now}, ${now}, ${row.kind}, ${row.name}, ${row.description}, ${asJson(sql, row.settings)},
@@ -187,7 +198,8 @@ export async function updateService(sql: Sql, id: string, change: Written, now: 
 
 /** Beside a change of the settings themselves, which counts the version up. They were read as JSON. */
 export async function updateAdvancedSettings(sql: Sql, id: string, values: SettingValues): Promise<void> {
-  await sql`update service set advanced_settings = ${sql.json(values as Readonly<Record<string, Exclude<Json, undefined>>>)} where id = ${id}`
+  await sql`update service set advanced_settings =
+    ${sql.json(values as Readonly<Record<string, Exclude<Json, undefined>>>)} where id = ${id}`
 }
 
 /** From now on it is the image of this tag. */

@@ -47,14 +47,17 @@ export interface ServicesOptions extends CheckOptions {
   readonly clock: Clock
   readonly vault: Sealer
   /**
-   * Gives the service's public ports their host names, in the same transaction, and one that is published its port of this machine.
-   * Throws 409 when there is none left.
+   * Gives the service's public ports their host names, in the same transaction, and one that is
+   * published its port of this machine. Throws 409 when there is none left.
    */
   readonly declareHosts: (
     sql: Sql,
     service: { id: string; kind: KindName; name: string; ports: readonly PortSettings[]; isPublished: boolean },
   ) => Promise<void>
-  /** Throws 409 if settings that were written just now declare larger storages than before, and the organization may not have so much. */
+  /**
+   * Throws 409 if settings that were written just now declare larger storages than before, and the
+   * organization may not have so much.
+   */
   readonly claimDisk: (
     sql: Sql,
     organizationId: string,
@@ -149,8 +152,9 @@ export function createServices(options: ServicesOptions) {
     },
 
     /**
-     * The settings become those that a former version had; name and description stay. 409 where that cannot be: something that they name
-     * is gone, or data that is there forbids it. Gives the row.
+     * The settings become those that a former version had; name and description stay. 409 where
+     * that cannot be: something that they name is gone, or data that is there forbids it. Gives the
+     * row.
      */
     async restore(service: ServiceRow, former: FormerSettings): Promise<ServiceRow> {
       const { id, kind, organization_id: organizationId } = service
@@ -179,7 +183,10 @@ export function createServices(options: ServicesOptions) {
       })
     },
 
-    /** Copies settings, variables, secrets and what hangs on it, and has its data follow where that is asked for; nothing of the copy runs. */
+    /**
+     * Copies settings, variables, secrets and what hangs on it, and has its data follow where that
+     * is asked for; nothing of the copy runs.
+     */
     async clone<K extends KindName>(
       service: ServiceOf<K>,
       environment: EnvironmentRow,

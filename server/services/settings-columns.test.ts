@@ -74,7 +74,8 @@ test('settings of unexpected types do not stop an upgrade', async (t) => {
   const { sql, service } = await openFormer(t)
   const odd = { auto_deploy: 'yes', schedule: 'never', ephemeral_storage_in_gib: 'much', min_running_instances: [] }
   await sql`
-    update service set settings = ${sql.json(odd)}, advanced_settings = ${sql.json({ 'job.delete_ttl_seconds_after_finished': 'x' })}
+    update service set settings = ${sql.json(odd)}, advanced_settings =
+    ${sql.json({ 'job.delete_ttl_seconds_after_finished': 'x' })}
     where id = ${service.serviceId}`
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, variables)

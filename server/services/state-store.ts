@@ -11,7 +11,10 @@ export interface Change {
   readonly service: string | Fragment
   readonly event: StateEvent
   readonly to: State
-  /** Finds the queued state of the request that comes next. If there is one, the service enters it in the same write. */
+  /**
+   * Finds the queued state of the request that comes next. If there is one, the service enters it
+   * in the same write.
+   */
   readonly next?: Fragment
   /** Further parts of the statement, which go before it. */
   readonly beside?: Fragment
@@ -34,8 +37,8 @@ export async function writeState(sql: Sql, { service, event, to, next, beside }:
 }
 
 /**
- * A part of a statement: the services of a query with their `id` enter the queue of a request that is accepted. A service that another
- * request has keeps its state.
+ * A part of a statement: the services of a query with their `id` enter the queue of a request that
+ * is accepted. A service that another request has keeps its state.
  */
 export const enterQueue = (sql: Sql, to: State, services: Fragment): Fragment => sql`
   update service s set state = ${to} from (${services}) entering
@@ -63,8 +66,8 @@ let unlisted = (error: UnlistedTransitionError): void => {
 export const unlistedMessage = 'the state of a service changed in a way that the table of transitions does not have'
 
 /**
- * A server in production logs them from now on, and the state is written: it has to say what holds, and a deployment must not be
- * lost to a gap of the table.
+ * A server in production logs them from now on, and the state is written: it has to say what holds,
+ * and a deployment must not be lost to a gap of the table.
  */
 export function reportUnlisted(log: Pick<Logger, 'error'>): void {
   unlisted = (err) => log.error({ err }, unlistedMessage)

@@ -44,8 +44,9 @@ export async function openSchema(
 }
 
 /**
- * Gives the address of the database: the one of the settings, or the embedded PostgreSQL, which is kept running until the server stops.
- * Where migrations are to come, there is a way back from them, or a StartError is thrown before anything was changed.
+ * Gives the address of the database: the one of the settings, or the embedded PostgreSQL, which is
+ * kept running until the server stops. Where migrations are to come, there is a way back from them,
+ * or a StartError is thrown before anything was changed.
  */
 export async function startDatabase(
   config: Config,
@@ -74,7 +75,8 @@ async function refuseDuringRollback(config: Config): Promise<void> {
   )
   if (!isThere) return
   throw new StartError(
-    `A rollback of the upgrade was cut off: ${file} is there. Give "npm run rollback-upgrade" again, which goes on where it was.`,
+    `A rollback of the upgrade was cut off: ${file} is there. Give "npm run rollback-upgrade" again, which ` +
+      'goes on where it was.',
   )
 }
 

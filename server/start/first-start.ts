@@ -50,8 +50,9 @@ export interface FirstStart {
 }
 
 /**
- * Makes what a new installation needs to be looked at: organization, admin token, cluster, project, environment, and an
- * application that runs. Undefined when all that was done before. An example that does not run keeps nothing else from working.
+ * Makes what a new installation needs to be looked at: organization, admin token, cluster, project,
+ * environment, and an application that runs. Undefined when all that was done before. An example
+ * that does not run keeps nothing else from working.
  */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { database, signal } = options

@@ -6,7 +6,10 @@ import { run } from '../lib/run.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Of the files that this process was started from. Without a commit where they are no checkout of their own, or git is missing. */
+/**
+ * Of the files that this process was started from. Without a commit where they are no checkout of
+ * their own, or git is missing.
+ */
 export async function platformVersion(): Promise<PlatformVersion> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   // Only a look: that the checkout is another user's does not matter.
@@ -18,7 +21,10 @@ export async function platformVersion(): Promise<PlatformVersion> {
 
 const missing = { exitCode: 127, stdout: Buffer.from('') }
 
-/** What runs on a data directory, and what ran before it: the file `version.json`. bootstrap/rollback-upgrade.mjs reads it too. */
+/**
+ * What runs on a data directory, and what ran before it: the file `version.json`.
+ * bootstrap/rollback-upgrade.mjs reads it too.
+ */
 export interface VersionRecord extends PlatformVersion {
   /** When it first came to run. */
   readonly since: string
@@ -36,7 +42,10 @@ export async function readVersionRecord(dataDirectory: string): Promise<VersionR
   return text === undefined ? undefined : (JSON.parse(text) as VersionRecord)
 }
 
-/** Pure: what is to be written once this version has brought the schema up to date; undefined where it is written already. */
+/**
+ * Pure: what is to be written once this version has brought the schema up to date; undefined where
+ * it is written already.
+ */
 export function nextRecord(
   known: VersionRecord | undefined,
   present: PlatformVersion,

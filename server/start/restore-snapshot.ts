@@ -16,8 +16,8 @@ interface Mark {
 }
 
 /**
- * The database's half of `npm run rollback-upgrade`: `restore-snapshot.ts <commit> <migration>…` brings it to the schema of that commit, which
- * knows these migrations.
+ * The database's half of `npm run rollback-upgrade`: `restore-snapshot.ts <commit> <migration>…`
+ * brings it to the schema of that commit, which knows these migrations.
  */
 async function main([commit = '', ...migrations]: string[]): Promise<void> {
   const config = readConfig()
@@ -75,7 +75,8 @@ async function refuseOtherKey(snapshot: Snapshot, keyFile: string): Promise<void
   const present = await masterKeyId(keyFile)
   if (snapshot.master_key === null || snapshot.master_key === present) return
   throw new StartError(
-    `The snapshot ${snapshot.name} was taken under the master key ${snapshot.master_key}; ${keyFile} holds ${present ?? 'none'}. Nothing was changed. Put the key of that time there, and repeat.`,
+    `The snapshot ${snapshot.name} was taken under the master key ${snapshot.master_key}; ${keyFile} holds ` +
+      `${present ?? 'none'}. Nothing was changed. Put the key of that time there, and repeat.`,
   )
 }
 

@@ -14,8 +14,8 @@ import { StartError, toStartError } from './start-error.ts'
 const session = 'quayside key exchange'
 
 /**
- * `npm run rotate-key`: another master key instead of the present one, whether a server runs or not; with `-- --organizations`, other keys
- * for the secrets of all organizations instead.
+ * `npm run rotate-key`: another master key instead of the present one, whether a server runs or
+ * not; with `-- --organizations`, other keys for the secrets of all organizations instead.
  */
 async function main(): Promise<void> {
   const isOfOrganizations = readArguments(process.argv.slice(2))
@@ -56,7 +56,8 @@ async function rotateOrganizations(database: Database, masterKeyFile: string, lo
   const rotations = createKeyRotations({ database, clock, vault, workflows })
   const { begun, underWay } = await rotations.rotateAll()
   console.log(
-    `New keys seal the secrets of ${begun} organizations; of ${underWay} more they were being rotated already. The server, once it runs, seals anew what the former keys sealed, and deletes them then.`,
+    `New keys seal the secrets of ${begun} organizations; of ${underWay} more they were being rotated ` +
+      'already. The server, once it runs, seals anew what the former keys sealed, and deletes them then.',
   )
 }
 

@@ -17,7 +17,10 @@ interface SchemaState {
 /** Where the snapshots of a data directory are. */
 export const snapshotsIn = (dataDirectory: string): string => join(dataDirectory, 'snapshots')
 
-/** Ends PostgreSQL and takes a snapshot of its database. Throws StartError where there is no room, before it ends anything. */
+/**
+ * Ends PostgreSQL and takes a snapshot of its database. Throws StartError where there is no room,
+ * before it ends anything.
+ */
 export async function snapshotBefore(options: {
   readonly config: Config
   readonly log: Logger
@@ -65,7 +68,9 @@ async function refuseWithoutRoom(cluster: string, directory: string): Promise<vo
   if (lacking === 0) return
   const mebibytes = Math.ceil(lacking / 1024 ** 2)
   throw new StartError(
-    `There is no room for a snapshot of the database in ${directory}: ${mebibytes} MiB more have to be free. Nothing was changed. Make room, start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on without a way back.`,
+    `There is no room for a snapshot of the database in ${directory}: ${mebibytes} MiB more have to be free. ` +
+      'Nothing was changed. Make room, start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on ' +
+      'without a way back.',
   )
 }
 
@@ -78,6 +83,7 @@ const otherwise = 'Start the former version again, or set QUAYSIDE_SNAPSHOT=off 
 export function refuseWithoutBackup({ applied, pending }: SchemaState): void {
   if (applied.length === 0 || pending.length === 0) return
   throw new StartError(
-    `The database of QUAYSIDE_DATABASE_URL would be changed by ${pending.join(', ')}, and Quayside takes no snapshot of it. Nothing was changed. Make a backup of it, and start with QUAYSIDE_SNAPSHOT=off.`,
+    `The database of QUAYSIDE_DATABASE_URL would be changed by ${pending.join(', ')}, and Quayside takes no ` +
+      'snapshot of it. Nothing was changed. Make a backup of it, and start with QUAYSIDE_SNAPSHOT=off.',
   )
 }

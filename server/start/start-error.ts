@@ -25,7 +25,9 @@ export function toStartError(error: unknown, config?: Config): StartError {
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (config && code === 'EADDRINUSE') {
-    const message = `Port ${config.port} on ${config.host} is in use. End the program that uses it, or set QUAYSIDE_PORT to another port.`
+    const message =
+      `Port ${config.port} on ${config.host} is in use. End the program that uses it, or set QUAYSIDE_PORT to ` +
+      'another port.'
     return new StartError(message, { cause: error })
   }
   if (config && (code === 'EADDRNOTAVAIL' || code === 'EACCES')) {

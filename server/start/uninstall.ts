@@ -12,8 +12,8 @@ import { StartError, toStartError } from './start-error.ts'
 import { listFetchedImages, listServiceIds } from './uninstall-store.ts'
 
 /**
- * The engine's half of `npm run uninstall`: `list` prints what carries this installation's label, `remove` removes it. With
- * `--keep-data` volumes stay. bootstrap/uninstall.mjs does the rest.
+ * The engine's half of `npm run uninstall`: `list` prints what carries this installation's label,
+ * `remove` removes it. With `--keep-data` volumes stay. bootstrap/uninstall.mjs does the rest.
  */
 async function main([command, ...options]: readonly string[]): Promise<void> {
   const config = readConfig()
@@ -74,7 +74,9 @@ async function readFacts(config: Config): Promise<Facts> {
     const instance = (await readFile(join(config.dataDirectory, 'instance'), 'utf8').catch(() => '')).trim()
     if (instance === '') {
       throw new StartError(
-        `Nothing says which containers belong to ${config.dataDirectory}: its database does not answer (${messageOf(error)}), and there is no file "instance" in it. Is it the data directory of an installation? QUAYSIDE_DATA names another one.`,
+        `Nothing says which containers belong to ${config.dataDirectory}: its database does not answer ` +
+          `(${messageOf(error)}), and there is no file "instance" in it. Is it the data directory of an ` +
+          'installation? QUAYSIDE_DATA names another one.',
         { cause: error },
       )
     }

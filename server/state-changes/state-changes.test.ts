@@ -33,7 +33,8 @@ test('each change of a state is told once, with where it happened, and other wri
   const requestId = newId()
   await sql`insert into workflow (id, kind, key, input) values (${requestId}, 'test', ${environmentId}, '{}')`
   await sql`
-    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at, updated_at)
+    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller,
+    created_at, updated_at)
     values (${requestId}, ${environmentId}, 'run-1', 'DEPLOY', 'API', 'test', 'test', now(), now())`
   await sql`update deployment_request set status = 'ONGOING' where id = ${requestId}`
   await sql`update deployment_request set started_at = now() where id = ${requestId}`
@@ -120,7 +121,10 @@ test('a backup is reported as it, its proof and its restore begin and end', asyn
     ],
   )
   const { type, projectId, data } = seen[0] ?? {}
-  assert.deepEqual([type, projectId, data?.['backup_id'], data?.['service_id']], ['backup.status', place.environment.projectId, id, serviceId]) // biome-ignore format: one row
+  assert.deepEqual(
+    [type, projectId, data?.['backup_id'], data?.['service_id']],
+    ['backup.status', place.environment.projectId, id, serviceId],
+  )
 })
 
 test('the end of an environment is the only report for its services', async (t) => {
@@ -192,11 +196,17 @@ test('readers of two servers report the same order during many writes, and a ret
   )
   for (const { serviceId } of services) {
     const states = lists[0]?.filter(({ data }) => data['service_id'] === serviceId).map(({ data }) => data['state'])
-    assert.deepEqual(states, Array.from({ length: rounds }, (_, round) => (round % 2 === 0 ? 'BUILDING' : 'DEPLOYING')))
+    assert.deepEqual(
+      states,
+      Array.from({ length: rounds }, (_, round) => (round % 2 === 0 ? 'BUILDING' : 'DEPLOYING')),
+    )
   }
   const again = await one.read(organization, from + 10, from + 15)
-  assert.deepEqual(again.map(({ sequence }) => sequence), [11, 12, 13, 14, 15].map((place) => from + place))
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    again.map(({ sequence }) => sequence),
+    [11, 12, 13, 14, 15].map((place) => from + place),
+  )
+})
 
 test('nothing is read while nobody follows, and the next follower starts with new changes', async (t) => {
   const { sql } = await testDatabase(t)

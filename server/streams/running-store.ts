@@ -65,7 +65,8 @@ export const listRunning = (
     readonly environmentIds: readonly string[] | undefined
   },
 ) => sql<RunningRow[]>`
-  select e.id as environment_id, e.project_id, e.mode, s.id, s.kind, s.name, s.state, o.reason, o.replicas, o.release_id,
+  select e.id as environment_id, e.project_id, e.mode, s.id, s.kind, s.name, s.state, o.reason, o.replicas,
+  o.release_id,
     case when s.kind = any(${[...taskKinds]}) then job_state(s.id, s.state) else o.state end as observed_state,
     case when s.kind = any(${[...taskKinds]}) then (${runsOf(sql)}) end as runs,
     (select r.action from deployment_target t join deployment_request r on r.id = t.request_id
@@ -80,13 +81,16 @@ export const listRunning = (
  * A run starts waiting shortly before its time, and its start is only written when it has ended.
  */
 const runsOf = (sql: Sql) => sql`
-  select jsonb_agg(jsonb_build_object('id', r.id, 'status', r.status, 'release_id', r.release_id, 'image', l.image ->> 'reference',
+  select jsonb_agg(jsonb_build_object('id', r.id, 'status', r.status, 'release_id', r.release_id, 'image', l.image
+  ->> 'reference',
     'started_at', case r.status when 'RUNNING' then greatest(r.updated_at, r.scheduled_at) else r.started_at end,
-    'finished_at', r.finished_at, 'tries', r.tries, 'exit_code', r.exit_code, 'reason', r.reason) order by r.created_at, r.id)
+    'finished_at', r.finished_at, 'tries', r.tries, 'exit_code', r.exit_code, 'reason', r.reason)
+    order by r.created_at, r.id)
   from (
     select * from job_run where service_id = s.id and status = 'RUNNING'
     union all
-    (select * from job_run where service_id = s.id and status in ('SUCCESS', 'ERROR') order by finished_at desc, id desc limit 1)
+    (select * from job_run where service_id = s.id and status in ('SUCCESS', 'ERROR')
+    order by finished_at desc, id desc limit 1)
   ) r left join release l on l.id = r.release_id
   where (r.status = 'RUNNING') = (job_state(s.id, s.state) = 'running')`
 

@@ -2,7 +2,8 @@ import type { Sql } from '../database/index.ts'
 import type { NewRow } from './import-store.ts'
 
 const columns = (sql: Sql) => sql`
-  v.id, v.project_id, v.environment_id, v.service_id, v.key, v.variable_type, v.is_secret, v.value, v.sealed_value, v.mount_path,
+  v.id, v.project_id, v.environment_id, v.service_id, v.key, v.variable_type, v.is_secret, v.value, v.sealed_value,
+  v.mount_path,
   v.description, v.enable_interpolation_in_file, v.base_id, v.base_built_in_id, v.owned_by`
 
 /**

@@ -59,17 +59,22 @@ export async function findSnapshot(
   chain: Chain & { readonly serviceId: string },
 ): Promise<Snapshot | undefined> {
   const rows = await sql<(StoredDefinition & SnapshotHead)[]>`
-    select jsonb_build_object('configVersion', s.config_version) || ${factsOf(sql, chain)} as facts, null::uuid as id, null as scope,
-      null as key, null as type, null as value, null as sealed_value, null as mount_path, null::boolean as interpolates_file,
+    select jsonb_build_object('configVersion', s.config_version) || ${factsOf(sql, chain)} as facts, null::uuid as
+    id, null as scope,
+      null as key, null as type, null as value, null as sealed_value, null as mount_path, null::boolean as
+      interpolates_file,
       null::uuid as base_id
     from service s where s.id = ${chain.serviceId} and s.environment_id = ${chain.environmentId}
     union all
     select null, v.id,
-      case when v.service_id is not null then null when v.environment_id is not null then 'ENVIRONMENT' else 'PROJECT' end,
-      v.key, nullif(v.variable_type, 'VALUE'), v.value, v.sealed_value, v.mount_path, nullif(v.enable_interpolation_in_file, false),
+      case when v.service_id is not null then null when v.environment_id is not null then 'ENVIRONMENT'
+      else 'PROJECT' end,
+      v.key, nullif(v.variable_type, 'VALUE'), v.value, v.sealed_value, v.mount_path,
+      nullif(v.enable_interpolation_in_file, false),
       coalesce(v.base_id, v.base_built_in_id)
     from variable v
-    where v.project_id = ${chain.projectId} or v.environment_id = ${chain.environmentId} or v.service_id = ${chain.serviceId}`
+    where v.project_id = ${chain.projectId} or v.environment_id = ${chain.environmentId}
+    or v.service_id = ${chain.serviceId}`
   const head = rows.find(({ facts }) => facts)?.facts
   if (!head) return undefined
   const found = toFacts(head, chain)
@@ -110,7 +115,8 @@ const serviceOf = (sql: Sql) => sql`
     'publicAddress', case when o.accessibility = 'PUBLIC' then (
       select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = o.id) end,
     'outputs', (
-      select jsonb_agg(jsonb_build_object('id', p.id, 'key', p.key, 'value', p.value, 'sealed_value', p.sealed_value) order by p.key)
+      select jsonb_agg(jsonb_build_object('id', p.id, 'key', p.key, 'value', p.value, 'sealed_value',
+      p.sealed_value) order by p.key)
       from service_output p where p.service_id = o.id))`
 
 function toFacts(

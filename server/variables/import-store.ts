@@ -24,10 +24,12 @@ export interface NewRow {
 export async function insertRows(sql: Sql, rows: readonly NewRow[], now: Date): Promise<void> {
   if (rows.length === 0) return
   await sql`
-    insert into variable (id, project_id, environment_id, service_id, created_at, updated_at, key, variable_type, is_secret,
+    insert into variable (id, project_id, environment_id, service_id, created_at, updated_at, key, variable_type,
+    is_secret,
       value, sealed_value, mount_path, description, enable_interpolation_in_file, base_id, base_built_in_id, owned_by)
     select r.id, r.project_id, r.environment_id, r.service_id, ${now}, ${now}, r.key, r.variable_type, r.is_secret,
-      r.value, r.sealed_value, r.mount_path, r.description, r.enable_interpolation_in_file, r.base_id, r.base_built_in_id, r.owned_by
+      r.value, r.sealed_value, r.mount_path, r.description, r.enable_interpolation_in_file, r.base_id,
+      r.base_built_in_id, r.owned_by
     from jsonb_to_recordset(${asJson(sql, rows)}) as r (id uuid, project_id uuid, environment_id uuid, service_id uuid,
       key text, variable_type text, is_secret boolean, value text, sealed_value text, mount_path text, description text,
       enable_interpolation_in_file boolean, base_id uuid, base_built_in_id uuid, owned_by text)`

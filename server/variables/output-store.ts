@@ -31,5 +31,6 @@ export async function deleteOthers(sql: Sql, serviceId: string, keys: readonly s
 export async function outdateOthers(sql: Sql, environmentId: string, serviceId: string): Promise<void> {
   await sql`
     update service set config_version = config_version + 1 where id in (
-      select id from service where environment_id = ${environmentId} and id <> ${serviceId} order by id for no key update)`
+      select id from service where environment_id = ${environmentId} and id <> ${serviceId}
+      order by id for no key update)`
 }

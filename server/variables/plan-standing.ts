@@ -41,6 +41,7 @@ export function planStanding(scope: Scope, base: Base, input: NewStanding) {
 function checkNarrower(scope: Scope, base: Base): void {
   if (!('row' in base) || rankOf(scopeOf(base.row)) < rankOf(scope.scope)) return
   const here = nameOf(scope.scope, scope.scope === 'SERVICE' ? scope.kind : undefined)
-  const message = `${base.row.key} belongs to this ${here} already, and only a variable of a wider scope is overridden; edit it`
+  const message =
+    `${base.row.key} belongs to this ${here} already, and only a variable of a wider scope is overridden; edit ` + 'it'
   throw new AppError('invalid', message)
 }

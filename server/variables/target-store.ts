@@ -19,7 +19,8 @@ export interface VariableTarget {
 /** Finds the variable as the target of a request. */
 export const variableTarget = (sql: Sql, id: string): Fragment => sql`
   select ${id}::uuid as id, p.organization_id, p.id as project_id, p.name as project_name,
-    e.id as environment_id, e.name as environment_name, e.mode as environment_mode, s.id as service_id, s.kind as service_kind, s.name as service_name, o.is_secret
+    e.id as environment_id, e.name as environment_name, e.mode as environment_mode, s.id as service_id, s.kind as
+    service_kind, s.name as service_name, o.is_secret
   from (
     select v.project_id, v.environment_id, v.service_id, v.is_secret from variable v where v.id = ${id}
     union all select id, null, null, null from project where ${mayOwn(sql, id)}

@@ -12,7 +12,8 @@ export interface Place {
 export async function addPlace(sql: Database): Promise<Place> {
   const [organizationId, projectId, cluster] = [newId(), newId(), newId()]
   await sql`
-    insert into organization (id, created_at, updated_at, name) values (${organizationId}, now(), now(), ${organizationId})`
+    insert into organization (id, created_at, updated_at, name)
+    values (${organizationId}, now(), now(), ${organizationId})`
   await sql`
     insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes)
     values (${cluster}, ${organizationId}, now(), now(), 'built-in', 'local', 'ON_PREMISE', 'SELF_MANAGED')`
@@ -71,8 +72,11 @@ export async function addStanding(
 ): Promise<string> {
   const id = newId()
   await sql`
-    insert into variable (id, environment_id, service_id, created_at, updated_at, key, variable_type, is_secret, value, base_id, base_built_in_id)
-    values (${id}, ${scope.scope === 'ENVIRONMENT' ? scope.environmentId : null}, ${scope.scope === 'SERVICE' ? scope.serviceId : null},
-      now(), now(), ${row.key}, ${row.type}, ${row.isSecret ?? false}, ${row.value ?? null}, ${row.base ?? null}, ${row.builtIn ?? null})`
+    insert into variable (id, environment_id, service_id, created_at, updated_at, key, variable_type, is_secret,
+    value, base_id, base_built_in_id)
+    values (${id}, ${scope.scope === 'ENVIRONMENT' ? scope.environmentId : null},
+    ${scope.scope === 'SERVICE' ? scope.serviceId : null},
+      now(), now(), ${row.key}, ${row.type}, ${row.isSecret ?? false}, ${row.value ?? null}, ${row.base ?? null},
+      ${row.builtIn ?? null})`
   return id
 }

@@ -63,7 +63,8 @@ export async function isKeyTaken(sql: Sql, owner: Owner, key: string): Promise<b
 export async function findFileAt(sql: Sql, chain: Chain, path: string, key: string): Promise<string | undefined> {
   const [row] = await sql<{ key: string }[]>`
     select key from variable
-    where (project_id = ${chain.projectId} or environment_id = ${chain.environmentId} or service_id = ${chain.serviceId})
+    where (project_id = ${chain.projectId} or environment_id = ${chain.environmentId}
+    or service_id = ${chain.serviceId})
       and mount_path = ${path} and key <> ${key}
     limit 1`
   return row?.key

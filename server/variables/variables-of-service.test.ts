@@ -116,7 +116,8 @@ test('a secret with a swapped stored text fails with an error that names it', as
   const mine = await variables.createSecret(context, place.service, { key: 'MINE', value: 'one' })
   const theirs = await variables.createSecret(context, strangers.service, { key: 'THEIRS', value: 'SECRET-CANARY' })
   await database`
-    update variable set sealed_value = (select sealed_value from variable where id = ${theirs.id}) where id = ${mine.id}`
+    update variable set sealed_value = (select sealed_value from variable where id = ${theirs.id})
+    where id = ${mine.id}`
   await assert.rejects(load(), (error: unknown) => {
     assert.ok(error instanceof variables.ResolveError)
     assert.deepEqual([error.reason, error.key], ['unreadable', 'MINE'])

@@ -86,7 +86,9 @@ async function openText(
     return await vault.open(sql, organizationId, cell, sealed)
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause
-    const message = `The secret ${stored.key} cannot be read: its stored text is damaged or belongs to another row. Set its value again.`
+    const message =
+      `The secret ${stored.key} cannot be read: its stored text is damaged or belongs to another row. Set its ` +
+      'value again.'
     throw new ResolveError('unreadable', stored.key, message, { cause })
   }
 }

@@ -108,7 +108,9 @@ async function haveKey(file: string): Promise<Buffer> {
 async function refuseOthers(sql: Sql, file: string): Promise<void> {
   if ((await countSessionsOfOthers(sql, serverSession(file))) === 0) return
   throw new KeyExchangeError(
-    `A server uses this database that does not follow the file ${file}: it reads another one, runs on another machine, or was started by a version before this one. Stop it, exchange the key, and start it again with the new file.`,
+    `A server uses this database that does not follow the file ${file}: it reads another one, runs on ` +
+      'another machine, or was started by a version before this one. Stop it, exchange the key, and start it ' +
+      'again with the new file.',
   )
 }
 
@@ -162,7 +164,8 @@ function resealed({ former, key }: Keys, place: envelope.SealContext, sealed: st
     if (!(cause instanceof envelope.SealError)) throw cause
     const where = `${place.table}.${place.column} of ${place.row}`
     throw new KeyExchangeError(
-      `${where} cannot be opened by the key of this database: ${cause.message}. Nothing was changed. Restore that row from a backup, or delete it.`,
+      `${where} cannot be opened by the key of this database: ${cause.message}. Nothing was changed. Restore ` +
+        'that row from a backup, or delete it.',
       { cause },
     )
   }

@@ -43,7 +43,8 @@ export interface WrappedKey {
 /** Lists at most this many wrapped data keys that are sealed by a different master key. */
 export const listDataKeysNotBy = (sql: Sql, keyId: string, limit: number) =>
   sql<WrappedKey[]>`
-    select organization_id, number, wrapped_key from data_key where split_part(wrapped_key, '.', 2) <> ${keyId} limit ${limit}`
+    select organization_id, number, wrapped_key from data_key where split_part(wrapped_key, '.', 2) <> ${keyId}
+    limit ${limit}`
 
 export async function replaceDataKey(sql: Sql, { organization_id, number, wrapped_key }: WrappedKey): Promise<void> {
   await sql`

@@ -50,7 +50,8 @@ export function createMasterKeys(file: string, first: envelope.SealingKey): Mast
       if (key) return key
       throw new AppError(
         'sealed',
-        'Secrets cannot be written: the master key was exchanged, and the file that QUAYSIDE_MASTER_KEY_FILE names has a different key. The operator must put the new file there.',
+        'Secrets cannot be written: the master key was exchanged, and the file that QUAYSIDE_MASTER_KEY_FILE ' +
+          'names has a different key. The operator must put the new file there.',
       )
     },
   }

@@ -82,7 +82,8 @@ async function sealUntilDone(work: Work, signal: AbortSignal): Promise<void> {
 }
 
 const damagedText = (rows: readonly string[]): string =>
-  `${rows.slice(0, 3).join(', ')}${rows.length > 3 ? ` and ${rows.length - 3} more` : ''} cannot be opened by the key that sealed it. Set the value of that secret again, or delete it`
+  `${rows.slice(0, 3).join(', ')}${rows.length > 3 ? ` and ${rows.length - 3} more` : ''} cannot be opened ` +
+  'by the key that sealed it. Set the value of that secret again, or delete it'
 
 /**
  * Counts the remaining texts of the previous keys. If there are none, deletes these keys, which are

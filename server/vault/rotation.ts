@@ -62,7 +62,8 @@ export function createKeyRotations({ database, clock, vault, workflows }: KeyRot
       if (await begin(organizationId)) return get(organizationId)
       throw new AppError(
         'conflict',
-        'The keys of this organization are already being rotated. Read its keyRotation, and try again when that has ended.',
+        'The keys of this organization are already being rotated. Read its keyRotation, and try again when ' +
+          'that has ended.',
       )
     },
 

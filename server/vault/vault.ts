@@ -127,7 +127,8 @@ function sealedVault(reason: string): Vault {
   const refuseNow = (): never => {
     throw new AppError(
       'sealed',
-      'Secrets cannot be read or written: the master key is missing or wrong. The operator must restore the file that QUAYSIDE_MASTER_KEY_FILE names and restart the server.',
+      'Secrets cannot be read or written: the master key is missing or wrong. The operator must restore the ' +
+        'file that QUAYSIDE_MASTER_KEY_FILE names and restart the server.',
     )
   }
   const refuse = async (): Promise<never> => refuseNow()

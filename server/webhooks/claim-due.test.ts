@@ -13,12 +13,15 @@ async function addDue(sql: Database, count: number, dueAt: Date): Promise<string
   const { organizationId, projectId, environmentId } = (await addPlace(sql)).environment
   const event = newId()
   await sql`
-    insert into event (id, organization_id, project_id, environment_id, type, payload_id, payload, created_at, dispatched_at)
-    values (${event}, ${organizationId}, ${projectId}, ${environmentId}, 'DEPLOYMENT_STARTED', ${newId()}, '{}', ${now}, ${now})`
+    insert into event (id, organization_id, project_id, environment_id, type, payload_id, payload, created_at,
+    dispatched_at)
+    values (${event}, ${organizationId}, ${projectId}, ${environmentId}, 'DEPLOYMENT_STARTED', ${newId()}, '{}',
+    ${now}, ${now})`
   for (let index = 0; index < count; index++) {
     const webhook = newId()
     await sql`
-      insert into webhook (id, organization_id, created_at, updated_at, target_url, kind, events, sealed_signing_secret, enabled)
+      insert into webhook (id, organization_id, created_at, updated_at, target_url, kind, events,
+      sealed_signing_secret, enabled)
       values (${webhook}, ${organizationId}, ${now}, ${now}, 'https://hooks.invalid/', 'STANDARD', '{}', '', true)`
     await sql`
       insert into webhook_delivery (id, webhook_id, event_id, event_seq, created_at, next_attempt_at)

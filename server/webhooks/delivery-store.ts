@@ -141,7 +141,8 @@ export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Dat
     where id = ${row.webhook_id}`
   await sql`
     update webhook_delivery set state = ${again ? 'pending' : 'failed'}, response_status_code = ${status ?? null},
-      failure = ${failure}, response_body = ${body ?? null}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
+      failure = ${failure}, response_body = ${body ?? null}, target_url_used = ${row.target_url}, next_attempt_at =
+      ${again ?? now},
       finished_at = ${again ? null : now}
     where id = ${row.id} and state = 'pending' and attempts = ${row.attempts}`
   if (disable) await giveUpPending(sql, row.webhook_id, 'The webhook was disabled because its receiver failed.', now)

@@ -23,12 +23,21 @@ const target = (id: string, kind: string, reason: string | null = null) => ({
 })
 
 test('services are listed under their kind, and the first application has its own fields', () => {
-  const payload = toPayload('DEPLOYMENT_SUCCESSFUL', facts([target('db', 'database'), target('web', 'application'), target('api', 'application')]))
+  const payload = toPayload(
+    'DEPLOYMENT_SUCCESSFUL',
+    facts([target('db', 'database'), target('web', 'application'), target('api', 'application')]),
+  )
   assert.equal(payload.application_id, 'web')
-  assert.deepEqual(payload.applications.map(({ id }) => id), ['web', 'api'])
+  assert.deepEqual(
+    payload.applications.map(({ id }) => id),
+    ['web', 'api'],
+  )
   assert.deepEqual(payload.databases, [{ id: 'db', name: 'db', status: 'DEPLOYED' }])
-  assert.deepEqual([payload.id, payload.deployment_id, payload.current_status], ['request', 'environment-7', 'DEPLOYED'])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    [payload.id, payload.deployment_id, payload.current_status],
+    ['request', 'environment-7', 'DEPLOYED'],
+  )
+})
 
 test('without an application the first service represents the deployment, and without services the request does', () => {
   assert.equal(toPayload('DEPLOYMENT_STARTED', facts([target('db', 'database')])).application_id, 'db')
@@ -71,8 +80,11 @@ test('an event of a deployment is written once, with the change or not at all', 
   }
   await recordDeploymentEvent(sql, 'DEPLOYMENT_STARTED', newId(), now)
   const rows = await sql`select type, payload_id, payload->'logs' as logs, dispatched_at from event order by seq`
-  assert.deepEqual([...rows], [
-    { type: 'DEPLOYMENT_STARTED', payload_id: id, logs: ['web: it did not build'], dispatched_at: null },
-    { type: 'DEPLOYMENT_FAILURE', payload_id: id, logs: ['web: it did not build'], dispatched_at: null },
-  ])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    [...rows],
+    [
+      { type: 'DEPLOYMENT_STARTED', payload_id: id, logs: ['web: it did not build'], dispatched_at: null },
+      { type: 'DEPLOYMENT_FAILURE', payload_id: id, logs: ['web: it did not build'], dispatched_at: null },
+    ],
+  )
+})

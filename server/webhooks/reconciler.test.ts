@@ -76,12 +76,20 @@ async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<Bench> 
     clock,
     log: silentLogger,
     // The receiver of the tests listens on this machine, which is a private network.
-    safeFetch: async (...asked) => ({ ...(await createSafeFetch(guard)(...asked)), ...(isPrivate ? {} : { isPrivate }) }),
+    safeFetch: async (...asked) => ({
+      ...(await createSafeFetch(guard)(...asked)),
+      ...(isPrivate ? {} : { isPrivate }),
+    }),
     random: () => 0,
   })
   const { signal } = new AbortController()
   const base = { target_url: url, events: ['DEPLOYMENT_STARTED' as const, 'DEPLOYMENT_SUCCEEDED' as const] }
-  const payload = { project: { name: 'Shop' }, environment: { name: 'prod', mode: 'PRODUCTION' }, applications: [], logs: [] }
+  const payload = {
+    project: { name: 'Shop' },
+    environment: { name: 'prod', mode: 'PRODUCTION' },
+    applications: [],
+    logs: [],
+  }
   return {
     sql,
     received,
@@ -115,10 +123,13 @@ async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<Bench> 
     deliveries: async () => {
       const rows = await sql<{ state: string; attempts: number; failure: string | null; next_attempt_at: Date }[]>`
         select state, attempts, failure, next_attempt_at from webhook_delivery order by event_seq, created_at`
-      return rows.map(({ next_attempt_at: next, ...row }) => ({ ...row, waitMs: next.getTime() - clock.now().getTime() }))
+      return rows.map(({ next_attempt_at: next, ...row }) => ({
+        ...row,
+        waitMs: next.getTime() - clock.now().getTime(),
+      }))
     },
   }
-} // biome-ignore format: one line
+}
 
 test('an event reaches every interested webhook once, signed as the standard says', async (t) => {
   const { received, register, happen, pass, deliveries } = await openBench(t)
@@ -139,8 +150,11 @@ test('an event reaches every interested webhook once, signed as the standard say
   assert.equal(Object(told).event_type, 'DEPLOYMENT_SUCCEEDED')
   assert.equal(Object(told).payload_type, 'DEPLOYMENT')
   assert.equal(Object(told).payload.project.name, 'Shop')
-  assert.deepEqual((await deliveries()).map(({ state, attempts }) => [state, attempts]), [['delivered', 1]])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    (await deliveries()).map(({ state, attempts }) => [state, attempts]),
+    [['delivered', 1]],
+  )
+})
 
 test('the receiver’s own secret signs, and is sent unchanged', async (t) => {
   const { received, register, happen, pass } = await openBench(t)
@@ -194,9 +208,12 @@ test('a delivery whose answer was lost is repeated under the same id, and only o
   assert.equal((await deliveries())[0]?.state, 'pending')
   await pass(5001)
   await pass(3_600_000)
-  assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [id, id])
+  assert.deepEqual(
+    received.map(({ headers }) => headers['webhook-id']),
+    [id, id],
+  )
   assert.equal(received[0]?.body, received[1]?.body)
-}) // biome-ignore format: one line
+})
 
 test('events arrive in order: later ones wait for a failed one', async (t) => {
   const { received, replies, register, happen, pass } = await openBench(t)
@@ -206,11 +223,17 @@ test('events arrive in order: later ones wait for a failed one', async (t) => {
   replies.push({ status: 503 })
   await pass()
   await pass()
-  assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [first])
+  assert.deepEqual(
+    received.map(({ headers }) => headers['webhook-id']),
+    [first],
+  )
   await pass(5001)
   await pass()
-  assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [first, first, second])
-}) // biome-ignore format: one line
+  assert.deepEqual(
+    received.map(({ headers }) => headers['webhook-id']),
+    [first, first, second],
+  )
+})
 
 test('any 2xx acknowledges; a redirect does not, and is not followed', async (t) => {
   const { received, replies, url, register, happen, pass, deliveries } = await openBench(t)
@@ -221,20 +244,26 @@ test('any 2xx acknowledges; a redirect does not, and is not followed', async (t)
     await happen('DEPLOYMENT_STARTED')
     await pass()
   }
-  assert.deepEqual((await deliveries()).map(({ state }) => state), ['delivered', 'delivered', 'delivered', 'pending', 'pending'])
+  assert.deepEqual(
+    (await deliveries()).map(({ state }) => state),
+    ['delivered', 'delivered', 'delivered', 'pending', 'pending'],
+  )
   assert.equal(received.length, 4)
-}) // biome-ignore format: one line
+})
 
 test('429 delays the next try as requested, up to a day', async (t) => {
   const { replies, register, happen, pass, deliveries } = await openBench(t)
   await register()
   await happen('DEPLOYMENT_STARTED')
-  replies.push({ status: 429, headers: { 'retry-after': '600' } }, { status: 429, headers: { 'retry-after': '9999999' } })
+  replies.push(
+    { status: 429, headers: { 'retry-after': '600' } },
+    { status: 429, headers: { 'retry-after': '9999999' } },
+  )
   await pass()
   assert.equal((await deliveries())[0]?.waitMs, 600_000)
   await pass(600_000)
   assert.equal((await deliveries())[0]?.waitMs, 24 * 3_600_000)
-}) // biome-ignore format: one line
+})
 
 test('410 disables the webhook and cancels its pending deliveries', async (t) => {
   const { sql, received, replies, register, happen, pass, deliveries } = await openBench(t)
@@ -243,10 +272,13 @@ test('410 disables the webhook and cancels its pending deliveries', async (t) =>
   replies.push({ status: 410 })
   await pass()
   assert.deepEqual([...(await sql`select enabled from webhook`)], [{ enabled: false }])
-  assert.deepEqual((await deliveries()).map(({ state }) => state), ['failed', 'failed', 'failed'])
+  assert.deepEqual(
+    (await deliveries()).map(({ state }) => state),
+    ['failed', 'failed', 'failed'],
+  )
   await pass(100 * 3_600_000)
   assert.equal(received.length, 1)
-}) // biome-ignore format: one line
+})
 
 test('a webhook is disabled after five days of failures', async (t) => {
   const { sql, replies, register, happen, pass } = await openBench(t)

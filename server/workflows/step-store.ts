@@ -63,7 +63,8 @@ export async function succeed(
         where id = ${held.id} and fence = ${held.fence} and state = 'running' for key share`
   const ended = await sql`
     with held as (${guard})
-    update workflow_step s set finished_at = now(), status = 'SUCCESS', error = null, result = ${step.result}::text::jsonb
+    update workflow_step s set finished_at = now(), status = 'SUCCESS', error = null, result =
+    ${step.result}::text::jsonb
     where s.workflow_id = ${held.id} and s.name = ${step.name} and exists (select from held)`
   return ended.count === 1
 }

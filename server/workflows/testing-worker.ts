@@ -93,7 +93,8 @@ function workAlone(sql: Database, key: string, about: { workflow: string; number
   return sql.begin(async (tx) => {
     const [row] = await tx<{ alone: boolean }[]>`select pg_try_advisory_xact_lock(hashtext(${key})) as alone`
     if (!row?.alone) await tx`insert into overlap values (${key})`
-    await tx`insert into run (workflow, key, number, pid) values (${about.workflow}, ${key}, ${about.number}, ${process.pid})`
+    await tx`insert into run (workflow, key, number, pid)
+      values (${about.workflow}, ${key}, ${about.number}, ${process.pid})`
     await systemClock.sleep(5)
     return null
   })

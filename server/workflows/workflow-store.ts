@@ -111,7 +111,8 @@ export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
     ), held as (
       select organization_id, count(*) as count from running group by organization_id
     ), head as (
-      select distinct on (key) id, key, seq, kind, organization_id from workflow where state = 'queued' order by key, seq
+      select distinct on (key) id, key, seq, kind, organization_id from workflow where state = 'queued'
+      order by key, seq
     ), ranked as (
       select head.id, head.seq, case when head.organization_id is null then 0 else coalesce(held.count, 0)
         + row_number() over (partition by head.organization_id order by head.seq) end as rank
@@ -239,7 +240,8 @@ export async function cancel(sql: Sql, id: string): Promise<'canceled' | 'runnin
 export async function listUnfinished(sql: Sql, kind: string, unfinished: Fragment): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select ended.id from (${unfinished}) as unfinished (id) cross join lateral (
-      select id from workflow where id = unfinished.id and kind = ${kind} and state not in ('queued', 'running') offset 0
+      select id from workflow where id = unfinished.id and kind = ${kind}
+      and state not in ('queued', 'running') offset 0
     ) as ended`
   return rows.map(({ id }) => id)
 }

@@ -94,14 +94,17 @@ describe('base images of builds', { skip }, () => {
     // Files of an image of which nothing is begun do not trigger it.
     const other = await image('unused', [`ONBUILD ADD http://${host}/ /x`])
     await build(
-      `FROM ${baseImage}\nCOPY --from=${other} /tmp /y\nRUN --mount=from=${other},target=/z ["/usr/local/bin/node","-v"]\n`,
+      `FROM ${baseImage}\nCOPY --from=${other} /tmp /y\nRUN --mount=from=${other},target=/z ` +
+        `["/usr/local/bin/node","-v"]\n`,
     )
     assert.deepEqual(asked, [])
   })
 
   test('an image that is there is used without asking its registry, and keeps its name in the log', async () => {
     const base = await image('there', ['ENV WHO=there'])
-    const text = `FROM ${base} AS one\nFROM one\nCOPY --from=${base} /tmp /y\nRUN --mount=from=${base},target=/z ${print('process.env.WHO').slice(4)}\n`
+    const text =
+      `FROM ${base} AS one\nFROM one\nCOPY --from=${base} /tmp /y\nRUN --mount=from=${base},target=/z ` +
+      `${print('process.env.WHO').slice(4)}\n`
     const { lines } = await build(text)
     assert.ok(lines.includes('there'), lines.join('\n'))
     assert.ok(

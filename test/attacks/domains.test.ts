@@ -6,16 +6,19 @@ import { until } from '../support/until.ts'
 
 /** I20 and I21: names that somebody else owns. DNS is a server on the loopback device. */
 const names = await startNameServer({ after })
-const platform = await createPlatform({ after }, {
-  works: true,
-  settings: {
-    QUAYSIDE_DOMAIN: 'apps.platform.example',
-    QUAYSIDE_PUBLIC_URL: 'https://quayside.platform.example',
-    QUAYSIDE_NAME_SERVERS: names.address,
-    // The repository of the fixture is at localhost.
-    QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+const platform = await createPlatform(
+  { after },
+  {
+    works: true,
+    settings: {
+      QUAYSIDE_DOMAIN: 'apps.platform.example',
+      QUAYSIDE_PUBLIC_URL: 'https://quayside.platform.example',
+      QUAYSIDE_NAME_SERVERS: names.address,
+      // The repository of the fixture is at localhost.
+      QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    },
   },
-}) // biome-ignore format: one line
+)
 const { a, b, call, database, router } = platform
 type Owner = typeof a
 
@@ -151,14 +154,35 @@ test('I20: a name in another script is one name in all its spellings', async () 
 })
 
 test('I20: public suffixes, wildcards below them and odd texts are refused', async () => {
-  const suffixes = ['co.uk', '*.co.uk', '*.com', '*.github.io', 'github.io', '*.compute.amazonaws.com', '公司.cn', '*.xn--55qx5d.cn']
-  const odd = ['a.org/x', 'a.org:80', 'a`.org', 'a%2eorg.net', '*.*.org', 'a.*.org', '0x7f.1', '10.0.0.1', 'a..org', '.a.org', '_x.a.org']
+  const suffixes = [
+    'co.uk',
+    '*.co.uk',
+    '*.com',
+    '*.github.io',
+    'github.io',
+    '*.compute.amazonaws.com',
+    '公司.cn',
+    '*.xn--55qx5d.cn',
+  ]
+  const odd = [
+    'a.org/x',
+    'a.org:80',
+    'a`.org',
+    'a%2eorg.net',
+    '*.*.org',
+    'a.*.org',
+    '0x7f.1',
+    '10.0.0.1',
+    'a..org',
+    '.a.org',
+    '_x.a.org',
+  ]
   for (const domain of [...suffixes, ...odd, `${'a'.repeat(64)}.org`]) {
     const answer = await ask(b, domain)
     assert.equal(answer.status, 400, `${domain}: ${answer.text}`)
     assert.match(answer.text, /domain must/)
   }
-}) // biome-ignore format: one line
+})
 
 test('I20: names of the platform are refused, and wildcards that cover them', async () => {
   const own = ['apps.platform.example', 'x.apps.platform.example', '*.apps.platform.example', 'Apps.Platform.Example.']

@@ -7,7 +7,10 @@ import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createPlatform } from '../support/platform.ts'
 
-/** Pushes through a proxy in front: git's record of a repository names the client, and nobody else can write into it. */
+/**
+ * Pushes through a proxy in front: git's record of a repository names the client, and nobody else
+ * can write into it.
+ */
 const trusting = await createPlatform({ after }, { settings: { QUAYSIDE_TRUSTED_PROXIES: '127.0.0.1' } })
 const direct = await createPlatform({ after })
 const work = await mkdtemp(join(tmpdir(), 'quayside-push-'))

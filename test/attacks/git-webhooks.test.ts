@@ -20,7 +20,10 @@ import {
 } from '../support/git-provider.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Group K: messages of git providers, which bring a signature instead of a token. Nothing works here: what is written down counts. */
+/**
+ * Group K: messages of git providers, which bring a signature instead of a token. Nothing works
+ * here: what is written down counts.
+ */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 const origin = await platform.listen()
@@ -43,7 +46,8 @@ async function makeWebhook(provider: Provider, tenant = a, body: object = {}): P
 const send = ({ path }: Pick<Webhook, 'path'>, { headers, body }: ProviderMessage) =>
   call(undefined, 'POST', path, body, headers)
 const pushes = () =>
-  database`select organization_id, branch, commit from git_push where id not in (select id from workflow where state = 'done') order by seq`
+  database`select organization_id, branch, commit from git_push where id not in (select id from workflow
+    where state = 'done') order by seq`
 const facts = { repository: 'acme/shop', before: commitOf('a'), after: commitOf('b') }
 
 /** What is read of each provider's messages. */

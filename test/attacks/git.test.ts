@@ -90,21 +90,29 @@ test('F1 to F5, F13 to F15, F26: what is refused starts no program', async () =>
   })
   assert.equal(started, 0)
   assert.deepEqual(await platform.fingerprint(), before)
-}) // biome-ignore format: one line
+})
 
 test('F8: credentials in an address are neither kept, nor told, nor logged', async () => {
   const url = 'https://somebody:SECRET-IN-URL@github.com/a/b.git'
   const answers = [
     await list({ url }),
-    await call(token, 'POST', `/environment/${a.objects.environmentId}/application`, { name: 'f8', git_repository: { url } }),
-    await call(token, 'POST', `/organization/${a.organizationId}/gitToken`, { name: 'f8', type: 'GITHUB', token: 'x', git_api_url: url }),
+    await call(token, 'POST', `/environment/${a.objects.environmentId}/application`, {
+      name: 'f8',
+      git_repository: { url },
+    }),
+    await call(token, 'POST', `/organization/${a.organizationId}/gitToken`, {
+      name: 'f8',
+      type: 'GITHUB',
+      token: 'x',
+      git_api_url: url,
+    }),
   ]
   for (const { status, text } of answers) {
     assert.equal(status, 400)
     assert.ok(!text.includes('SECRET-IN-URL'))
   }
   assert.ok(platform.logged.every((line) => !line.includes('SECRET-IN-URL')))
-}) // biome-ignore format: one line
+})
 
 test('F29: a git token goes to its own host only', async () => {
   const elsewhere = { url: silentUrl, git_token_id: a.objects.gitTokenId }
@@ -118,10 +126,13 @@ test('F29: a git token goes to its own host only', async () => {
     assert.equal((await call(token, 'PUT', path, { git_repository: good })).status, 200)
     // The token stays where no other is named: then the address may not leave its host.
     assert.equal((await call(token, 'PUT', path, { git_repository: { url: silentUrl } })).status, 400)
-    assert.equal((await call(token, 'PUT', path, { git_repository: { url: silentUrl, git_token_id: null } })).status, 200)
+    assert.equal(
+      (await call(token, 'PUT', path, { git_repository: { url: silentUrl, git_token_id: null } })).status,
+      200,
+    )
   })
   assert.deepEqual([started, asked.length], [0, 0])
-}) // biome-ignore format: one line
+})
 
 test('F30: a repository of another organization is as unknown as one that nobody has', async () => {
   await platform.gitHost.importDirectory(b.organizationId, 'theirs', import.meta.dirname, 'x')

@@ -10,7 +10,10 @@ import { createPlatform } from '../support/platform.ts'
 import { type EventsClient, eventOf, openEvents, openSocket } from '../support/streams.ts'
 import { now, until } from '../support/until.ts'
 
-/** L6, L11: rights that somebody loses while he has streams open end what they were needed for within five seconds, and nothing else. */
+/**
+ * L6, L11: rights that somebody loses while he has streams open end what they were needed for
+ * within five seconds, and nothing else.
+ */
 const limitMs = 5_000
 const platform = await createPlatform({ after })
 const { a, database, engine, rooms } = platform
@@ -31,7 +34,10 @@ await engine.start(
   { signal: AbortSignal.timeout(60_000), output: silent },
 )
 
-/** A shell, which needs WRITE, lines of the service, and events of the organization, which tell everybody what he may read. */
+/**
+ * A shell, which needs WRITE, lines of the service, and events of the organization, which tell
+ * everybody what he may read.
+ */
 async function openAll(token: string) {
   const shell = openSocket(origin, `/shell/exec?${place}&tty_width=80&tty_height=24`, { token })
   const lines = openSocket(origin, `/service/logs?${place}`, { token })

@@ -4,7 +4,10 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 
-/** E: every method that Node's parser knows, and some that it does not, on every shape of a path: 405 with Allow, or 404; never 500. */
+/**
+ * E: every method that Node's parser knows, and some that it does not, on every shape of a path:
+ * 405 with Allow, or 404; never 500.
+ */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 const origin = await platform.listen()
@@ -59,8 +62,11 @@ test('over the wire, with a body without Content-Type, and with tokens that are 
       for (const lines of [[], ['Content-Length: 2']]) {
         const request = `${rawRequest(`${method} ${path}`, lines)}${lines.length > 0 ? '{}' : ''}`
         const { statuses, text } = await sendRaw(origin, request, { answers: 1 })
-        assert.ok(statuses.every((status) => status >= 400 && status < 500), `${method} ${path}: ${text}`)
+        assert.ok(
+          statuses.every((status) => status >= 400 && status < 500),
+          `${method} ${path}: ${text}`,
+        )
       }
     }
   }
-}) // biome-ignore format: one line
+})

@@ -193,7 +193,9 @@ test('A5 E26 two credentials, and two lengths of one body, are refused', async (
     await raw(port, `${line}Authorization: Bearer x\r\n${good}Connection: close\r\n\r\n`),
     /^HTTP\/1\.1 400 /,
   )
-  const both = `POST ${projects} HTTP/1.1\r\nHost: localhost\r\n${good}Content-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`
+  const both =
+    `POST ${projects} HTTP/1.1\r\nHost: localhost\r\n${good}Content-Type: application/json\r\nContent-Length: ` +
+    `4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`
   assert.match(await raw(port, both), /^HTTP\/1\.1 400 /)
   assert.match(await raw(port, `${line}${good}X: ${'y'.repeat(40_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
 })

@@ -5,7 +5,10 @@ import { assertError } from '../contract/requests.ts'
 import { outsideLogin, startOutside } from '../support/outside.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Group F at what reaches out of the platform: registries, Helm repositories, git providers, and looks into repositories. */
+/**
+ * Group F at what reaches out of the platform: registries, Helm repositories, git providers, and
+ * looks into repositories.
+ */
 const platform = await createPlatform({ after })
 const { a, b, call } = platform
 const outside = await startOutside()

@@ -79,7 +79,11 @@ const names = ['-a', '../x', 'a;touch x', 'a b', '$(id)', '"quoted"', 'x'.repeat
 test('I22 a name is shown as it is, and the engine gets to see ids alone', async () => {
   const { environmentId } = await platform.addObjects(a)
   for (const name of names) {
-    const body = { name, git_repository: { url: 'http://localhost:3000/git/hello.git' }, ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }] }
+    const body = {
+      name,
+      git_repository: { url: 'http://localhost:3000/git/hello.git' },
+      ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }],
+    }
     const made = await call(token, 'POST', `/environment/${environmentId}/application`, body)
     assert.equal(made.status, 201, `${name}: ${made.text}`)
     assert.equal(Object(made.body).name, name)
@@ -92,15 +96,27 @@ test('I22 a name is shown as it is, and the engine gets to see ids alone', async
     assert.equal(state, 'DEPLOYED')
     for (const replica of await replicasOf(id)) assert.match(replica.name, /^[0-9a-f-]+$/)
   }
-  const routes = await database<{ host: string }[]>`select host from route where host not in (select domain from custom_domain)`
+  const routes = await database<{ host: string }[]>`select host from route where host not in (select domain
+    from custom_domain)`
   for (const { host } of routes) assert.match(host, /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.localhost$/)
-}) // biome-ignore format: one line
+})
 
 test('I23 arguments and entry point reach the engine as a list, and nothing else does', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const args = ['--privileged', ';touch x', '$HOME', '`id`', '', 'a b']
-  const extra = { privileged: true, HostConfig: { Binds: ['/:/host'] }, network_mode: 'host', pid: 'host', devices: ['/dev/sda'], cap_add: ['ALL'] }
-  const changed = await call(token, 'PUT', `/application/${applicationId}`, { arguments: args, entrypoint: '/bin/sh -c', ...extra })
+  const extra = {
+    privileged: true,
+    HostConfig: { Binds: ['/:/host'] },
+    network_mode: 'host',
+    pid: 'host',
+    devices: ['/dev/sda'],
+    cap_add: ['ALL'],
+  }
+  const changed = await call(token, 'PUT', `/application/${applicationId}`, {
+    arguments: args,
+    entrypoint: '/bin/sh -c',
+    ...extra,
+  })
   assert.equal(changed.status, 200, changed.text)
   const started: unknown[] = []
   const start = engine.start.bind(engine)
@@ -115,15 +131,21 @@ test('I23 arguments and entry point reach the engine as a list, and nothing else
   assert.deepEqual(workload.arguments, args)
   assert.deepEqual(workload.entrypoint, ['/bin/sh -c'])
   const text = JSON.stringify(workload, (_key, value) => value)
-  for (const member of ['HostConfig', 'Binds', 'network_mode', 'cap_add', 'devices', '"privileged"']) assert.ok(!text.includes(member))
-  assert.equal((await call(token, 'PUT', `/application/${applicationId}`, { arguments: Array(10_000).fill('x') })).status, 400)
-}) // biome-ignore format: one line
+  for (const member of ['HostConfig', 'Binds', 'network_mode', 'cap_add', 'devices', '"privileged"'])
+    assert.ok(!text.includes(member))
+  assert.equal(
+    (await call(token, 'PUT', `/application/${applicationId}`, { arguments: Array(10_000).fill('x') })).status,
+    400,
+  )
+})
 
 test('I24 volumes stay where they are and only grow', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const storage = (...changes: object[]) =>
-    call(token, 'PUT', path, { storage: changes.map((change) => ({ type: 'FAST_SSD', size: 2, mount_point: '/data', ...change })) })
+    call(token, 'PUT', path, {
+      storage: changes.map((change) => ({ type: 'FAST_SSD', size: 2, mount_point: '/data', ...change })),
+    })
   for (const bad of [{ size: 0 }, { size: -1 }, { size: 100_000_000 }, { type: 'SLOW' }]) {
     assert.equal((await storage(bad)).status, 400)
   }
@@ -135,4 +157,4 @@ test('I24 volumes stay where they are and only grow', async () => {
   await atRest(environmentId)
   assert.equal((await storage({ size: 1 })).status, 409)
   assert.equal(Object((await storage({ size: 3 })).body).storage[0].id, id)
-}) // biome-ignore format: one line
+})

@@ -13,8 +13,8 @@ import { openSocket } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
 /**
- * L7: what waits for clients that do not read. Over a unix socket, of which the kernel takes some hundred kilobytes only; of TCP it takes
- * megabytes.
+ * L7: what waits for clients that do not read. Over a unix socket, of which the kernel takes some
+ * hundred kilobytes only; of TCP it takes megabytes.
  */
 const readers = 200
 /** 256 KiB, and what was being written when they were full. */

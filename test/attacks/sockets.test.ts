@@ -46,10 +46,11 @@ const ambiguous: Record<string, string> = {
   'bare line feeds': `GET ${projects} HTTP/1.1\nHost: localhost\n${token}\n\n${smuggled}`,
   'a folded header': rawRequest(`GET ${projects}`, [token, 'X-A: b\r\n c']) + smuggled,
   'a NUL in a header': rawRequest(`GET ${projects}`, [token, 'X-A: b\0c']) + smuggled,
-  'a bad chunk size': rawRequest(`POST ${projects}`, [token, 'Transfer-Encoding: chunked']) + `zz\r\n{}\r\n0\r\n\r\n${smuggled}`,
+  'a bad chunk size':
+    rawRequest(`POST ${projects}`, [token, 'Transfer-Encoding: chunked']) + `zz\r\n{}\r\n0\r\n\r\n${smuggled}`,
   'no such protocol': `GET ${projects} HTTP/9.9\r\nHost: localhost\r\n\r\n`,
   'no HTTP at all': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-} // biome-ignore format: one line a case
+}
 for (const [what, bytes] of Object.entries(ambiguous)) {
   test(`E26 ${what}: 400, the connection ends, and nothing behind it is read`, async () => {
     const before = await platform.fingerprint()
@@ -73,10 +74,13 @@ const hosts: Record<string, [string, number]> = {
   'no name': [`GET ${projects} HTTP/1.1\r\nHost:\r\n${token}\r\n\r\n`, 421],
   'no header': [`GET ${projects} HTTP/1.1\r\n${token}\r\n\r\n`, 400],
   'two names': [`GET ${projects} HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n${token}\r\n\r\n`, 400],
-  'credentials': [`GET ${projects} HTTP/1.1\r\nHost: a@evil.example\r\n${token}\r\n\r\n`, 421],
+  credentials: [`GET ${projects} HTTP/1.1\r\nHost: a@evil.example\r\n${token}\r\n\r\n`, 421],
   'an absolute address': [`GET http://evil.example${projects} HTTP/1.1\r\nHost: localhost\r\n${token}\r\n\r\n`, 421],
-  'our own absolute address': [`GET http://localhost${projects} HTTP/1.1\r\nHost: evil.example\r\n${token}\r\n\r\n`, 200],
-} // biome-ignore format: one line a case
+  'our own absolute address': [
+    `GET http://localhost${projects} HTTP/1.1\r\nHost: evil.example\r\n${token}\r\n\r\n`,
+    200,
+  ],
+}
 for (const [what, [bytes, status]] of Object.entries(hosts)) {
   test(`E27 a Host header with ${what} is answered with ${status}`, async () => {
     const { statuses, text } = await sendRaw(origin, bytes, { answers: 1 })

@@ -58,18 +58,26 @@ for (const [name, operation] of clones) {
 
 test('an alias or an override does not carry a variable from one environment into another', async () => {
   const before = await platform.fingerprint()
-  const taken = [source.variables.environment, source.secrets.environment, source.variables.service, source.secrets.service]
+  const taken = [
+    source.variables.environment,
+    source.secrets.environment,
+    source.variables.service,
+    source.secrets.service,
+  ]
   for (const id of taken) {
     const alias = { key: 'TAKEN', alias_scope: 'ENVIRONMENT', alias_parent_id: mine }
     assert.equal((await call(viewer, 'POST', `/variable/${id}/alias`, alias)).status, 404)
     const override = { value: 'x', override_scope: 'ENVIRONMENT', override_parent_id: mine }
     assert.equal((await call(viewer, 'POST', `/variable/${id}/override`, override)).status, 404)
     for (const sort of ['environmentVariable', 'secret']) {
-      assert.equal((await call(viewer, 'POST', `/environment/${mine}/${sort}/${id}/alias`, { key: 'TAKEN' })).status, 404)
+      assert.equal(
+        (await call(viewer, 'POST', `/environment/${mine}/${sort}/${id}/alias`, { key: 'TAKEN' })).status,
+        404,
+      )
     }
   }
   assert.deepEqual(await platform.fingerprint(), before)
-}) // biome-ignore format: one line
+})
 
 const hello = { url: 'http://localhost:3000/git/hello.git' }
 /** Every operation whose good request names a repository; those on an environment are asked of the caller's own one. */
@@ -103,4 +111,4 @@ test('a service is not changed to a repository that is out of reach', async () =
   const { id } = Object(body)
   assert.equal((await call(blind, 'PUT', `/application/${id}`, { git_repository: hello })).status, 403)
   assert.equal((await call(manager, 'PUT', `/application/${id}`, { git_repository: hello })).status, 200)
-}) // biome-ignore format: one line
+})

@@ -54,7 +54,8 @@ test('D15, L3: a client is told of its own organization alone, and nothing in a 
   const forged = 'x\n\nevent: admin\ndata: {}\n\n'
   await database`
     insert into state_change (organization_id, project_id, mode, type, data)
-    values (${a.organizationId}, ${a.objects.projectId}, 'DEVELOPMENT', 'service.created', ${database.json({ name: forged })})`
+    values (${a.organizationId}, ${a.objects.projectId}, 'DEVELOPMENT', 'service.created',
+    ${database.json({ name: forged })})`
   await setState('BUILDING')
   await eventOf(client, 'service.state')
   assert.deepEqual(
@@ -122,7 +123,8 @@ test('L6, L10: what is deleted ends the streams about it', async () => {
   const { token } = await mint()
   const { applicationId } = await platform.addObjects(a)
   const [row] = await database<{ environment_id: string; project_id: string }[]>`
-    select s.environment_id, e.project_id from service s join environment e on e.id = s.environment_id where s.id = ${applicationId}`
+    select s.environment_id, e.project_id from service s join environment e on e.id = s.environment_id
+    where s.id = ${applicationId}`
   const query = named(a)
   query.set('service', applicationId)
   query.set('environment', row?.environment_id ?? '')
@@ -195,16 +197,23 @@ test('L9, L11: names and commands reach the engine as what they are, or not at a
   const stranger = await openSocket(origin, shellQuery({ pod_name: 'somebody-else' }), { token }).ended
   assert.equal(stranger.code, 1008)
   engine.shells.length = 0
-  const client = openSocket(origin, `${shellQuery()}&command[0]=sh&command[1]=-c&command[2]=${encodeURIComponent('$(id); *')}`, { token })
+  const client = openSocket(
+    origin,
+    `${shellQuery()}&command[0]=sh&command[1]=-c&command[2]=${encodeURIComponent('$(id); *')}`,
+    { token },
+  )
   await until('the shell', () => client.bytes().includes('size 80x24'))
-  assert.deepEqual(engine.shells.map(({ command }) => command), [['sh', '-c', '$(id); *']])
+  assert.deepEqual(
+    engine.shells.map(({ command }) => command),
+    [['sh', '-c', '$(id); *']],
+  )
   client.socket.send(Buffer.from('hello\rexit\r'))
   assert.equal((await client.ended).code, 1000)
   assert.match(client.bytes(), /said hello/)
   const rows = await database<{ change: string }[]>`
     select change from audit_event where event_type = 'SHELL' and target_id = ${service} and triggered_by <> ''`
   assert.ok(rows.length > 0 && rows.every(({ change }) => !change.includes('$(id)')))
-}) // biome-ignore format: one line
+})
 
 test('when the server stops, clients are told to come back', async (t) => {
   const own = await createPlatform(t)

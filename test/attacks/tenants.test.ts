@@ -22,7 +22,8 @@ const rowsOfB = () => database`
       or environment_id = ${theirs.environmentId} or service_id = ${theirs.applicationId}
     union all select to_jsonb(s) from service s where environment_id = ${theirs.environmentId}
     union all select to_jsonb(g) from git_token g where organization_id = ${b.organizationId}
-    union all select to_jsonb(e) from environment e where project_id = ${theirs.projectId}) rows` // biome-ignore format: one line
+    union all select to_jsonb(e) from environment e
+    where project_id = ${theirs.projectId}) rows`
 
 test('D3: an id of another kind is an unknown id', async () => {
   const wrong = [
@@ -39,7 +40,11 @@ test('D3: an id of another kind is an unknown id', async () => {
 
 test('D4: the variables and secrets of B cannot be changed or removed through any scope of A', async () => {
   const before = await rowsOfB()
-  for (const [scope, id] of [['project', mine.projectId], ['environment', mine.environmentId], ['application', mine.applicationId]]) {
+  for (const [scope, id] of [
+    ['project', mine.projectId],
+    ['environment', mine.environmentId],
+    ['application', mine.applicationId],
+  ]) {
     for (const target of Object.values(theirs.variables)) {
       const path = `/${scope}/${id}/environmentVariable/${target}`
       assert.equal((await call(admin, 'PUT', path, { key: 'STOLEN', value: 'x' })).status, 404)
@@ -52,10 +57,13 @@ test('D4: the variables and secrets of B cannot be changed or removed through an
     }
   }
   assert.deepEqual([...(await rowsOfB())], [...before])
-}) // biome-ignore format: one line
+})
 
 test('D8: parent and child must belong together, even when both are one’s own', async () => {
-  for (const [sort, target] of [['environmentVariable', more.variables.service], ['secret', more.secrets.service]]) {
+  for (const [sort, target] of [
+    ['environmentVariable', more.variables.service],
+    ['secret', more.secrets.service],
+  ]) {
     const path = `/application/${mine.applicationId}/${sort}/${target}`
     assert.equal((await call(admin, 'PUT', path, { key: 'MOVED', value: 'x' })).status, 404)
     assert.equal((await call(admin, 'DELETE', path)).status, 404)
@@ -65,7 +73,7 @@ test('D8: parent and child must belong together, even when both are one’s own'
   for (const path of crossed) {
     assert.equal((await call(admin, 'DELETE', `/application/${mine.applicationId}/${path}`)).status, 404, path)
   }
-}) // biome-ignore format: one line
+})
 
 test('D9: a cluster of B cannot be named, and is answered like one that nobody has', async () => {
   const path = `/project/${mine.projectId}/environment`
@@ -87,7 +95,10 @@ test('D11: a git token of B cannot be named anywhere', async () => {
     const repository = { url, git_token_id }
     const answers = [
       await call(admin, 'POST', `/organization/${a.organizationId}/listDirectoriesFromGitRepository`, repository),
-      await call(admin, 'POST', `/environment/${mine.environmentId}/application`, { name: 'd11', git_repository: repository }),
+      await call(admin, 'POST', `/environment/${mine.environmentId}/application`, {
+        name: 'd11',
+        git_repository: repository,
+      }),
       await call(admin, 'PUT', `/application/${mine.applicationId}`, { git_repository: repository }),
     ]
     for (const { status, text } of answers) assert.equal(status, 404, text)
@@ -95,7 +106,7 @@ test('D11: a git token of B cannot be named anywhere', async () => {
   }
   assert.deepEqual(await everywhere(theirs.gitTokenId), await everywhere(unknownId))
   assert.deepEqual(await platform.fingerprint(), before)
-}) // biome-ignore format: one line
+})
 
 test('D12: ids of B inside lists name nothing', async () => {
   const before = await rowsOfB()
@@ -123,7 +134,16 @@ test('D12: ids of B inside lists name nothing', async () => {
 })
 
 test('D14: no list and no object of A holds anything of B, whatever is asked for', async () => {
-  const queries = ['', '?name=ADMIN', '?creatorName=fixture', '?tail=10000', '?pageSize=20', `?version=${theirs.environmentId}-1`, '?organizationId=', '?toUpdate=false']
+  const queries = [
+    '',
+    '?name=ADMIN',
+    '?creatorName=fixture',
+    '?tail=10000',
+    '?pageSize=20',
+    `?version=${theirs.environmentId}-1`,
+    '?organizationId=',
+    '?toUpdate=false',
+  ]
   for (const [name, operation] of operations) {
     if (operation.method !== 'GET') continue
     for (const query of queries) {
@@ -132,7 +152,7 @@ test('D14: no list and no object of A holds anything of B, whatever is asked for
       for (const id of idsOfB) assert.ok(!text.includes(String(id)), `${name}${query} holds ${id} of B`)
     }
   }
-}) // biome-ignore format: one line
+})
 
 test('D15: the lines of B’s services and deployments are nobody else’s', async () => {
   for (const path of [
@@ -153,8 +173,12 @@ test('D19: a name that B uses is free in A', async () => {
   const [project] = await database<{ name: string }[]>`select name from project where id = ${theirs.projectId}`
   const answer = await call(admin, 'POST', `/organization/${a.organizationId}/project`, { name: project?.name })
   assert.equal(answer.status, 200, answer.text)
-  assert.equal((await call(admin, 'POST', `/organization/${a.organizationId}/project`, { name: project?.name?.toUpperCase() })).status, 409)
-}) // biome-ignore format: one line
+  assert.equal(
+    (await call(admin, 'POST', `/organization/${a.organizationId}/project`, { name: project?.name?.toUpperCase() }))
+      .status,
+    409,
+  )
+})
 
 test('D22: what the server decides cannot be sent, and does not keep a body from being sent back whole', async () => {
   const forged = {
@@ -175,7 +199,12 @@ test('D22: what the server decides cannot be sent, and does not keep a body from
     state: 'DEPLOYED',
     version: 99,
   }
-  const paths = [`/organization/${a.organizationId}`, `/project/${mine.projectId}`, `/environment/${mine.environmentId}`, `/application/${mine.applicationId}`]
+  const paths = [
+    `/organization/${a.organizationId}`,
+    `/project/${mine.projectId}`,
+    `/environment/${mine.environmentId}`,
+    `/application/${mine.applicationId}`,
+  ]
   for (const path of paths) {
     const former = Object((await call(admin, 'GET', path)).body)
     const answer = await call(admin, 'PUT', path, { ...former, ...forged })
@@ -185,7 +214,7 @@ test('D22: what the server decides cannot be sent, and does not keep a body from
     assert.deepEqual(rest, expected)
     assert.ok(!updated_at.startsWith('2001'))
   }
-}) // biome-ignore format: one line
+})
 
 test('a kubeconfig is found by its cluster when the command line names no organization, in the own organization alone', async () => {
   const unnamed = '00000000-0000-0000-000000000000'

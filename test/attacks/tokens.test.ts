@@ -75,14 +75,18 @@ test('A9: a token of 16 kB ends the connection before anything is looked up', as
 })
 
 test('A10: a token is good until the database says that its time has come', async () => {
-  const { id, token } = await rooms.apiTokens.create(a.organizationId, { name: 'x', permissions: ['ADMIN'] }, { name: 'a10' })
+  const { id, token } = await rooms.apiTokens.create(
+    a.organizationId,
+    { name: 'x', permissions: ['ADMIN'] },
+    { name: 'a10' },
+  )
   const until = (moment: string) =>
     database`update api_token set expires_at = now() + ${moment}::interval where id = ${id}`
   await until('5 seconds')
   assert.equal((await ask(`Bearer ${token}`)).status, 200)
   await until('-1 millisecond')
   assert.equal((await ask(`Bearer ${token}`)).status, 401)
-}) // biome-ignore format: one line
+})
 
 test('A11, A18: after the answer to a revocation no call that begins later succeeds', async () => {
   const made = await call(good, 'POST', `${path}/apiToken`, { name: 'a11', scope: 'READ' })
@@ -148,7 +152,11 @@ test('A20: there is no way in before somebody has a token', async () => {
   for (const operation of ['/setup', '/bootstrap', '/restore', '/login', '/admin', '/register', '/api/setup']) {
     for (const method of ['GET', 'POST']) assert.equal((await call(undefined, method, operation)).status, 404)
   }
-  for (const [name, password] of [['admin', 'admin'], ['admin', ''], ['root', 'quayside']]) {
+  for (const [name, password] of [
+    ['admin', 'admin'],
+    ['admin', ''],
+    ['root', 'quayside'],
+  ]) {
     assert.equal((await ask(`Basic ${btoa(`${name}:${password}`)}`)).status, 401)
   }
-}) // biome-ignore format: one line
+})

@@ -38,9 +38,11 @@ for (const [what, value] of Object.entries(exact)) {
     assert.equal(answer.status, 201)
     assert.equal(Object(answer.body).value, value)
     const list = Object((await call(token, 'GET', variables)).body).results
-    assert.ok(list.some((one: { id: string; value: string }) => one.id === Object(answer.body).id && one.value === value))
+    assert.ok(
+      list.some((one: { id: string; value: string }) => one.id === Object(answer.body).id && one.value === value),
+    )
   })
-} // biome-ignore format: one line
+}
 
 test('H4 a value that no process could get is refused', async () => {
   for (const value of ['x'.repeat(128_001), 'é'.repeat(64_001), 'a\0b']) {
@@ -104,9 +106,12 @@ test('H11 a secret that is a file answers its path and no value, by every way', 
   }
   assert.equal(Object(plain.body).mount_path, null)
   const found = Object(list.body).results.filter((one: { key: string }) => one.key.startsWith('HIDDEN_FILE'))
-  assert.deepEqual(found.map((one: { mount_path: unknown }) => one.mount_path), [mount_path, mount_path])
+  assert.deepEqual(
+    found.map((one: { mount_path: unknown }) => one.mount_path),
+    [mount_path, mount_path],
+  )
   for (const { text } of [made, alias, edited, list, plain]) assert.ok(!text.includes(canary))
-}) // biome-ignore format: one line
+})
 
 test('H15 E10 keys that are members of every object are plain data', async () => {
   assert.equal((await call(token, 'POST', variables, { key: '__proto__', value: 'x' })).status, 400)
@@ -132,12 +137,24 @@ test('E34 H18 a description has 255 characters, however many bytes they take; nu
 test('E35 only days and times that exist are taken', async () => {
   const path = `/organization/${a.organizationId}/apiToken`
   const expire = (expires_at: string) => call(token, 'POST', path, { name: `e35 ${made++}`, expires_at })
-  for (const text of ['2090-02-30T00:00:00Z', '2090-01-01T24:00:00Z', '2090-01-01T23:59:60Z', '0000-01-01T00:00:00Z', '10000-01-01T00:00:00Z', '2090-01-01T00:00:00', '2090-01-01', '2090-13-01T00:00:00Z', '2090-01-01T00:00:00+15:00', '1', 'tomorrow']) {
+  for (const text of [
+    '2090-02-30T00:00:00Z',
+    '2090-01-01T24:00:00Z',
+    '2090-01-01T23:59:60Z',
+    '0000-01-01T00:00:00Z',
+    '10000-01-01T00:00:00Z',
+    '2090-01-01T00:00:00',
+    '2090-01-01',
+    '2090-13-01T00:00:00Z',
+    '2090-01-01T00:00:00+15:00',
+    '1',
+    'tomorrow',
+  ]) {
     assert.equal((await expire(text)).status, 400, text)
   }
   assert.equal(Object((await expire('2090-01-01T00:00:00+14:00')).body).expires_at, '2089-12-31T10:00:00.000Z')
   assert.equal((await expire('2020-01-01T00:00:00Z')).status, 400)
-}) // biome-ignore format: one line
+})
 
 test('E36 enumerations are what they are, letter by letter', async () => {
   for (const mode of ['production', 'PRODUCTION ', ' PRODUCTION', 'PROD', '', 'PRODUCTION\n']) {
@@ -156,7 +173,11 @@ test('E19 members that nobody knows are dropped, inside lists too', async () => 
 test('E20 long lists are refused before their members are looked at', async () => {
   const lists: [string, string, object][] = [
     ['PUT', application, { arguments: Array(40_000).fill('a') }],
-    ['POST', `/organization/${a.organizationId}/webhook`, { target_url: 'https://x.example', events: Array(9000).fill('X') }],
+    [
+      'POST',
+      `/organization/${a.organizationId}/webhook`,
+      { target_url: 'https://x.example', events: Array(9000).fill('X') },
+    ],
     ['PUT', `/organization/${a.organizationId}`, { name: 'A', admin_emails: Array(9000).fill('a@b.c') }],
   ]
   for (const [method, path, body] of lists) {
@@ -166,7 +187,7 @@ test('E20 long lists are refused before their members are looked at', async () =
     assert.match(answer.text, /must have at most/)
     assert.ok(cpuMs() - started < 500)
   }
-}) // biome-ignore format: one line
+})
 
 const hostile = [
   'a'.repeat(50_000),
@@ -184,7 +205,11 @@ test('E30 no field takes long over a hostile text', async () => {
     ['PUT', application, (dockerfile_path) => ({ dockerfile_path })],
     ['PUT', application, (icon_uri) => ({ icon_uri })],
     ['PUT', `/organization/${a.organizationId}`, (email) => ({ name: 'A', admin_emails: [email] })],
-    ['POST', `/organization/${a.organizationId}/webhook`, (target_url) => ({ target_url, events: ['DEPLOYMENT_STARTED'] })],
+    [
+      'POST',
+      `/organization/${a.organizationId}/webhook`,
+      (target_url) => ({ target_url, events: ['DEPLOYMENT_STARTED'] }),
+    ],
   ]
   for (const text of hostile) {
     for (const [method, path, body] of requests) {
@@ -193,20 +218,40 @@ test('E30 no field takes long over a hostile text', async () => {
       assert.ok(cpuMs() - started < 500, `${path} ${text.slice(0, 10)}`)
     }
   }
-}) // biome-ignore format: one line
+})
 
 test('E31 SQL in a text stays a text', async () => {
-  const payloads = ["'", "''", '";', "' or 1=1 --", "'; drop table project cascade; --", '$1', '\\', "E'\\x27'", '/*', ') union select * from api_token --', 'x%', '_']
+  const payloads = [
+    "'",
+    "''",
+    '";',
+    "' or 1=1 --",
+    "'; drop table project cascade; --",
+    '$1',
+    '\\',
+    "E'\\x27'",
+    '/*',
+    ') union select * from api_token --',
+    'x%',
+    '_',
+  ]
   const counts = () => platform.database`select count(*) from api_token`
   const before = await counts()
   for (const [index, payload] of payloads.entries()) {
-    const answer = await call(token, 'POST', `/organization/${a.organizationId}/project`, { name: `${index} ${payload}`, description: payload })
+    const answer = await call(token, 'POST', `/organization/${a.organizationId}/project`, {
+      name: `${index} ${payload}`,
+      description: payload,
+    })
     assert.equal(answer.status, 200, answer.text)
     assert.equal(Object(answer.body).description, payload)
     for (const name of ['name', 'creatorName']) {
-      const listed = await call(token, 'GET', `/organization/${a.organizationId}/apiToken?${name}=${encodeURIComponent(payload)}`)
+      const listed = await call(
+        token,
+        'GET',
+        `/organization/${a.organizationId}/apiToken?${name}=${encodeURIComponent(payload)}`,
+      )
       assert.deepEqual(Object(listed.body).results, [])
     }
   }
   assert.deepEqual([...(await counts())], [...before])
-}) // biome-ignore format: one line
+})

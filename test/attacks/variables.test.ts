@@ -6,7 +6,10 @@ import { idsOf, operations, pathOf, unknownId } from '../contract/requests.ts'
 import { canaryOf } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Groups D and H: aliases, overrides, imports, and variables by their own ids. What else there is of H stands in README.md. */
+/**
+ * Groups D and H: aliases, overrides, imports, and variables by their own ids. What else there is
+ * of H stands in README.md.
+ */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 const admin = a.tokens.ADMIN

@@ -84,8 +84,8 @@ for (const [name, operation] of operations) {
       }
       assert.deepEqual(await platform.fingerprint(), before)
       if (goodRequest(name).refused?.status === 404) return
-      // From inside B the same ids exist: what was refused above was refused because of the caller. A read that succeeds may
-      // store what the git server answered.
+      // From inside B the same ids exist: what was refused above was refused because of the caller.
+      // A read that succeeds may store what the git server answered.
       assert.notEqual((await ask(b.tokens.READ, foreign, b)).status, 404)
     })
   }

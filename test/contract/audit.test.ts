@@ -5,7 +5,10 @@ import { canaryOf, type Objects } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'
 import { goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 
-/** Every operation that writes leaves exactly one row in the record of changes, of its own type and about what it changed. */
+/**
+ * Every operation that writes leaves exactly one row in the record of changes, of its own type and
+ * about what it changed.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database } = platform
 await platform.addRepository(a)

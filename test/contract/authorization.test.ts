@@ -36,7 +36,10 @@ import { openEvents, openSocket } from '../support/streams.ts'
 import { idsOf, operations, pathOf } from './requests.ts'
 import { placeOf, queryOf } from './stream-queries.ts'
 
-/** Every cell of docs/authorization.md, and the git host, asked of the real door; behind it stands nothing that could act. */
+/**
+ * Every cell of docs/authorization.md, and the git host, asked of the real door; behind it stands
+ * nothing that could act.
+ */
 const platform = await createPlatform({ after })
 const { a, database, rooms } = platform
 const { organizationId } = a

@@ -5,7 +5,10 @@ import { createPlatform } from '../support/platform.ts'
 import { assertError, goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 import { sampleOf, violationsOf, withChange } from './sample.ts'
 
-/** Every way in which the contract says that a body or a query can be bad: 400, the field is named, nothing is written. */
+/**
+ * Every way in which the contract says that a body or a query can be bad: 400, the field is named,
+ * nothing is written.
+ */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 

@@ -8,8 +8,8 @@ import { goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 import { fieldName, leavesOf, otherValues, type Path, type Schema, valueAt, withChange } from './sample.ts'
 
 /**
- * Changes one field of a body at a time, in every operation that creates or edits. The operation must reject the value or
- * answer it: a field that is accepted and forgotten fails.
+ * Changes one field of a body at a time, in every operation that creates or edits. The operation
+ * must reject the value or answer it: a field that is accepted and forgotten fails.
  */
 const platform = await createPlatform({ after })
 const { a, call } = platform

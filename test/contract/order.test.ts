@@ -4,8 +4,8 @@ import { createPlatform } from '../support/platform.ts'
 import { unknownId } from './requests.ts'
 
 /**
- * A request that breaks every rule is repaired one rule at a time. Each answer names the rule that is checked next: `mountContract`
- * and docs/api.md state the same order.
+ * A request that breaks every rule is repaired one rule at a time. Each answer names the rule that
+ * is checked next: `mountContract` and docs/api.md state the same order.
  */
 const platform = await createPlatform({ after }, { settings: { QUAYSIDE_RATE_LIMIT: '1', QUAYSIDE_RATE_BURST: '20' } })
 const { a, b } = platform

@@ -16,7 +16,10 @@ interface Field {
 }
 
 export interface PublishedTypes {
-  /** Where the answer of a method is not what the client declares: a required field missing, a value that no enumeration has. */
+  /**
+   * Where the answer of a method is not what the client declares: a required field missing, a value
+   * that no enumeration has.
+   */
   problemsOf(method: string, answer: unknown): string[]
 }
 

@@ -85,7 +85,8 @@ for (const [name, operation] of operations) {
     const good = goodRequest(name)
     const { prepare, refused } = good
     // An organization has at most fifty.
-    await platform.database`delete from webhook where organization_id = ${a.organizationId} and id <> ${inUse.webhookId}`
+    await platform.database`delete from webhook where organization_id = ${a.organizationId}
+      and id <> ${inUse.webhookId}`
     const fresh = operation.method === 'GET' ? inUse : await platform.addObjects(a)
     const objects = { ...fresh, ...(await prepare?.(platform, fresh)) }
     const { body, query } = goodRequest(name, objects)

@@ -86,7 +86,10 @@ const wrong: Record<string, unknown> = {
 export const fieldName = (path: Path): string =>
   path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')
 
-/** Every way in which the schema says that a member can be bad, deep inside too. The value as a whole is not among them. */
+/**
+ * Every way in which the schema says that a member can be bad, deep inside too. The value as a
+ * whole is not among them.
+ */
 export function* violationsOf(given: Schema, path: Path = []): Generator<Violation> {
   const schema = plain(given)
   if (path.length > 0) yield* ownViolations(schema, isNullable(given), path)
@@ -137,7 +140,10 @@ const otherTexts: Record<string, readonly string[]> = {
   date: ['2091-01-01'],
 }
 
-/** Values that the schema takes and that differ from the present one. A rule beside the schema may still reject some. */
+/**
+ * Values that the schema takes and that differ from the present one. A rule beside the schema may
+ * still reject some.
+ */
 export function otherValues(schema: Schema, present: unknown): unknown[] {
   const type = mainType(schema)
   const { minimum = 0, maximum } = schema

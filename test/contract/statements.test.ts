@@ -5,8 +5,8 @@ import { createPlatform } from '../support/platform.ts'
 import { goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 
 /**
- * How many statements a read sends, beside the first one that authorises it: declared for those that need more than one. With
- * more objects it must not become more.
+ * How many statements a read sends, beside the first one that authorises it: declared for those
+ * that need more than one. With more objects it must not become more.
  */
 const declared: Readonly<Record<string, number>> = JSON.parse(
   readFileSync(new URL('statements.json', import.meta.url), 'utf8'),

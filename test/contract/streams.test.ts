@@ -53,7 +53,8 @@ await database`
 const requestId = newId()
 await database`insert into workflow (id, kind, key, input) values (${requestId}, 'test', ${ofA.environment}, '{}')`
 await database`
-  insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at, updated_at)
+  insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller,
+  created_at, updated_at)
   values (${requestId}, ${ofA.environment}, ${`${ofA.environment}-1`}, 'DEPLOY', 'API', 'test', 'test', now(), now())`
 await lines.append(`service/${service}`, [
   { at: '2026-01-01T00:00:00.000Z', replica: 'one', release: 'r1', stream: 'stdout', text: 'up' },
@@ -202,7 +203,8 @@ test('/service/status, /service/pods and /deployment/status send again what has 
   const replicas = database.json(
     ['one', 'two'].map((name) => ({ name, running: true, image: 'app@sha256:1', exits: 4, outOfMemory: false })),
   )
-  await database`update observation set state = 'failing', replicas = ${replicas}, reason = 'exits' where service_id = ${service}`
+  await database`update observation set state = 'failing', replicas = ${replicas}, reason = 'exits'
+    where service_id = ${service}`
   const seen = JSON.parse(await lastOf(running, (text) => text.includes('"ERROR"')))
   assert.deepEqual(
     seen.environments.map(({ id, state }: { id: string; state: string }) => [id, state]),
@@ -234,7 +236,8 @@ test('a run of a job is told by /service/status and /service/pods, and its lines
     JSON.parse(text).environments[0].jobs.find(({ id }: { id: string }) => id === job).state
   await lastOf(status, (text) => text.includes(run) && stateOf(text) === 'RUNNING')
   await database`
-    update job_run set status = 'SUCCESS', exit_code = 0, tries = 1, started_at = now(), finished_at = now() where id = ${run}`
+    update job_run set status = 'SUCCESS', exit_code = 0, tries = 1, started_at = now(), finished_at = now()
+    where id = ${run}`
   await lastOf(pods, (text) => !text.includes(run))
   const last = JSON.parse(await lastOf(status, (text) => stateOf(text) === 'COMPLETED'))
   const validate = ajv.compile(closed(streams['/service/status'].message))
@@ -268,7 +271,8 @@ test('/deployment/logs goes on with the next deployment, unless one is named', a
   await database`update deployment_request set status = 'SUCCESS' where environment_id = ${environment}`
   await database`insert into workflow (id, kind, key, input) values (${id}, 'test', ${environment}, '{}')`
   await database`
-    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at, updated_at)
+    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller,
+    created_at, updated_at)
     values (${id}, ${environment}, ${`${environment}-2`}, 'DEPLOY', 'API', 'test', 'test', now(), now())`
   await lines.append(`deployment/${environment}-2`, [{ level: 'info', step: 'Build', text: 'once more' }])
   await lines.append(`deployment/${environment}-1`, [{ level: 'info', step: 'Built', text: 'late' }])
@@ -332,10 +336,12 @@ test('/service/logs finds the lines of a deployment by its execution, its reques
   const addRequest = async (id: string, execution: string, release: string | null) => {
     await database`insert into workflow (id, kind, key, input) values (${id}, 'test', ${environment}, '{}')`
     await database`
-      insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller, created_at, updated_at)
+      insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by,
+      caller, created_at, updated_at)
       values (${id}, ${environment}, ${execution}, 'DEPLOY', 'SUCCESS', 'API', 'test', 'test', now(), now())`
     await database`
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state, former_state, release_id)
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      former_state, release_id)
       values (${id}, ${service}, 'application', 'app', '', 'default', 1, 'DEPLOYED', 'READY', ${release})`
   }
   const [restart, coming] = [newId(), newId()]

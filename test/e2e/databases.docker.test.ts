@@ -14,7 +14,8 @@ import { until } from '../support/until.ts'
 
 type BackupReply = Static<typeof Backup>
 
-// One PostgreSQL through its life: reached by its variables, published, changed, stopped, and erased. The tests build on each other.
+// One PostgreSQL through its life: reached by its variables, published, changed, stopped, and
+// erased. The tests build on each other.
 
 let server: ServerProcess
 let database: TestDatabase

@@ -10,7 +10,8 @@ import { web } from '../support/trees.ts'
 
 const outputs = { URL: { value: 'db.internal' }, TOKEN: { value: 'canary-e2e-jobs', sensitive: true } }
 const write = program(
-  `fs.writeFileSync('/qovery-output/qovery-output.json', ${JSON.stringify(JSON.stringify(outputs))});console.log('wrote')`,
+  `fs.writeFileSync('/qovery-output/qovery-output.json', ` +
+    `${JSON.stringify(JSON.stringify(outputs))});console.log('wrote')`,
 )
 
 let server: ServerProcess

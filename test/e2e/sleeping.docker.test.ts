@@ -111,7 +111,10 @@ test('ports of this machine wake what sleeps, and are there again after everythi
 }, async () => {
   const path = `/application/${application.id}`
   const port = { publicly_accessible: true, protocol: 'TCP' }
-  const ports = [{ ...port, internal_port: 8080 }, { ...port, internal_port: 8081, protocol: 'UDP' }] // biome-ignore format: one line
+  const ports = [
+    { ...port, internal_port: 8080 },
+    { ...port, internal_port: 8081, protocol: 'UDP' },
+  ]
   await server.must('PUT', path, { ports, healthchecks: {} })
   const tree = web('awake')
   await application.run({ ...tree, 'app.js': `${tree['app.js']}\n${speaking}` })

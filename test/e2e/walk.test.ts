@@ -120,7 +120,10 @@ test('going back to a former execution, and forth again, loses no request either
   const [two, one] = (await shop.history()).map(({ identifier }) => identifier.execution_id)
   const traffic = startTraffic(shop.url, 100)
   await until('requests are answered', () => (traffic.tally().bodies.get('two') ?? 0) > 50)
-  for (const [execution_id, body] of [[one, 'one'], [two, 'two']] as const) {
+  for (const [execution_id, body] of [
+    [one, 'one'],
+    [two, 'two'],
+  ] as const) {
     await server.must('POST', `/application/${shop.id}/rollback`, { execution_id })
     await shop.settles()
     assert.deepEqual(await shop.answer(), { status: 200, body })
@@ -129,7 +132,7 @@ test('going back to a former execution, and forth again, loses no request either
   assert.deepEqual(lost, [])
   assert.ok((bodies.get('one') ?? 0) > 0)
   await oneContainer(shop)
-}) // biome-ignore format: a row of executions
+})
 
 test('a version that crashes is given up within seconds, with its last lines, and the former one still answers', async () => {
   await shop.git.push(crashing('the key is missing'))

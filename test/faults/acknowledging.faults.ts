@@ -111,7 +111,8 @@ test('a copy of an environment that is cut off while it is written has nothing, 
     const [row] = await server.sql<{ services: number; variables: number; isWhole: boolean }[]>`
       select count(distinct s.id)::int as services, count(v.id)::int as variables,
         (select copying is null from environment where id = ${id}) as "isWhole"
-      from service s left join variable v on v.service_id = s.id and v.key like 'COPIED_%' where s.environment_id = ${id}`
+      from service s left join variable v on v.service_id = s.id and v.key like 'COPIED_%'
+      where s.environment_id = ${id}`
     return row
   }
   let id = ''

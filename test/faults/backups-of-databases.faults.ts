@@ -8,7 +8,8 @@ import { provideDatabaseImages } from '../support/database-images.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// Databases of other kinds than PostgreSQL, which gives an archive of its own, are backed up standing still, while they are written to.
+// Databases of other kinds than PostgreSQL, which gives an archive of its own, are backed up
+// standing still, while they are written to.
 
 type BackupReply = Static<typeof Backup>
 
@@ -29,7 +30,8 @@ after(() => server?.close())
 const kinds = {
   mysql: {
     write: (text: string) =>
-      `MYSQL_PWD="$0" mysql --user=root --execute="create database if not exists shop; create table if not exists shop.word (text varchar(20)); delete from shop.word; insert into shop.word values ('${text}')"`,
+      'MYSQL_PWD="$0" mysql --user=root --execute="create database if not exists shop; create table if not ' +
+      `exists shop.word (text varchar(20)); delete from shop.word; insert into shop.word values ('${text}')"`,
     read: 'MYSQL_PWD="$0" mysql --user=root --skip-column-names --execute="select text from shop.word"',
   },
   redis: {

@@ -8,7 +8,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed while a backup is made, proven or restored ends that after its next start, and nothing is left on the side.
+// A server that is killed while a backup is made, proven or restored ends that after its next
+// start, and nothing is left on the side.
 
 type BackupReply = Static<typeof Backup>
 

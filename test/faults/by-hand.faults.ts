@@ -65,7 +65,10 @@ test('a container that somebody stopped runs again', async () => {
   await serves('second')
 })
 
-/** Has every observation of a service kept that replaces another one, in their order: what is told of its running is the newest. */
+/**
+ * Has every observation of a service kept that replaces another one, in their order: what is told
+ * of its running is the newest.
+ */
 async function keepObservations(): Promise<() => Promise<string[]>> {
   await server.sql`create table kept_observation (number serial, service_id uuid, state text, reason text)`
   await server.sql`create function keep_observation() returns trigger language plpgsql as $$ begin
@@ -75,7 +78,8 @@ async function keepObservations(): Promise<() => Promise<string[]>> {
     for each row execute function keep_observation()`
   return async () => {
     const rows = await server.sql<{ told: string }[]>`
-      select concat_ws(': ', state, reason) as told from kept_observation where service_id = ${application.id} order by number`
+      select concat_ws(': ', state, reason) as told from kept_observation where service_id = ${application.id}
+      order by number`
     return rows.map(({ told }) => told)
   }
 }

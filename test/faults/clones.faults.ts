@@ -7,7 +7,8 @@ import { get } from '../support/traffic.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed at any step of a copy with data makes the copy whole after its next start, and nothing is left standing still.
+// A server that is killed at any step of a copy with data makes the copy whole after its next
+// start, and nothing is left standing still.
 
 let server: ServerProcess
 let application: TestApplication

@@ -8,8 +8,8 @@ import { get } from '../support/traffic.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// An environment is copied with its data while both its application and its PostgreSQL are written to. Needs the images of databases
-// (`npm run images`).
+// An environment is copied with its data while both its application and its PostgreSQL are written
+// to. Needs the images of databases (`npm run images`).
 
 let server: ServerProcess
 let application: TestApplication
@@ -65,7 +65,8 @@ test('a copy with data is whole as of one moment, and lives on its own', async (
   await sql(source, 'create table number (n int)')
   // 4,000 transactions, one after the other, for the whole time of the copy.
   const loop =
-    'do \\$\\$ begin for i in 1..4000 loop insert into number values (i); commit; perform pg_sleep(0.004); end loop; end \\$\\$'
+    'do \\$\\$ begin for i in 1..4000 loop insert into number values (i); commit; perform pg_sleep(0.004); ' +
+    'end loop; end \\$\\$'
   const writing = engine.exec(
     source,
     ['sh', '-c', `psql --username=root --dbname=postgres -Xqc "${loop}"`],

@@ -6,7 +6,8 @@ import { makeJob, program, type Run, type TestJob } from '../support/job.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// A cron job on a real engine: it waits for a full minute. How long after its time it begins is measured by the benchmark cron-start.
+// A cron job on a real engine: it waits for a full minute. How long after its time it begins is
+// measured by the benchmark cron-start.
 
 let server: ServerProcess
 let tick: TestJob

@@ -4,7 +4,10 @@ import { type CutDatabase, cutDatabase } from '../../server/database/testing-pro
 import { createPlatform } from '../support/platform.ts'
 import { now, until } from '../support/until.ts'
 
-/** The way to PostgreSQL is cut, swallows everything, or all connections are taken: what requests and health answer meanwhile. */
+/**
+ * The way to PostgreSQL is cut, swallows everything, or all connections are taken: what requests
+ * and health answer meanwhile.
+ */
 let made: CutDatabase | undefined
 const platform = await createPlatform(
   { after },

@@ -126,7 +126,8 @@ test('all connections taken by others: refused within seconds, and well as soon 
     'connections were left',
   )
   await until('the server has none left', async () => {
-    // Its own pool is full of connections that it has; those that it loses it does not get back, unless it is the first to ask.
+    // Its own pool is full of connections that it has; those that it loses it does not get back,
+    // unless it is the first to ask.
     await server.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quayside%'`
     await Promise.allSettled(greedy.map((one) => one`select 1`))
     const left = await server.sql`select from pg_stat_activity where application_name like 'quayside%'`

@@ -14,8 +14,9 @@ import { connects } from '../support/reach.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// A database loses nothing that it acknowledged when the engine, the server or its own program is killed, and is never opened by a version
-// that cannot read its data. The tests build on each other.
+// A database loses nothing that it acknowledged when the engine, the server or its own program is
+// killed, and is never opened by a version that cannot read its data. The tests build on each
+// other.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine

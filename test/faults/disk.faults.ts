@@ -86,7 +86,13 @@ describe('an engine on whose disk builds write too much', { skip: alone }, () =>
     const floorBytes = before - 60 * mebibyte
     assert.ok(floorBytes > 20 * mebibyte, `${before}`)
     let least = before
-    const watching = setInterval(() => void free().then((now) => { least = Math.min(least, now) }), 50) // biome-ignore format: one row
+    const watching = setInterval(
+      () =>
+        void free().then((now) => {
+          least = Math.min(least, now)
+        }),
+      50,
+    )
     const error = await failureOf(build({ floorBytes }, writing(300)))
     clearInterval(watching)
     assert.equal(error.reason, 'disk-full', error.message)

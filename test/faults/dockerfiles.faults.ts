@@ -4,7 +4,10 @@ import fc from 'fast-check'
 import { buildParser, type ParserVersion, startParser } from '../support/buildkit-parser.ts'
 import { assertAgreement, assertFaithful, hostileTexts, readHostile } from '../support/dockerfile-agreement.ts'
 
-/** The same as `server/builders/dockerfile-agreement.test.ts`, far more often, and with modules of Go that are loaded for it. */
+/**
+ * The same as `server/builders/dockerfile-agreement.test.ts`, far more often, and with modules of
+ * Go that are loaded for it.
+ */
 for (const version of ['old', 'new'] satisfies ParserVersion[]) {
   test(`a hundred thousand hostile Dockerfiles mean the same here and to BuildKit (${version})`, async (t) => {
     const built = await buildParser(version, true)

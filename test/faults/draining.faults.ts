@@ -7,7 +7,8 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// A server that is killed while it waits for the open requests of a former version: they are waited for again, and then it ends.
+// A server that is killed while it waits for the open requests of a former version: they are waited
+// for again, and then it ends.
 
 const { server, application } = await startWebServer({ after })
 
@@ -47,7 +48,8 @@ test('requests that are open while the server is killed are answered to their en
   const id = await lastRequest(server, application)
   await until('it waits for the former version', async () => {
     const rows = await server.sql`
-      select from workflow_step where workflow_id = ${id} and name like '%/RETIRE' and status is distinct from 'SUCCESS'`
+      select from workflow_step where workflow_id = ${id} and name like '%/RETIRE' and status is distinct
+      from 'SUCCESS'`
     return rows.length === 1
   })
   await server.restart()

@@ -11,7 +11,10 @@ import { until } from '../support/until.ts'
 let server: ServerProcess
 let application: TestApplication
 
-/** Asked to end it serves on for a while, says so, and then ends; so does the container that is found by the next server. */
+/**
+ * Asked to end it serves on for a while, says so, and then ends; so does the container that is
+ * found by the next server.
+ */
 const reluctant = {
   ...web('awake'),
   'app.js': `

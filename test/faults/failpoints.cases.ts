@@ -16,8 +16,9 @@ import { web } from '../support/trees.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 /**
- * Wherever a server is killed during a deployment, the next one brings it to the same end, and no request is lost meanwhile. What is sent
- * last is best tried first: elsewhere a delivery that was cut off is only made again after 20 s.
+ * Wherever a server is killed during a deployment, the next one brings it to the same end, and no
+ * request is lost meanwhile. What is sent last is best tried first: elsewhere a delivery that was
+ * cut off is only made again after 20 s.
  */
 export function testKillsAt(points: readonly (typeof failpoints)[number][]): void {
   let server: ServerProcess

@@ -10,7 +10,8 @@ const path = `/application/${a.objects.applicationId}/environmentVariable`
 
 test('of many writes whose transactions PostgreSQL ends now and then, each is answered and there once', async () => {
   await database`create sequence attempts`
-  // Sequences go on when their transaction is undone: every fifth attempt fails, by turns as a deadlock and as a conflict of order.
+  // Sequences go on when their transaction is undone: every fifth attempt fails, by turns as a
+  // deadlock and as a conflict of order.
   await database.unsafe(`
     create function give_way() returns trigger language plpgsql as $$
     declare attempt bigint := nextval('attempts');

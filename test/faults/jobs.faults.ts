@@ -5,7 +5,8 @@ import { makeJob, program, type TestJob } from '../support/job.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed while a run of a job is written down, made, going on or just over: the run ends once, and its program ran once.
+// A server that is killed while a run of a job is written down, made, going on or just over: the
+// run ends once, and its program ran once.
 
 let server: ServerProcess
 let cron: TestJob

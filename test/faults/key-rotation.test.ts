@@ -131,7 +131,8 @@ test('a rotation waits for transactions that still seal by the former key, and n
 })
 
 test('where a text cannot be opened the former key stays, and the next rotation goes on', async () => {
-  await database`update git_token set sealed_token = overlay(sealed_token placing 'AAAA' from 40) where id = ${outsider.row}`
+  await database`update git_token set sealed_token = overlay(sealed_token placing 'AAAA' from 40)
+    where id = ${outsider.row}`
   assert.equal((await rotate()).status, 202)
   const failed = await ended()
   assert.deepEqual([failed.state, failed.old_key_rows], ['ERROR', 1])
@@ -155,7 +156,8 @@ async function manyTexts(t: TestContext) {
   const cells = rows.map((row) => ({ cell: { table: 'git_webhook', row, column: 'sealed_secret' }, text: row }))
   const texts = await own.sealAll(sql, id, cells)
   const whole = rows.map((row, index) => ({ id: row, organization_id: id, sealed_secret: texts[index] ?? '' }))
-  await sql`insert into git_webhook ${sql(whole.map((one) => ({ ...one, created_at: now, updated_at: now, provider: 'GITHUB' })))}`
+  await sql`insert into git_webhook
+    ${sql(whole.map((one) => ({ ...one, created_at: now, updated_at: now, provider: 'GITHUB' })))}`
   const workflows = createWorkflows({ database: sql, workflows: [], clock, log, maxRunning: 0 })
   const former = await keyIdNow(sql, own, id)
   await createKeyRotations({ database: sql, clock, vault: own, workflows }).rotate(id)

@@ -10,7 +10,8 @@ import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// Too few descriptors, too little memory, and a process that stood still: requests are shed, nothing is lost, and it heals alone.
+// Too few descriptors, too little memory, and a process that stood still: requests are shed,
+// nothing is lost, and it heals alone.
 
 const noMemoryLimit = (await whyNoMemoryLimit()) ?? false
 const { server, application } = await startWebServer({ after }, web('first'))
@@ -99,7 +100,9 @@ function send(port: number): Sender {
       sender.isSent = true
     })
   const path = `/application/${application.id}/environmentVariable`
-  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${announced}\r\n\r\n`
+  const head =
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ` +
+    `${announced}\r\n\r\n`
   socket.write(head)
   socket.write(sent, () => {
     sender.isSent = true

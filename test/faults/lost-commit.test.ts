@@ -4,7 +4,10 @@ import { type CutDatabase, cutDatabase } from '../../server/database/testing-pro
 import { newId } from '../../server/lib/id.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** The connection is cut once PostgreSQL has committed, and before the server hears of it: what happened is told by the key alone. */
+/**
+ * The connection is cut once PostgreSQL has committed, and before the server hears of it: what
+ * happened is told by the key alone.
+ */
 let way: CutDatabase | undefined
 const platform = await createPlatform(
   { after },

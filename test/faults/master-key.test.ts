@@ -216,7 +216,8 @@ test('is refused while a server uses the database that does not follow, and wher
   assert.match(refused.said, /A server uses this database that does not follow the file/)
   const [organization] = organizations
   await sql`
-    update data_key set wrapped_key = 'v1.AAAAAAAAAAA.' || substr(wrapped_key, 16) where organization_id = ${organization ?? ''}`
+    update data_key set wrapped_key = 'v1.AAAAAAAAAAA.' || substr(wrapped_key, 16)
+    where organization_id = ${organization ?? ''}`
   const damaged = await rotate()
   assert.match(damaged.said, new RegExp(`organization\\.data_key of ${organization} cannot be opened`))
   assert.deepEqual([refused.exitCode, damaged.exitCode], [1, 1])

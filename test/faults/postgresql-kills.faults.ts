@@ -6,7 +6,8 @@ import { systemClock as clock } from '../../server/lib/clock.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// PostgreSQL is ended under writers, a hundred times by force and some times in its own ways: nothing that was acknowledged is lost.
+// PostgreSQL is ended under writers, a hundred times by force and some times in its own ways:
+// nothing that was acknowledged is lost.
 
 const ways: readonly NodeJS.Signals[] = [
   ...Array.from({ length: 100 }, () => 'SIGKILL' as const),

@@ -12,7 +12,8 @@ import type { ServerProcess } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// Everything is killed at once, containers included, as when the power fails: after the next start all converges without anybody.
+// Everything is killed at once, containers included, as when the power fails: after the next start
+// all converges without anybody.
 
 const rounds = 20
 const skip = (await whyNoPrivateEngine()) ?? false

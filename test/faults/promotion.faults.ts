@@ -34,7 +34,8 @@ async function settles(service: string): Promise<void> {
     'it is at rest',
     async () => {
       const [row] = await server.sql<{ state: string; waits: boolean }[]>`
-      select s.state, exists (select from deployment_target t where t.service_id = s.id and t.finished_at is null) as waits
+      select s.state, exists (select from deployment_target t where t.service_id = s.id
+      and t.finished_at is null) as waits
       from service s where s.id = ${service}`
       return row?.waits === false ? row : undefined
     },

@@ -41,7 +41,10 @@ describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }
     await pushImage(socketPath, image(tag), login())
     await removeImages(socketPath, [image(tag)])
   }
-  /** Pins and fetches while the fault is there; gives how it ended, after what was said. `until`: the fault goes after the first line. */
+  /**
+   * Pins and fetches while the fault is there; gives how it ended, after what was said. `until`:
+   * the fault goes after the first line.
+   */
   async function bring(fault: Fault, options: { readonly until?: 'first line'; readonly pinned?: boolean } = {}) {
     const tag = fault.replaceAll(' ', '-') + (options.until ? '-mended' : '')
     await push(tag)

@@ -10,7 +10,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// The database goes back to a snapshot, the engine does not: what was deployed since is newer than all that the server knows.
+// The database goes back to a snapshot, the engine does not: what was deployed since is newer than
+// all that the server knows.
 
 const root = join(import.meta.dirname, '..', '..')
 const migrations = (await readMigrations()).map(({ name }) => name)

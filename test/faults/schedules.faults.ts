@@ -4,14 +4,16 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// A server that is killed between the decision of a deployment rule and its end asks for the same thing after its next start, once.
+// A server that is killed between the decision of a deployment rule and its end asks for the same
+// thing after its next start, once.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 const { environmentId } = application
 
 const asked = async () => {
   const rows = await server.sql<{ action: string }[]>`
-    select action from deployment_request where environment_id = ${environmentId} and origin = 'QOVERY_INTERNAL' order by seq`
+    select action from deployment_request where environment_id = ${environmentId} and origin = 'QOVERY_INTERNAL'
+    order by seq`
   return rows.map(({ action }) => action)
 }
 const followed = async () => {

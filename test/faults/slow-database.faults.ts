@@ -10,7 +10,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// PostgreSQL answers late, later, and not at all: requests wait a bounded time, deployments go on, and nothing piles up.
+// PostgreSQL answers late, later, and not at all: requests wait a bounded time, deployments go on,
+// and nothing piles up.
 
 let server: ServerProcess
 let application: TestApplication

@@ -11,7 +11,8 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startPrivateWebServer } from '../support/web-server.ts'
 
-// A server that stands still in the middle of a deployment, and meanwhile loses its lease, or finds another engine than it left.
+// A server that stands still in the middle of a deployment, and meanwhile loses its lease, or finds
+// another engine than it left.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
@@ -31,7 +32,10 @@ after(() => close?.())
 const isStopped = async (): Promise<boolean> =>
   / T /.test((await readFile(`/proc/${server.pid()}/stat`, 'utf8')).replace(/^.*\)/, ''))
 
-/** Deploys, does this while the server stands still at the point and that once it goes on, and holds the end against everything that could have gone wrong. */
+/**
+ * Deploys, does this while the server stands still at the point and that once it goes on, and holds
+ * the end against everything that could have gone wrong.
+ */
 async function meanwhile(
   point: string,
   version: string,

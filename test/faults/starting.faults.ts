@@ -11,8 +11,10 @@ test('a first start that was killed at each of its steps ends with one of everyt
   t.after(() => server.close())
   const { sql, organizationId, instance } = server
   const rows = await sql<{ noun: string; count: number }[]>`
-    select 'organization' as noun, count(*)::int from organization union all select 'project', count(*)::int from project
-    union all select 'environment', count(*)::int from environment union all select 'service', count(*)::int from service
+    select 'organization' as noun, count(*)::int from organization union all select 'project', count(*)::int
+    from project
+    union all select 'environment', count(*)::int from environment union all select 'service', count(*)::int
+    from service
     union all select 'cluster', count(*)::int from cluster`
   assert.deepEqual(
     rows.map(({ count }) => count),

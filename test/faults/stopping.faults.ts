@@ -7,7 +7,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// A server that is told to end in the middle of everything: what is under way is finished or handed over, and clients hear of it.
+// A server that is told to end in the middle of everything: what is under way is finished or handed
+// over, and clients hear of it.
 
 const builds = 4
 const requests = 50

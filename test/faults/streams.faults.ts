@@ -8,7 +8,8 @@ import { seeded } from '../support/seed.ts'
 import { openSocket } from '../support/streams.ts'
 import { now, until } from '../support/until.ts'
 
-// Clients of streams vanish without a word, as when a network goes away, and come back all at once. Needs root and iptables.
+// Clients of streams vanish without a word, as when a network goes away, and come back all at once.
+// Needs root and iptables.
 
 const clients = 5_000
 const sockets = 50
@@ -62,7 +63,9 @@ interface Client {
 /** All at once; who is turned away comes back after a pause of its own, as clients of server-sent events do. */
 async function open(lastId?: string): Promise<Client[]> {
   const coming = lastId === undefined ? '' : `Last-Event-ID: ${lastId}\r\n`
-  const head = `GET /organization/${a.organizationId}/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n${coming}\r\n`
+  const head =
+    `GET /organization/${a.organizationId}/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ` +
+    `${token}\r\n${coming}\r\n`
   const isIn = ({ text }: Client): boolean => text.includes('event: ready')
   const enter = (client: Client): void => {
     const socket = connect(Number(port), '127.0.0.1', () => socket.write(head))

@@ -5,7 +5,10 @@ import { armFailpoints, failpoints } from '../../server/lib/failpoint.ts'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/** Two servers on one database and one engine: one stands still in the middle of a deployment, the other takes over, the first goes on. */
+/**
+ * Two servers on one database and one engine: one stands still in the middle of a deployment, the
+ * other takes over, the first goes on.
+ */
 const platform = await createPlatform({ after })
 const { a, builder, call, database, engine, router } = platform
 const { applicationId: service, environmentId: environment } = a.objects
@@ -43,7 +46,8 @@ async function ship(change: string): Promise<void> {
 const lastRequest = async () => {
   const [row] = await database<{ id: string; status: string; finished: boolean; fence: string }[]>`
     select r.id, r.status, r.finished_at is not null as finished, w.fence::text as fence
-    from deployment_request r join workflow w using (id) where r.environment_id = ${environment} order by r.seq desc limit 1`
+    from deployment_request r join workflow w using (id) where r.environment_id = ${environment} order by r.seq desc
+    limit 1`
   assert.ok(row)
   return row
 }

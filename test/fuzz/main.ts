@@ -7,8 +7,9 @@ import { createRandom, type Random } from './random.ts'
 import { almost } from './values.ts'
 
 /**
- * `npm run fuzz [-- --requests=N] [--seconds=N] [--seed=N]`: random requests for all operations of the contract, most of them almost good.
- * Ends with exit code 1 at the first answer that is a server's error, with the request that led to it.
+ * `npm run fuzz [-- --requests=N] [--seconds=N] [--seed=N]`: random requests for all operations of
+ * the contract, most of them almost good. Ends with exit code 1 at the first answer that is a
+ * server's error, with the request that led to it.
  */
 const options = new Map(
   process.argv.slice(2).map((argument) => /^--(\w+)=(\d+)$/.exec(argument)?.slice(1) ?? []) as [string, string][],

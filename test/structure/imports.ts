@@ -122,7 +122,10 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   workflows: ['database'],
 }
 
-/** The rooms that join the others: they may import every room, and no other room imports them. `start` begins processes and imports `composition`. */
+/**
+ * The rooms that join the others: they may import every room, and no other room imports them.
+ * `start` begins processes and imports `composition`.
+ */
 export const joiningRooms: readonly string[] = ['composition', 'start']
 
 /** Files that another room may import past the door, for their types only. */

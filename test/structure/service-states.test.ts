@@ -7,7 +7,10 @@ import { sourceFiles } from './source-files.ts'
 const root = join(import.meta.dirname, '..', '..')
 const store = 'server/services/state-store.ts'
 
-/** Whether a text has SQL that writes the state of a service: named, as a whole row, or as values that are filled in. */
+/**
+ * Whether a text has SQL that writes the state of a service: named, as a whole row, or as values
+ * that are filled in.
+ */
 function writesState(text: string): boolean {
   const updates = text.matchAll(/\bupdate\s+(?:only\s+)?(?:public\.)?"?service"?\s[^`;]*?\bset\b([^`;]*)/gi)
   const inserts = text.matchAll(/\binsert\s+into\s+(?:public\.)?"?service"?\s*\(([^)]*)\)/gi)

@@ -5,7 +5,10 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** The names of all steps of a deployment. They are stored: a renamed step runs twice in deployments that go on after an upgrade. */
+/**
+ * The names of all steps of a deployment. They are stored: a renamed step runs twice in deployments
+ * that go on after an upgrade.
+ */
 const names = [
   'BEGIN',
   'BUILD',

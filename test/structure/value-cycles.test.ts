@@ -42,7 +42,8 @@ function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
 
 test('imports of values are told from imports of types, and a cycle is found', () => {
   const text =
-    "import { type A, b } from './b.ts'\nimport { type C } from './c.ts'\nexport * from '../d.ts'\nimport type E from './e.ts'"
+    "import { type A, b } from './b.ts'\nimport { type C } from './c.ts'\nexport * from '../d.ts'\nimport " +
+    "type E from './e.ts'"
   assert.deepEqual(valuesFrom('server/x/a.ts', text), ['server/x/b.ts', 'server/d.ts'])
   const graph = new Map([
     ['a', ['b']],

@@ -12,7 +12,10 @@ export interface Attempted extends Exit {
   readonly left: readonly ('PostgreSQL' | 'router')[]
 }
 
-/** Starts a server that is expected to give up by itself, and waits for that; in a directory of its own unless `env` names one. */
+/**
+ * Starts a server that is expected to give up by itself, and waits for that; in a directory of its
+ * own unless `env` names one.
+ */
 export async function attemptServer(env: Readonly<Record<string, string>>): Promise<Attempted> {
   const ground = await findGround()
   const { dataDirectory } = ground

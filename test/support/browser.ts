@@ -1,4 +1,7 @@
-/** A browser of the tests: keeps cookies by path, follows nothing by itself, and knows the platform under its public URL. */
+/**
+ * A browser of the tests: keeps cookies by path, follows nothing by itself, and knows the platform
+ * under its public URL.
+ */
 export interface Browser {
   /** `path` may be an address under the public URL. `form` makes it a POST. */
   open(path: string, form?: Readonly<Record<string, string>>): Promise<Opened>

@@ -40,8 +40,9 @@ const root = join(import.meta.dirname, '..', '..')
 const sources = join(import.meta.dirname, 'buildkit-parser')
 
 /**
- * A small Go program around BuildKit's parser, which is built once below node_modules out of Go modules; or the reason why it cannot be. `mayLoad`:
- * modules that this machine does not have are loaded.
+ * A small Go program around BuildKit's parser, which is built once below node_modules out of Go
+ * modules; or the reason why it cannot be. `mayLoad`: modules that this machine does not have are
+ * loaded.
  */
 export async function buildParser(version: ParserVersion, mayLoad: boolean): Promise<{ program: string } | string> {
   return buildGoProgram(`buildkit-parser/${version}`, {
@@ -55,7 +56,10 @@ export async function buildParser(version: ParserVersion, mayLoad: boolean): Pro
   })
 }
 
-/** Builds a Go program once, below node_modules, out of copies of `files`; or returns the reason why it cannot be built. */
+/**
+ * Builds a Go program once, below node_modules, out of copies of `files`; or returns the reason why
+ * it cannot be built.
+ */
 export async function buildGoProgram(
   name: string,
   { files, options = [], mayLoad }: GoSources,

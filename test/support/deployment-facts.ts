@@ -20,8 +20,8 @@ export async function lastRequest(server: ServerProcess, application: TestApplic
 }
 
 /**
- * Waits until no workflow is open. What else is under way when a server is killed, as what follows a push, is taken up at the next start,
- * and would meet a failpoint first.
+ * Waits until no workflow is open. What else is under way when a server is killed, as what follows
+ * a push, is taken up at the next start, and would meet a failpoint first.
  */
 export const nothingWorks = (server: ServerProcess): Promise<true> =>
   until(
@@ -37,8 +37,9 @@ export const doneSteps = (server: ServerProcess, request: string): Promise<StepF
     order by name`
 
 /**
- * Holds the end of a successful deployment against everything that a fault could have left: one container, one network, no checkout,
- * a workflow that is done, and every step that was recorded before the fault untouched.
+ * Holds the end of a successful deployment against everything that a fault could have left: one
+ * container, one network, no checkout, a workflow that is done, and every step that was recorded
+ * before the fault untouched.
  */
 export async function assertDeployedOnce(
   server: ServerProcess,
@@ -75,8 +76,9 @@ export async function assertDeployedOnce(
 }
 
 /**
- * Waits until the success of each of these requests was delivered, and holds it to one start and one success each, whose repetitions
- * have the same id. A delivery that a killed server was about to make is made again after 20 s.
+ * Waits until the success of each of these requests was delivered, and holds it to one start and
+ * one success each, whose repetitions have the same id. A delivery that a killed server was about
+ * to make is made again after 20 s.
  */
 export async function assertToldOnce(requests: readonly string[], deliveries: readonly Delivery[]): Promise<void> {
   const eventsOf = (request: string): string[] => {

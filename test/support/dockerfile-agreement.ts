@@ -14,8 +14,81 @@ import { plainWords } from '../../server/builders/words.ts'
 import type { BuildKitParser, ParserVersion, Reading } from './buildkit-parser.ts'
 
 const blanks = ['\r', '\r\n', '\u0085', '\u00a0', '\u2028', '\u2029', '\u3000', '\f', '\v', '\0', '\ufeff', '\u200b']
-const marks = ['\\', '\\\\', '`', '``', '"', "'", '#', '<<', '<<<', '$', `\${X}`, `\${X:-y}`, `\${X%y}`, '[', ']', ',', '=', '@', ':', '--', '-', 'é', 'à', '🚢'] // biome-ignore format: one row
-const words = ['FROM', 'from', 'AS', 'ADD', 'COPY', 'RUN', 'ONBUILD', 'ARG', 'ENV', 'CMD', 'LABEL', 'FOO', 'a', 'b', 'scratch', 'x y', 'EOF', 'http://h/p', 'git@h:p', './d', '["a","b"]', '["a"] x', '[ "$X" = 1 ]', '--from=a', '--from=0', '--mount=type=bind,from=a,target=/x', '--mount=FROM=b', '--chown=1', '--platform=$X', '<<EOF', '<<-EOF', "<<'EOF'", '3<<"E"', '<< EOF', '<<-', 'escape=`', 'syntax=x', 'check=skip=all', '# escape=`\n', '#escape=\\\n', 'EOF\n', '\tEOF\n', '\\\n', '\\ \t\n', '`\n', '# c\n', '  # c \\\n'] // biome-ignore format: one row
+const marks = [
+  '\\',
+  '\\\\',
+  '`',
+  '``',
+  '"',
+  "'",
+  '#',
+  '<<',
+  '<<<',
+  '$',
+  `\${X}`,
+  `\${X:-y}`,
+  `\${X%y}`,
+  '[',
+  ']',
+  ',',
+  '=',
+  '@',
+  ':',
+  '--',
+  '-',
+  'é',
+  'à',
+  '🚢',
+]
+const words = [
+  'FROM',
+  'from',
+  'AS',
+  'ADD',
+  'COPY',
+  'RUN',
+  'ONBUILD',
+  'ARG',
+  'ENV',
+  'CMD',
+  'LABEL',
+  'FOO',
+  'a',
+  'b',
+  'scratch',
+  'x y',
+  'EOF',
+  'http://h/p',
+  'git@h:p',
+  './d',
+  '["a","b"]',
+  '["a"] x',
+  '[ "$X" = 1 ]',
+  '--from=a',
+  '--from=0',
+  '--mount=type=bind,from=a,target=/x',
+  '--mount=FROM=b',
+  '--chown=1',
+  '--platform=$X',
+  '<<EOF',
+  '<<-EOF',
+  "<<'EOF'",
+  '3<<"E"',
+  '<< EOF',
+  '<<-',
+  'escape=`',
+  'syntax=x',
+  'check=skip=all',
+  '# escape=`\n',
+  '#escape=\\\n',
+  'EOF\n',
+  '\tEOF\n',
+  '\\\n',
+  '\\ \t\n',
+  '`\n',
+  '# c\n',
+  '  # c \\\n',
+]
 const ends = ['\n', '\n', '\n', ' ', ' ', ' ', '\t', '\n\n', '\r\n']
 
 const fragment = fc.oneof(
@@ -35,7 +108,24 @@ const rest = fc
   )
   .map((all) => all.join(' '))
 const line = fc.tuple(
-  fc.constantFrom('FROM a', 'FROM a AS b', 'from "a"', 'ADD', 'COPY', 'copy', 'RUN', 'ONBUILD ADD', 'ONBUILD RUN', 'ARG', 'ENV', 'CMD', 'USER', '# c', '', '  '), // biome-ignore format: one row
+  fc.constantFrom(
+    'FROM a',
+    'FROM a AS b',
+    'from "a"',
+    'ADD',
+    'COPY',
+    'copy',
+    'RUN',
+    'ONBUILD ADD',
+    'ONBUILD RUN',
+    'ARG',
+    'ENV',
+    'CMD',
+    'USER',
+    '# c',
+    '',
+    '  ',
+  ),
   fc.constantFrom(' ', '  ', '\t', ' \\\n', '\\\n', ' \\\n# c\n', ' \\\n\n ', '\\ \n', ' `\n'),
   rest,
   fc.constantFrom('', '', '', ' \\', '\\\\', ' <<EOF\nADD http://h /x\nEOF', ' <<-E <<F\n\tE\nF'),
@@ -83,8 +173,23 @@ export async function assertAgreement(
   if (reading.error !== undefined) return false
   assert.equal(reading.escape, escapeCharacter)
   assert.deepEqual(
-    (reading.nodes ?? []).map(({ keyword, flags, line, original, heredocs }) => ({ keyword, flags: flags ?? [], line, original, heredocs: (heredocs ?? []).map(({ name, content }) => ({ name, content })) })), // biome-ignore format: one row
-    instructions.map((one) => ({ keyword: one.keyword, flags: one.flags, line: one.line, original: textOf(one), heredocs: one.heredocs.map(({ name, lines: all }) => ({ name, content: all.map((text) => `${text}\n`).join('') })) })), // biome-ignore format: one row
+    (reading.nodes ?? []).map(({ keyword, flags, line, original, heredocs }) => ({
+      keyword,
+      flags: flags ?? [],
+      line,
+      original,
+      heredocs: (heredocs ?? []).map(({ name, content }) => ({ name, content })),
+    })),
+    instructions.map((one) => ({
+      keyword: one.keyword,
+      flags: one.flags,
+      line: one.line,
+      original: textOf(one),
+      heredocs: one.heredocs.map(({ name, lines: all }) => ({
+        name,
+        content: all.map((text) => `${text}\n`).join(''),
+      })),
+    })),
   )
   for (const [index, instruction] of instructions.entries()) {
     const words = wordsOf(instruction)
@@ -132,7 +237,10 @@ function readOrNothing(dockerfile: Dockerfile): ReturnType<typeof readStages> | 
   }
 }
 
-/** The newest BuildKit reads the original as the same instructions, if it reads it at all: nothing but comments gets lost. */
+/**
+ * The newest BuildKit reads the original as the same instructions, if it reads it at all: nothing
+ * but comments gets lost.
+ */
 export async function assertFaithful(
   parser: BuildKitParser,
   text: string,
@@ -141,8 +249,21 @@ export async function assertFaithful(
   const reading = await parser.read(text)
   if (reading.error !== undefined) return false
   assert.deepEqual(
-    (reading.nodes ?? []).map(({ keyword, flags, line, heredocs }) => ({ keyword, flags: flags ?? [], line, heredocs: (heredocs ?? []).map(({ name, content }) => ({ name, content: content.replaceAll('\r\n', '\n') })) })), // biome-ignore format: one row
-    instructions.map((one) => ({ keyword: one.keyword, flags: one.flags, line: one.line, heredocs: one.heredocs.map(({ name, lines: all }) => ({ name, content: all.map((body) => `${body}\n`).join('') })) })), // biome-ignore format: one row
+    (reading.nodes ?? []).map(({ keyword, flags, line, heredocs }) => ({
+      keyword,
+      flags: flags ?? [],
+      line,
+      heredocs: (heredocs ?? []).map(({ name, content }) => ({ name, content: content.replaceAll('\r\n', '\n') })),
+    })),
+    instructions.map((one) => ({
+      keyword: one.keyword,
+      flags: one.flags,
+      line: one.line,
+      heredocs: one.heredocs.map(({ name, lines: all }) => ({
+        name,
+        content: all.map((body) => `${body}\n`).join(''),
+      })),
+    })),
   )
   return true
 }

@@ -24,7 +24,8 @@ export async function addExecution(database: Database, serviceId: string): Promi
         '{"reference": "image", "digest": "sha256:1"}', '{"variables": {}, "files": []}'
       from service where id = ${serviceId}`
     await sql`
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state, status,
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      status,
         former_state, release_id, started_at, finished_at)
       select ${request}, id, kind, name, '', 'stage', 1, 'DEPLOYED', 'SUCCESS', 'READY', ${release}, now(), now()
       from service where id = ${serviceId}`

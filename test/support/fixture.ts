@@ -38,7 +38,10 @@ export interface Objects {
   /** By the scope that they belong to. */
   readonly variables: Readonly<Record<'project' | 'environment' | 'service', string>>
   readonly secrets: Readonly<Record<'project' | 'environment' | 'service', string>>
-  /** Those of the files in `objects/`, by the names of path parameters; `<first word of the path>.<name>` where that tells more. */
+  /**
+   * Those of the files in `objects/`, by the names of path parameters; `<first word of the
+   * path>.<name>` where that tells more.
+   */
   readonly more: Readonly<Record<string, string>>
 }
 

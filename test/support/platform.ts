@@ -28,7 +28,10 @@ export interface PlatformOptions {
   readonly routers?: readonly NamedRouter[]
   /** Is told of every statement that the server sends. */
   readonly onStatement?: (text: string) => void
-  /** Another way to the same database, for the server alone; it has a pulse then, as a server has that was started by itself. */
+  /**
+   * Another way to the same database, for the server alone; it has a pulse then, as a server has
+   * that was started by itself.
+   */
   readonly way?: (url: string) => Promise<Way>
 }
 type Drivers = Parameters<typeof compose>[1]
@@ -58,11 +61,17 @@ export interface Platform extends Composition {
   /** Everything that was logged so far, without redaction. */
   readonly logged: string[]
   call(token: string | undefined, method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>
-  /** A further server on the same data. It works once `start`, or `workflows.start` alone, is called, and is stopped by the test. */
+  /**
+   * A further server on the same data. It works once `start`, or `workflows.start` alone, is
+   * called, and is stopped by the test.
+   */
   another(parts?: { readonly drivers?: Drivers; readonly way?: Way }): Promise<Composition>
   /** Further objects of a tenant. */
   addObjects(tenant: Tenant): Promise<Objects>
-  /** Puts a repository `hello` with a Dockerfile and a directory `source` into the tenant's git host; gives the commit. */
+  /**
+   * Puts a repository `hello` with a Dockerfile and a directory `source` into the tenant's git
+   * host; gives the commit.
+   */
   addRepository(tenant: Tenant, change?: string): Promise<string>
   /** Listens on a port of the loopback device; gives the origin. */
   listen(): Promise<string>
@@ -200,7 +209,8 @@ async function fingerprint(database: Database): Promise<Record<string, string>> 
     tables.map(
       ({ name }) => database<{ digest: string }[]>`
         select md5(coalesce(string_agg(text, '' order by text), '')) as digest
-        from (select (to_jsonb(t) - '{last_used_at,sequence,hash}'::text[])::text as text from ${database(name)} t) rows`,
+        from (select (to_jsonb(t) - '{last_used_at,sequence,hash}'::text[])::text as text
+        from ${database(name)} t) rows`,
     ),
   )
   return Object.fromEntries(tables.map(({ name }, index) => [name, digests[index]?.[0]?.digest ?? '']))

@@ -48,10 +48,11 @@ export async function whyNoBtrfsEngine(): Promise<string | undefined> {
 }
 
 /**
- * With a bridge of its own and without rules in the packet filter, so that it shares nothing with the machine's engine: told to
- * have no bridge, it would remove the other one's. Containers reach each other and are reached from here, but not the world;
- * they outlive the engine. `diskMiB`: it has a disk of that size for itself.
- * `btrfsMiB`: the same, with btrfs and Docker's storage driver for it. `inodes`: the same, with so many inodes on 1 GiB of ext4.
+ * With a bridge of its own and without rules in the packet filter, so that it shares nothing with
+ * the machine's engine: told to have no bridge, it would remove the other one's. Containers reach
+ * each other and are reached from here, but not the world; they outlive the engine. `diskMiB`: it
+ * has a disk of that size for itself. `btrfsMiB`: the same, with btrfs and Docker's storage driver
+ * for it. `inodes`: the same, with so many inodes on 1 GiB of ext4.
  */
 export async function startPrivateEngine(
   options: { readonly diskMiB?: number; readonly btrfsMiB?: number; readonly inodes?: number } = {},
@@ -111,7 +112,10 @@ export async function startPrivateEngine(
   }
 }
 
-/** What died with the engine stays in the table of processes until somebody collects it: a new engine would wait for it in vain. */
+/**
+ * What died with the engine stays in the table of processes until somebody collects it: a new
+ * engine would wait for it in vain.
+ */
 async function forgetEnded(pidFile: string): Promise<void> {
   const pid = await readFile(pidFile, 'utf8').catch(() => undefined)
   const stat = pid && (await readFile(`/proc/${Number(pid)}/stat`, 'utf8').catch(() => undefined))

@@ -9,7 +9,10 @@ export interface PrivateServer {
   close(): Promise<void>
 }
 
-/** `provide` is given the engine's socket before the server starts, to put images there; `options` are those of the engine. */
+/**
+ * `provide` is given the engine's socket before the server starts, to put images there; `options`
+ * are those of the engine.
+ */
 export async function startPrivateServer(
   provide: (socketPath: string) => Promise<unknown> = async () => {},
   options: Parameters<typeof startPrivateEngine>[0] = {},

@@ -11,8 +11,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes as they are over one connection and reads until the server ends it, the wanted number of answers is there, or
- * nothing has come for `idleMs`.
+ * Sends bytes as they are over one connection and reads until the server ends it, the wanted number
+ * of answers is there, or nothing has come for `idleMs`.
  */
 export function sendRaw(
   origin: string,

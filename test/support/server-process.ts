@@ -23,7 +23,10 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A real server process with its own data directory, ports, PostgreSQL and router; the engine is the one of this machine. */
+/**
+ * A real server process with its own data directory, ports, PostgreSQL and router; the engine is
+ * the one of this machine.
+ */
 export interface ServerProcess {
   readonly dataDirectory: string
   readonly engine: EngineView
@@ -60,8 +63,9 @@ export interface ServerProcess {
 }
 
 /**
- * Starts a server and waits until it is ready: its first start makes an organization and deploys the example. `cutAt`: so many
- * starts before that are cut off. `engineSocket`: another engine than the machine's. `dataDirectory`: where its data shall be.
+ * Starts a server and waits until it is ready: its first start makes an organization and deploys
+ * the example. `cutAt`: so many starts before that are cut off. `engineSocket`: another engine than
+ * the machine's. `dataDirectory`: where its data shall be.
  */
 export async function startServer(
   options: StartOptions & {

@@ -8,10 +8,11 @@ import { findRouter } from '../../server/routers/own/router-process.ts'
 import { viewEngine } from './engine-view.ts'
 
 /**
- * Runs beside a test, as a process of its own. When whoever started it closes its standard input, or dies, it ends what is left of the
- * server in the directory (itself, router, PostgreSQL), removes what it made in the engine, ends a private engine, and removes the
- * directory. Lines on standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service <id>`,
- * `daemon <pid>`, `bridge <name>`.
+ * Runs beside a test, as a process of its own. When whoever started it closes its standard input,
+ * or dies, it ends what is left of the server in the directory (itself, router, PostgreSQL),
+ * removes what it made in the engine, ends a private engine, and removes the directory. Lines on
+ * standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service
+ * <id>`, `daemon <pid>`, `bridge <name>`.
  */
 async function tidyUp(directory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))

@@ -4,7 +4,10 @@ import { until } from './until.ts'
 
 const program = fileURLToPath(new URL('tidy-up.ts', import.meta.url))
 
-/** A process that removes what a test leaves in a directory and elsewhere, also when the test's process dies. See tidy-up.ts. */
+/**
+ * A process that removes what a test leaves in a directory and elsewhere, also when the test's
+ * process dies. See tidy-up.ts.
+ */
 export interface Tidying {
   /** Tells of one thing that there is. */
   note(

@@ -7,7 +7,10 @@ export interface Answer {
   readonly body: string
 }
 
-/** Asks the router for an application's address. Names below `localhost` need no resolver: the address is the router's. */
+/**
+ * Asks the router for an application's address. Names below `localhost` need no resolver: the
+ * address is the router's.
+ */
 export function get(url: string, agent?: Agent): Promise<Answer> {
   const { port, host, pathname, username, password } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()

@@ -10,8 +10,8 @@ const once = randomUUID()
 const run = (source: string): string => `RUN ["node", "-e", ${JSON.stringify(source)}]`
 
 /**
- * Answers its version at any path, and the value of a variable at /variable/<name>. Ends in order when it is asked to. Its build, and
- * then its start, can be made to take some time.
+ * Answers its version at any path, and the value of a variable at /variable/<name>. Ends in order
+ * when it is asked to. Its build, and then its start, can be made to take some time.
  */
 export const web = (
   version: string,
@@ -65,8 +65,9 @@ export const withoutDockerfile = (): Tree => ({ 'app.js': 'nothing builds me' })
 export const building = (source: string): Tree => ({ Dockerfile: dockerfile(run(source)), 'app.js': '' })
 
 /**
- * Counts up in two files of its volume at /data, the second right after the first, with a large file between them in the order of names.
- * Answers what it found there when it began: `<first> <second>`.
+ * Counts up in two files of its volume at /data, the second right after the first, with a large
+ * file between them in the order of names. Answers what it found there when it began: `<first>
+ * <second>`.
  */
 export const counting = (): Tree => ({
   Dockerfile: dockerfile(),

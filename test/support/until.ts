@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 
 /**
- * Asks again and again until the answer is something else than undefined or false, and gives it. Fails after `limitMs` with what was
- * waited for and, where given, what was seen last.
+ * Asks again and again until the answer is something else than undefined or false, and gives it.
+ * Fails after `limitMs` with what was waited for and, where given, what was seen last.
  */
 export async function until<T>(
   what: string,

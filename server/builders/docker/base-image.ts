@@ -15,9 +15,10 @@ export const baseImage = 'quayside/node:24'
 const baseLabel = 'quayside.base'
 
 /**
- * Makes sure that the engine has `quayside/node:24`: the Node that runs this process, the libraries it loads, a user `node`
- * (1000:1000), `/tmp` and the machine's certificate authorities; no shell and no package manager. A Node of another version
- * makes the image anew. Nothing is ever pulled. Gives the image's name.
+ * Makes sure that the engine has `quayside/node:24`: the Node that runs this process, the libraries
+ * it loads, a user `node` (1000:1000), `/tmp` and the machine's certificate authorities; no shell
+ * and no package manager. A Node of another version makes the image anew. Nothing is ever pulled.
+ * Gives the image's name.
  */
 export async function ensureBaseImage(options: { readonly socketPath: string }, signal: AbortSignal): Promise<string> {
   const docker = new SocketHttp(options)

@@ -101,7 +101,15 @@ describe('the network of build steps', { skip }, () => {
     ]
     const asked = await seenBy('default', asking(apiPort, paths))
     const [organization, project, metrics, git] = paths.map((path) => Object(asked)[path])
-    assert.deepEqual([organization, project, metrics, git], [[401, 401], [401, 401], [404, 404], [401, 401]]) // biome-ignore format: one row
+    assert.deepEqual(
+      [organization, project, metrics, git],
+      [
+        [401, 401],
+        [401, 401],
+        [404, 404],
+        [401, 401],
+      ],
+    )
   })
 
   test('neither a step nor a program of an environment reaches the metadata service of a cloud, and both its names', {

@@ -26,7 +26,9 @@ fs.writeFileSync('/marker', 'MARKER-' + require('crypto').createHash('sha256').u
 setTimeout(() => {}, 1500)`
 const mounts = '--mount=type=secret,id=TOKEN --mount=type=secret,id=OTHER'
 const step = JSON.stringify(['/usr/local/bin/node', '-e', `/* ${process.pid} */ ${program}`])
-const dockerfile = `FROM quayside/node:24\nRUN ${mounts} ${step}\nRUN ["/usr/local/bin/node","-e","console.log('later', fs.existsSync('/run/secrets/TOKEN'))"]\n`
+const dockerfile =
+  `FROM quayside/node:24\nRUN ${mounts} ${step}\nRUN ["/usr/local/bin/node","-e","console.log('later', ` +
+  `fs.existsSync('/run/secrets/TOKEN'))"]\n`
 
 test('a secret reaches the steps that mount it, and is nowhere else, neither meanwhile nor afterwards', {
   skip,
@@ -48,7 +50,8 @@ test('a secret reaches the steps that mount it, and is nowhere else, neither mea
     assert.ok(!lines.join('\n').includes(canary), 'the log')
     assert.ok(!JSON.stringify(await docker.historyOf(reference)).includes(canary), 'the history')
     assert.ok(!JSON.stringify(await docker.inspectImage(reference)).includes(canary), 'the configuration')
-    // What a step made out of the secret stands in a file of a layer and nowhere else: it shows that the search sees into layers.
+    // What a step made out of the secret stands in a file of a layer and nowhere else: it shows
+    // that the search sees into layers.
     const marker = `MARKER-${createHash('sha256').update(`of ${canary}`).digest('hex')}`
     assert.deepEqual(await heldBy(await docker.archiveOf(reference), [marker, canary]), [marker], 'the layers')
     assert.deepEqual(await processesThatTell(canary), [])

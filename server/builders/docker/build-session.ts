@@ -20,9 +20,9 @@ const maxQuestionBytes = 16 * 1024
 const serving = 1
 
 /**
- * Opens a session in which the health check is answered, and the secrets of this build are given to steps that mount them. Every other call
- * is "unimplemented", which BuildKit takes for "no credentials, no keys". A session that does not answer the health check is dropped after a
- * second.
+ * Opens a session in which the health check is answered, and the secrets of this build are given to
+ * steps that mount them. Every other call is "unimplemented", which BuildKit takes for "no
+ * credentials, no keys". A session that does not answer the health check is dropped after a second.
  */
 export async function openBuildSession(
   docker: SocketHttp,

@@ -16,20 +16,21 @@ export interface DockerBaseImagesOptions {
    */
   readonly namespace: string
   /**
-   * Has the engine get an image that is open to all, and returns the name by which it is there. Throws Error with the reason. Without it only
-   * images are used that the engine has.
+   * Has the engine get an image that is open to all, and returns the name by which it is there.
+   * Throws Error with the reason. Without it only images are used that the engine has.
    */
   readonly fetch?: (image: string, attempt: Attempt) => Promise<string>
   /**
-   * Whether an organization may use an image of the engine that came from registries under these digests, without asking one. Without it
-   * every image is for all.
+   * Whether an organization may use an image of the engine that came from registries under these
+   * digests, without asking one. Without it every image is for all.
    */
   readonly mayUse?: (digests: readonly string[], organization: string | undefined) => Promise<boolean>
 }
 
 /**
- * Base images on a Docker Engine. Each gets a tag that is made of its id, for as long as a build needs it. The engine prefers an image that it
- * has under that name, so that it asks no registry, and no one else can put another image there.
+ * Base images on a Docker Engine. Each gets a tag that is made of its id, for as long as a build
+ * needs it. The engine prefers an image that it has under that name, so that it asks no registry,
+ * and no one else can put another image there.
  */
 export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseImages {
   const docker = new SocketHttp(options)
@@ -43,7 +44,8 @@ export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseIm
       if (`${Os}/${Architecture}` !== native) {
         throw new BuildError(
           'dockerfile',
-          `The base image "${image}" is made for ${Os}/${Architecture}, and the engine is ${native}. Use an image for that platform.`,
+          `The base image "${image}" is made for ${Os}/${Architecture}, and the engine is ${native}. Use an ` +
+            'image for that platform.',
         )
       }
       const tag = await tags.hold(found.Id, attempt.signal)
@@ -77,7 +79,8 @@ async function findOrFetch(
 const absent = (image: string, why: string, cause?: Error): BuildError =>
   new BuildError(
     'failed',
-    `The base image "${image}" is not on the engine and could not be fetched: ${withoutFullStop(why)}. Correct the FROM line, or make the image available.`,
+    `The base image "${image}" is not on the engine and could not be fetched: ${withoutFullStop(why)}. ` +
+      'Correct the FROM line, or make the image available.',
     { cause },
   )
 
@@ -100,7 +103,8 @@ function refuseForeign(found: InspectedImage, image: string): void {
   if (!isBuilt) return
   throw new BuildError(
     'dockerfile',
-    `"${image}" was built here for a service, and nothing else is built on those. Use the image that it was built on, or another one.`,
+    `"${image}" was built here for a service, and nothing else is built on those. Use the image that it was ` +
+      'built on, or another one.',
   )
 }
 

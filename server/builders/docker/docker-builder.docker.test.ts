@@ -99,7 +99,8 @@ describe('with a Docker Engine', { skip }, () => {
   test('keeps a step within its cores', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('limits need root')
     const busy =
-      'const began = process.cpuUsage(); const end = performance.now() + 1500; while (performance.now() < end); console.log(process.cpuUsage(began).user)'
+      'const began = process.cpuUsage(); const end = performance.now() + 1500; while (performance.now() < ' +
+      'end); console.log(process.cpuUsage(began).user)'
     const { lines } = await build(running(busy), { limits: { ...limits, cpuMilli: 200 } })
     const usedMicroseconds = Number(lines.find((line) => /^\d+$/.test(line)))
     assert.ok(usedMicroseconds > 0 && usedMicroseconds < 800_000, `used ${usedMicroseconds} µs in 1.5 s`)
@@ -108,7 +109,8 @@ describe('with a Docker Engine', { skip }, () => {
 
   test('keeps a step within its number of processes, and the next one has them all again', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('limits need root')
-    // What has ended counts as long as nobody asks for its end, and this program asks for none before it has begun all it can.
+    // What has ended counts as long as nobody asks for its end, and this program asks for none
+    // before it has begun all it can.
     const bomb = `const { spawn } = require('child_process');
       const start = () => spawn('/lib64/ld-linux-x86-64.so.2', ['--version'], { stdio: 'ignore' }).on('error', () => {}).pid;
       let begun = 0; while (begun < 5000 && start()) begun++;

@@ -36,8 +36,10 @@ export interface DockerBuilderOptions {
 }
 
 /**
- * Builds with the BuildKit of a Docker Engine on this machine. The context goes there as a tar stream, never as an address;
- * no credentials or keys are offered, and of secrets those of the recipe, to steps that mount them. See StepLimits for memory and cores, and DiskFloor for the disk.
+ * Builds with the BuildKit of a Docker Engine on this machine. The context goes there as a tar
+ * stream, never as an address; no credentials or keys are offered, and of secrets those of the
+ * recipe, to steps that mount them. See StepLimits for memory and cores, and DiskFloor for the
+ * disk.
  */
 export function createDockerBuilder(options: DockerBuilderOptions): Builder {
   const {
@@ -125,7 +127,8 @@ async function build(
   const held = await limits.hold(order.limits, (problem) => attempt.output.line(problem, 'warning'))
   if (!held.enforced) {
     attempt.output.line(
-      'This build has no limits of memory and cores, and its steps are not isolated from other builds. Both need root on the engine’s machine.',
+      'This build has no limits of memory and cores, and its steps are not isolated from other builds. Both ' +
+        'need root on the engine’s machine.',
       'warning',
     )
   }

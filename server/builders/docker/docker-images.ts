@@ -13,7 +13,10 @@ export async function findImage(docker: SocketHttp, order: BuildOrder): Promise<
 export const hasImage = async (docker: SocketHttp, { reference, digest }: Image): Promise<boolean> =>
   (await inspectImage(docker, reference))?.Id === digest
 
-/** Tags an image that was built by the same recipe for the order's service, too. Each service takes its own tags away, and the last one takes the image. */
+/**
+ * Tags an image that was built by the same recipe for the order's service, too. Each service takes
+ * its own tags away, and the last one takes the image.
+ */
 export async function promoteImage(
   docker: SocketHttp,
   digest: string,
@@ -88,7 +91,10 @@ export async function tagImage(
   await docker.json({ method: 'POST', path: `/images/${id}/tag`, query, signal: limit() })
 }
 
-/** Removes the tags of our images of a service except `keep` (references or digests), and the images with their last tag. */
+/**
+ * Removes the tags of our images of a service except `keep` (references or digests), and the images
+ * with their last tag.
+ */
 export async function pruneImages(
   docker: SocketHttp,
   service: string,

@@ -1,8 +1,8 @@
 import type { SocketHttp } from '../../lib/socket-http.ts'
 
 /**
- * Removes what a build that found the disk full has left in the engine's cache: it would fill the disk for all that come after. What was
- * there before `began` stays, for it may belong to others.
+ * Removes what a build that found the disk full has left in the engine's cache: it would fill the
+ * disk for all that come after. What was there before `began` stays, for it may belong to others.
  */
 export async function dropLeftovers(docker: SocketHttp, began: Date, signal: AbortSignal): Promise<void> {
   // The shape is that of Docker's published API.

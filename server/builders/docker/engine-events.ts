@@ -1,6 +1,9 @@
 import { linesOf } from '../../lib/lines-of.ts'
 
-/** One line of what the engine reports while it works; the fields that its API documents and that are looked at here. */
+/**
+ * One line of what the engine reports while it works; the fields that its API documents and that
+ * are looked at here.
+ */
 export interface EngineEvent {
   readonly id?: string
   readonly aux?: string | { readonly ID?: string }

@@ -14,7 +14,8 @@ test('says which step failed, how, and what it printed last', () => {
   assert.equal(error.reason, 'failed')
   assert.equal(
     error.message,
-    'The build step "[2/3] RUN npm ci" failed with exit code 1. Correct the Dockerfile or what the step runs, and deploy again.\nLast lines:\n  npm error missing lockfile',
+    'The build step "[2/3] RUN npm ci" failed with exit code 1. Correct the Dockerfile or what the step ' +
+      'runs, and deploy again.\nLast lines:\n  npm error missing lockfile',
   )
 })
 

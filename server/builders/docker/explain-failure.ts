@@ -29,7 +29,8 @@ function dockerfileProblem({ error, recipe }: BuildFailure): BuildError | undefi
   if (error.includes('target stage ') && error.includes(' could not be found')) {
     return new BuildError(
       'dockerfile',
-      `${recipe.dockerfile} has no stage named "${recipe.targetStage}". Set docker_target_build_stage to one that it has, or leave it empty.`,
+      `${recipe.dockerfile} has no stage named "${recipe.targetStage}". Set docker_target_build_stage to one ` +
+        'that it has, or leave it empty.',
     )
   }
   return undefined
@@ -46,7 +47,8 @@ function stepProblem({ error, step, recipe, limited }: BuildFailure): BuildError
   if (/max depth exceeded/.test(error)) {
     return new BuildError(
       'size',
-      `The image has more layers than the engine can stack, about 125 with those of its base image. Join RUN and COPY instructions of ${recipe.dockerfile}, or copy the result into a last stage, and deploy again.`,
+      'The image has more layers than the engine can stack, about 125 with those of its base image. Join RUN ' +
+        `and COPY instructions of ${recipe.dockerfile}, or copy the result into a last stage, and deploy again.`,
     )
   }
   if (!exitCode) return undefined
@@ -54,12 +56,15 @@ function stepProblem({ error, step, recipe, limited }: BuildFailure): BuildError
   if (exitCode === '137' && limited) {
     return new BuildError(
       'limits',
-      `The build step ${name} was killed, most likely because it needed more than its ${recipe.limits.memoryMiB} MiB of memory. Raise the service's build memory or let the step use less.${lastLines(step)}`,
+      `The build step ${name} was killed, most likely because it needed more than its ` +
+        `${recipe.limits.memoryMiB} MiB of memory. Raise the service's build memory or let the step use ` +
+        `less.${lastLines(step)}`,
     )
   }
   return new BuildError(
     'failed',
-    `The build step ${name} failed with exit code ${exitCode}. Correct the Dockerfile or what the step runs, and deploy again.${lastLines(step)}`,
+    `The build step ${name} failed with exit code ${exitCode}. Correct the Dockerfile or what the step runs, ` +
+      `and deploy again.${lastLines(step)}`,
   )
 }
 
@@ -69,14 +74,17 @@ function sourceProblem({ error, step, recipe }: BuildFailure): BuildError | unde
     const name = (image[1] ?? image[2] ?? '').replace(/^docker\.io\/(library\/)?/, '')
     return new BuildError(
       'failed',
-      `The base image "${name}" is not on the engine and could not be fetched: ${publicText(error)}. Correct the FROM line of ${recipe.dockerfile}, or make the image available.`,
+      `The base image "${name}" is not on the engine and could not be fetched: ${publicText(error)}. Correct ` +
+        `the FROM line of ${recipe.dockerfile}, or make the image available.`,
     )
   }
   const missing = /"([^"]+)"(?: not found|: not found)/.exec(error)?.[1]
   if (missing && step) {
     return new BuildError(
       'failed',
-      `The build step "${step.name}" needs "${missing}", which is not in ${recipe.rootPath === '' ? 'the repository' : `"${recipe.rootPath}"`} (or is left out by .dockerignore). Correct the path and deploy again.`,
+      `The build step "${step.name}" needs "${missing}", which is not in ` +
+        `${recipe.rootPath === '' ? 'the repository' : `"${recipe.rootPath}"`} (or is left out by ` +
+        '.dockerignore). Correct the path and deploy again.',
     )
   }
   return undefined

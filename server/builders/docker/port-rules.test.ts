@@ -30,7 +30,9 @@ test('the device and the address of a step are read from the kernel', () => {
     42,
   )
   assert.equal(parseDeviceIndex('1    lo    1     0     01\n'), undefined)
-  const trie = 'Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 127.0.0.1\n        /32 host LOCAL\n     |-- 172.17.0.0\n        /16 link UNICAST\n     |-- 172.17.0.3\n        /32 host LOCAL\n' // biome-ignore format: one row
+  const trie =
+    'Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 127.0.0.1\n        /32 host LOCAL\n     |-- 172.17.0.0\n        ' +
+    '/16 link UNICAST\n     |-- 172.17.0.3\n        /32 host LOCAL\n'
   assert.equal(parseAddress(trie), '172.17.0.3')
   assert.equal(parseAddress(trie.slice(0, 100)), undefined)
 })

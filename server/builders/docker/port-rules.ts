@@ -20,8 +20,8 @@ export const bindingRules = ({ port, mac, address }: Binding): string =>
   ].join('\n')
 
 /**
- * Pure: the calls of `ebtables` that remove the rules of ports that no longer exist. `listed` is what `ebtables -t nat -L`
- * prints.
+ * Pure: the calls of `ebtables` that remove the rules of ports that no longer exist. `listed` is
+ * what `ebtables -t nat -L` prints.
  */
 export function removalCommands(listed: string, ports: ReadonlySet<string>): string[][] {
   const lines = listed.split('\n')

@@ -7,20 +7,23 @@ import type { BuildLimits } from '../builder.ts'
 import type { StepPorts } from './step-ports.ts'
 
 /**
- * Keeps build steps within memory, cores and processes. Measured with Docker 20.10: BuildKit ignores `memory`, `cpuquota`,
- * `cpushares`, `ulimits` and `cgroupparent` of a build request; each step runs in a control group of its own below
- * `docker/buildkit`. So whoever may write there (root, on the engine's machine) sets the limits on each such group as it
- * appears, before the step has finished setting up. Where it is busy, what runs comes before what is built: the steps together get an eighth of
- * the share of one container.
+ * Keeps build steps within memory, cores and processes. Measured with Docker 20.10: BuildKit
+ * ignores `memory`, `cpuquota`, `cpushares`, `ulimits` and `cgroupparent` of a build request; each
+ * step runs in a control group of its own below `docker/buildkit`. So whoever may write there
+ * (root, on the engine's machine) sets the limits on each such group as it appears, before the step
+ * has finished setting up. Where it is busy, what runs comes before what is built: the steps
+ * together get an eighth of the share of one container.
  *
- * What that holds: every *step* gets the limit; steps of one build that run side by side each get it. A step does not tell
- * which build it belongs to, so while builds with different limits run, the highest of them applies. Verified on cgroup v1
- * with the cgroupfs driver; version 2 and the systemd driver follow the same layout rules, unverified.
+ * What that holds: every *step* gets the limit; steps of one build that run side by side each get
+ * it. A step does not tell which build it belongs to, so while builds with different limits run,
+ * the highest of them applies. Verified on cgroup v1 with the cgroupfs driver; version 2 and the
+ * systemd driver follow the same layout rules, unverified.
  */
 export interface StepLimits {
   /**
-   * Applies the limits to all steps that begin until `release`; `enforced` is false where this process may not do so. `failed` gets a
-   * message if one step could not be limited, or not be kept apart from others.
+   * Applies the limits to all steps that begin until `release`; `enforced` is false where this
+   * process may not do so. `failed` gets a message if one step could not be limited, or not be kept
+   * apart from others.
    */
   hold(limits: BuildLimits, failed: (problem: string) => void): Promise<{ readonly enforced: boolean; release(): void }>
 }
@@ -35,8 +38,8 @@ type Caps = Pick<BuildLimits, 'cpuMilli' | 'memoryMiB'>
 const maxProcesses = 2048
 
 /**
- * `layout` says what the engine uses; `root` is where control groups are mounted. With `ports`, each step that appears is also
- * kept apart from the others.
+ * `layout` says what the engine uses; `root` is where control groups are mounted. With `ports`,
+ * each step that appears is also kept apart from the others.
  */
 export function createStepLimits(
   layout: CgroupLayout,
@@ -189,7 +192,8 @@ async function processesOf(group: string): Promise<number[] | undefined> {
 
 /** Does nothing to a group that is gone. */
 async function setFrozen(version: 1 | 2, group: string, isFrozen: boolean): Promise<void> {
-  const [name, value] = version === 2 ? ['cgroup.freeze', isFrozen ? '1' : '0'] : ['freezer.state', isFrozen ? 'FROZEN' : 'THAWED'] // biome-ignore format: one row
+  const [name, value] =
+    version === 2 ? ['cgroup.freeze', isFrozen ? '1' : '0'] : ['freezer.state', isFrozen ? 'FROZEN' : 'THAWED']
   const path = join(group, name)
   if (await exists(path)) await writeFile(path, value)
 }

@@ -6,8 +6,9 @@ import { createSlots } from '../../lib/slots.ts'
 import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from './port-rules.ts'
 
 /**
- * Keeps build steps apart. BuildKit inside Docker gives every step a port of the engine's default bridge and the right to raw
- * sockets, and accepts no other network. So each port is set up as its step appears (ADR 0042):
+ * Keeps build steps apart. BuildKit inside Docker gives every step a port of the engine's default
+ * bridge and the right to raw sockets, and accepts no other network. So each port is set up as its
+ * step appears (ADR 0042):
  * - It is isolated: the bridge passes nothing between two isolated ports.
  * - It gets no frames for unknown addresses, which the bridge sends to every port.
  * - It sends only from its own MAC and IP address, so it cannot impersonate another step on the bridge or the host.

@@ -13,8 +13,9 @@ export async function whyNoOtherHost(): Promise<string | false> {
 }
 
 /**
- * A host beside this machine, behind a router as the metadata service of a cloud is: a namespace of the kernel with that address, where
- * somebody listens on ports 80 and 53. Not the address of most clouds, which the machine of the tests may need.
+ * A host beside this machine, behind a router as the metadata service of a cloud is: a namespace of
+ * the kernel with that address, where somebody listens on ports 80 and 53. Not the address of most
+ * clouds, which the machine of the tests may need.
  */
 export async function otherHost(t: { after(end: () => Promise<void>): void }, address: string): Promise<void> {
   const name = otherHostName

@@ -24,7 +24,10 @@ export interface VertexLog {
   readonly text: Buffer
 }
 
-/** Reads a `StatusResponse`, which is base64 inside JSON. Fields of later versions are skipped. Throws Error for bytes that are no such message. */
+/**
+ * Reads a `StatusResponse`, which is base64 inside JSON. Fields of later versions are skipped.
+ * Throws Error for bytes that are no such message.
+ */
 export function decodeStatus(base64: string): BuildStatus {
   const { vertexes, logs } = fromBinary(StatusResponseSchema, Buffer.from(base64, 'base64'), {
     readUnknownFields: false,

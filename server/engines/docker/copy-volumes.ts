@@ -60,7 +60,9 @@ export async function copyVolumes(
 const floorError = (floor: number): EngineError =>
   new EngineError(
     'disk-full',
-    `The copy was ended because less than ${sizeText(floor)} of the engine's disk are free, which copies leave to what runs (QUAYSIDE_DISK_FLOOR). Files with holes take their whole length in a copy. Free space there or delete data, and try again.`,
+    `The copy was ended because less than ${sizeText(floor)} of the engine's disk are free, which copies ` +
+      'leave to what runs (QUAYSIDE_DISK_FLOOR). Files with holes take their whole length in a copy. Free ' +
+      'space there or delete data, and try again.',
   )
 
 async function copyThose(
@@ -129,7 +131,10 @@ async function copyStanding(copying: Copying, parts: Parts, { mostStandingSecond
     return await copyTogether({ ...copying, attempt: { ...attempt, signal } }, parts)
   } catch (error) {
     if (!over.aborted || attempt.signal.aborted) throw error
-    const message = `what uses the volumes has stood still for ${mostStandingSeconds} s, and they were not copied by then; copy them when less is written, stop what uses them first, or have the operator raise QUAYSIDE_COPY_SECONDS`
+    const message =
+      `what uses the volumes has stood still for ${mostStandingSeconds} s, and they were not copied by then; ` +
+      'copy them when less is written, stop what uses them first, or have the operator raise ' +
+      'QUAYSIDE_COPY_SECONDS'
     throw new EngineError('refused', message, { cause: error })
   } finally {
     release()

@@ -28,7 +28,9 @@ describe('an engine on ext4 with few inodes', { skip: (await whyNoPrivateEngine(
     for (const release of [full, layered, modest]) await engine.start(release, attempt())
     /** Empty files, until no inode is left or there are so many; each tenth has a second name. */
     const make = async (service: string, directory: string, count: number) => {
-      const program = `for (let i = 0; i < ${count}; i++) { fs.writeFileSync('${directory}/f' + i, ''); if (i % 10 === 0) fs.linkSync('${directory}/f' + i, '${directory}/g' + i) }`
+      const program =
+        `for (let i = 0; i < ${count}; i++) { fs.writeFileSync('${directory}/f' + i, ''); if (i % 10 === 0) ` +
+        `fs.linkSync('${directory}/f' + i, '${directory}/g' + i) }`
       return engine.exec(service, ['node', '-e', program], limit())
     }
     assert.equal((await make(modest.service, '/data', 900)).exitCode, 0)

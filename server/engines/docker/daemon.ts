@@ -150,7 +150,8 @@ async function settled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 const late = (call: DaemonCall): EngineError =>
   new EngineError(
     'unreachable',
-    `Docker did not answer ${call.method} ${call.path} within ${(call.timeoutMs ?? defaultTimeoutMs) / 1000} s; check the daemon`,
+    `Docker did not answer ${call.method} ${call.path} within ${(call.timeoutMs ?? defaultTimeoutMs) / 1000} ` +
+      's; check the daemon',
   )
 
 function translated(error: unknown, call: DaemonCall): unknown {

@@ -116,7 +116,9 @@ describe('variables', () => {
     const release = newRelease({ ...bench.workload('web'), variables: { LONG: value, HIDDEN: new Secret(value) } })
     await bench.engine.start(release, attempt())
     const own = `fs.readFileSync('/proc/1/environ', 'utf8').split('\\0').filter((line) => /^(LONG|HIDDEN)=/.test(line))`
-    const program = `JSON.stringify(${own}.sort().map((line) => require('crypto').createHash('sha256').update(line).digest('hex')))`
+    const program =
+      `JSON.stringify(${own}.sort().map((line) => ` +
+      `require('crypto').createHash('sha256').update(line).digest('hex')))`
     const { output } = await bench.engine.exec(release.service, ['node', '-p', program], limit())
     const hash = (text: string) => createHash('sha256').update(text).digest('hex')
     assert.deepEqual(JSON.parse(output), [hash(`HIDDEN=${value}`), hash(`LONG=${value}`)])
@@ -247,7 +249,9 @@ describe('copies of volumes of several services', () => {
 
   it('are of one moment, and who lets standing things go on leaves them alone', async () => {
     const storage = () => [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
-    const files = `const fs=require('fs'),file=fs.openSync('/data/count','w+');const put=(n)=>fs.writeSync(file,String(n).padStart(9,'0'),0)`
+    const files =
+      `const fs=require('fs'),file=fs.openSync('/data/count','w+');const ` +
+      `put=(n)=>fs.writeSync(file,String(n).padStart(9,'0'),0)`
     // The follower has in its volume what the leader told it; the leader tells what it has in its own.
     const follower = newRelease({
       ...bench.workload('web'),
@@ -416,7 +420,10 @@ describe('the Docker engine', () => {
   after(() => bench?.close())
   afterEach(() => bench.reset())
   const release = (source: string, more = {}) => newRelease({ ...bench.workload('web'), ...node(source), ...more })
-  /** Given a second, and longer where the machine is so busy that the program has not come as far as the message by then. */
+  /**
+   * Given a second, and longer where the machine is so busy that the program has not come as far as
+   * the message by then.
+   */
   const assertNotReady = async (one: Release, message: RegExp) => {
     for (const startDeadlineSeconds of [1, 5]) {
       const workload = { ...one.workload, startDeadlineSeconds }

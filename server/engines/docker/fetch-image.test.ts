@@ -176,7 +176,10 @@ describe('fetching images', () => {
     assert.equal(bench.registry.asked.filter(({ path }) => isBlob(path)).length, 1, 'the configuration')
   })
 
-  for (const [name, compress] of [['gzip', gzipSync], ['zstd', zstdCompressSync]] as const) {
+  for (const [name, compress] of [
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const) {
     it(`ends the unpacking of ${name} where it gets too large, and keeps nothing`, async () => {
       await using bench = await openFetchBench({ maxImageBytes: 1_000_000 })
       const image = await makeImage({ layers: [large], compress })
@@ -184,19 +187,26 @@ describe('fetching images', () => {
       await assert.rejects(bench.fetch(image), { reason: 'refused', message: /is too large/ })
       assert.equal(bench.docker.loaded.length, 0)
     })
-  } // biome-ignore format: two rows
+  }
 
   it('removes what takes more than it may together with the layers that were there', async () => {
-    for (const [size, isKept] of [[2 * 1024 ** 3, true], [2.5 * 1024 ** 3, false]] as const) {
+    for (const [size, isKept] of [
+      [2 * 1024 ** 3, true],
+      [2.5 * 1024 ** 3, false],
+    ] as const) {
       await using bench = await openFetchBench({ size })
       const image = await makeImage()
       bench.registry.put(image)
       const own = localName(`${bench.name}@${image.digest}`)
       if (isKept) await bench.fetch(image)
-      else await assert.rejects(bench.fetch(image), { reason: 'refused', message: /it takes 2\.50 GiB, and an image may take 2\.00 GiB/ })
+      else
+        await assert.rejects(bench.fetch(image), {
+          reason: 'refused',
+          message: /it takes 2\.50 GiB, and an image may take 2\.00 GiB/,
+        })
       assert.equal(bench.docker.images.has(own), isKept)
     }
-  }) // biome-ignore format: two rows
+  })
 
   it('ends where less stays free on the disk than has to, and keeps nothing', async () => {
     await using bench = await openFetchBench({ floorBytes: 2 ** 60 })

@@ -33,7 +33,8 @@ export async function fetchImage(
   if (isImageId(image)) {
     throw new EngineError(
       'image-missing',
-      `The image ${image.slice(0, 19)} was on this engine only, and is gone. Make it again under its name, and deploy again.`,
+      `The image ${image.slice(0, 19)} was on this engine only, and is gone. Make it again under its name, ` +
+        'and deploy again.',
     )
   }
   using _ = await fetching.take(plainName(image), attempt.signal)

@@ -25,6 +25,7 @@ export async function refuseForgedLabels(
   await removeContainer(daemon, container, signal)
   throw new EngineError(
     'refused',
-    `the image sets the label ${name}, which only Quayside may set; remove it from the image, or from LABEL in its Dockerfile`,
+    `the image sets the label ${name}, which only Quayside may set; remove it from the image, or from LABEL ` +
+      'in its Dockerfile',
   )
 }

@@ -6,7 +6,14 @@ import { hostGuard } from './host-access.ts'
 import { checkDockersRules, closingCommands, openingCommands, removalCommands } from './packet-filter.ts'
 
 /** The rules that Docker 20.10 creates for its default network, shortened. */
-const rules = ['-P INPUT ACCEPT', '-P FORWARD DROP', '-N DOCKER', '-N DOCKER-USER', '-A FORWARD -o docker0 -j DOCKER', '-A DOCKER-USER -j RETURN'] // biome-ignore format: one row
+const rules = [
+  '-P INPUT ACCEPT',
+  '-P FORWARD DROP',
+  '-N DOCKER',
+  '-N DOCKER-USER',
+  '-A FORWARD -o docker0 -j DOCKER',
+  '-A DOCKER-USER -j RETURN',
+]
 const bridges = ['docker0', 'qs-+']
 const metadata = metadataGuard(bridges)
 const machine = { bridge: 'docker0', instance: 'a', seesBridged: true, hasIpv6: true }

@@ -48,9 +48,9 @@ interface Owner {
 }
 
 /**
- * Sets the rules of the packet filter for containers of environments and for what runs on the engine's default network, as build
- * steps do. Returns whether something was changed. Throws an Error with the reason if it cannot: not root, no `iptables`, a
- * Docker that makes no rules.
+ * Sets the rules of the packet filter for containers of environments and for what runs on the
+ * engine's default network, as build steps do. Returns whether something was changed. Throws an
+ * Error with the reason if it cannot: not root, no `iptables`, a Docker that makes no rules.
  */
 export async function guardNetworks(owner: Owner, wanted: NetworkGuards, signal: AbortSignal): Promise<boolean> {
   const machine = await lookAround(owner, signal)

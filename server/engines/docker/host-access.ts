@@ -4,9 +4,9 @@ import type { Guard } from './packet-filter.ts'
 const refused = { iptables: 'icmp-port-unreachable', ip6tables: 'icmp6-port-unreachable' } as const
 
 /**
- * Pure: refuses connections from these bridges to the machine itself, except to the open ports of this installation and to
- * port 53, because a machine may be its containers' resolver. Replies to the machine's own connections pass, as do ICMP
- * messages: IPv6 finds neighbours with them.
+ * Pure: refuses connections from these bridges to the machine itself, except to the open ports of
+ * this installation and to port 53, because a machine may be its containers' resolver. Replies to
+ * the machine's own connections pass, as do ICMP messages: IPv6 finds neighbours with them.
  */
 export function hostGuard(
   program: Guard['program'],

@@ -1,6 +1,7 @@
 /**
- * A program that does nothing until it is killed, for each processor that Node names: an executable of Linux without libraries, written
- * out by hand, because nothing on an engine is sure to be there that could be run instead.
+ * A program that does nothing until it is killed, for each processor that Node names: an executable
+ * of Linux without libraries, written out by hand, because nothing on an engine is sure to be there
+ * that could be run instead.
  */
 export function idleProgram(architecture: string): Buffer | undefined {
   const known = architectures[architecture]

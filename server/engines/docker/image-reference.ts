@@ -17,7 +17,10 @@ const grammar = new RegExp(
   `^(?:(${host})/)?(${part}(?:/${part})*)(?::([A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$`,
 )
 
-/** Names below `invalid` (RFC 2606) are the engine's own for what was fetched: nobody may ask for another's image by them. */
+/**
+ * Names below `invalid` (RFC 2606) are the engine's own for what was fetched: nobody may ask for
+ * another's image by them.
+ */
 const isReserved = (host: string): boolean => /(?:^|\.)invalid(?::\d+)?$/i.test(host)
 
 /** Throws EngineError('refused') for what is no reference. What passes may stand in a path of the daemon. */
@@ -26,7 +29,8 @@ export function parseReference(text: string): ImageReference {
   if (path === '' || text.length > 500) {
     throw new EngineError(
       'refused',
-      `"${text.slice(0, 200)}" is no valid name of an image: lower-case letters and digits, with "/", ".", "_" or "-" between, and a tag. Correct the image's name and tag.`,
+      `"${text.slice(0, 200)}" is no valid name of an image: lower-case letters and digits, with "/", ".", ` +
+        `"_" or "-" between, and a tag. Correct the image's name and tag.`,
     )
   }
   if (given !== undefined && isReserved(given)) {

@@ -29,8 +29,9 @@ interface Labelled {
 }
 
 /**
- * Lists what carries the installation's label, the images that were built for `services` or for a service that a label names,
- * names that its builds left on base images, and images of the platform itself that no other installation uses.
+ * Lists what carries the installation's label, the images that were built for `services` or for a
+ * service that a label names, names that its builds left on base images, and images of the platform
+ * itself that no other installation uses.
  */
 export async function listInstallation(
   { daemon, instance }: Owner,

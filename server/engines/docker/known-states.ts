@@ -10,13 +10,17 @@ interface Known {
 
 /** So long after the last look nothing is taken for granted. */
 const longestGapMs = 20_000
-/** A list does not show limits that somebody changed. That is told as it happens; should it get lost, each container is asked so often. */
+/**
+ * A list does not show limits that somebody changed. That is told as it happens; should it get
+ * lost, each container is asked so often.
+ */
 const oldestMs = 300_000
 
 /**
- * What was learned of containers that run on unchanged, so that a look at all of them costs one list and not a question for each. While the
- * daemon tells of what happens, a container to which nothing happened is as it was. Else the list tells since when it is up, in words: what is
- * up for minutes has not been restarted since a look a moment ago.
+ * What was learned of containers that run on unchanged, so that a look at all of them costs one
+ * list and not a question for each. While the daemon tells of what happens, a container to which
+ * nothing happened is as it was. Else the list tells since when it is up, in words: what is up for
+ * minutes has not been restarted since a look a moment ago.
  */
 export class KnownStates {
   #known = new Map<string, Known>()

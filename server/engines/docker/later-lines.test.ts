@@ -23,7 +23,10 @@ const started = (id: string, attributes: Readonly<Record<string, string>> = {}) 
   attributes: { name: id, [label.release]: 'r', ...attributes },
 })
 
-/** Readers of containers that print their own id and go on running. `seen`: what was given so far; `looks`: how often they were asked for. */
+/**
+ * Readers of containers that print their own id and go on running. `seen`: what was given so far;
+ * `looks`: how often they were asked for.
+ */
 async function reading(
   work: (world: {
     readonly begin: (seen: readonly Printed[]) => void

@@ -34,8 +34,9 @@ const retryMs = 1_000
 const lastReads = 2
 
 /**
- * Keeps one reader for every container of a service. A reader ends with its container, or when the line to the daemon breaks; what the daemon
- * tells of starts and ends brings readers back at the line after the last one given. It listens from its making on, so that a look at the containers
+ * Keeps one reader for every container of a service. A reader ends with its container, or when the
+ * line to the daemon breaks; what the daemon tells of starts and ends brings readers back at the
+ * line after the last one given. It listens from its making on, so that a look at the containers
  * which is begun later is complete.
  */
 export class LaterLines {
@@ -120,7 +121,10 @@ export class LaterLines {
   }
 }
 
-/** The container that the daemon says was started just now; none where it only holds a network, which prints nothing. */
+/**
+ * The container that the daemon says was started just now; none where it only holds a network,
+ * which prints nothing.
+ */
 function begun({ container, attributes }: ContainerEvent): readonly Printed[] {
   if (attributes[label.holder] !== undefined) return []
   const { name = container, [label.release]: release = '' } = attributes

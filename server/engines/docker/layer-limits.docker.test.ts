@@ -22,7 +22,8 @@ const full = /^-(?:122|28)$/m
 
 /** Writes so many MiB to the disk and prints how many fitted; ends with code 7 if they did not all fit. */
 const writing = (mebibytes: number): string =>
-  `let n=0;try{const out=fs.openSync('/tmp/big','w');for(;n<${mebibytes};n++){fs.writeSync(out,crypto.randomBytes(${mebibyte}));fs.fsyncSync(out)}}catch(e){console.log(e.errno);process.exitCode=7}console.log('wrote '+n)`
+  'let n=0;try{const ' +
+  `out=fs.openSync('/tmp/big','w');for(;n<${mebibytes};n++){fs.writeSync(out,crypto.randomBytes(${mebibyte}));fs.fsyncSync(out)}}catch(e){console.log(e.errno);process.exitCode=7}console.log('wrote '+n)`
 
 /** What holds on each engine. */
 async function open(socketPath: string) {

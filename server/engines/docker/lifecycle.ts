@@ -67,8 +67,8 @@ const failed = (what: string, output: string): EngineError =>
   })
 
 /**
- * Ends a container's program: runs its pre-stop command if it has one, then asks the program to end, both within the grace time. A command
- * that fails keeps nobody from ending.
+ * Ends a container's program: runs its pre-stop command if it has one, then asks the program to
+ * end, both within the grace time. A command that fails keeps nobody from ending.
  */
 export async function endProgram(
   { daemon, clock }: Where,

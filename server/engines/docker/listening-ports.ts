@@ -9,13 +9,17 @@ export interface Listener {
 /** Where the programs in the container of this process listen; undefined where the kernel does not let us look. */
 export async function listenersOf(pid: number): Promise<Listener[] | undefined> {
   if (pid === 0) return undefined
-  // Absent: no IPv6, no right to look, a daemon on another host, or the process has just ended. It is only about a better message.
+  // Absent: no IPv6, no right to look, a daemon on another host, or the process has just ended. It
+  // is only about a better message.
   const read = (table: string): Promise<string> => readFile(`/proc/${pid}/net/${table}`, 'utf8').catch(() => '')
   const [tcp, tcp6] = await Promise.all([read('tcp'), read('tcp6')])
   return tcp === '' ? undefined : parseListeners(`${tcp}\n${tcp6}`)
 }
 
-/** Reads the format of `/proc/net/tcp` and `tcp6`: `sl local_address rem_address st …`, addresses in the machine's byte order. */
+/**
+ * Reads the format of `/proc/net/tcp` and `tcp6`: `sl local_address rem_address st …`, addresses in
+ * the machine's byte order.
+ */
 export function parseListeners(table: string): Listener[] {
   const byPort = new Map<number, boolean>()
   for (const line of table.split('\n')) {
@@ -33,17 +37,26 @@ export function explainListeners(declared: number, listeners: readonly Listener[
   if (listeners === undefined) return undefined
   const there = listeners.find((listener) => listener.port === declared)
   if (there?.localOnly) {
-    return `it listens on 127.0.0.1:${declared} only, where nothing outside its container can reach it; make it listen on 0.0.0.0`
+    return (
+      `it listens on 127.0.0.1:${declared} only, where nothing outside its container can reach it; make it ` +
+      'listen on 0.0.0.0'
+    )
   }
   if (there) return undefined
   const open = listeners.filter((listener) => !listener.localOnly).map((listener) => listener.port)
   const [first] = open
   if (first !== undefined) {
-    return `it listens on ${open.join(', ')}, port ${declared} was declared; set internal_port to ${first} or make the program listen on ${declared}`
+    return (
+      `it listens on ${open.join(', ')}, port ${declared} was declared; set internal_port to ${first} or make ` +
+      `the program listen on ${declared}`
+    )
   }
   const local = listeners.map((listener) => `127.0.0.1:${listener.port}`)
   if (local.length > 0) {
-    return `it listens on ${local.join(', ')} only, port ${declared} was declared; make it listen on 0.0.0.0:${declared}`
+    return (
+      `it listens on ${local.join(', ')} only, port ${declared} was declared; make it listen on ` +
+      `0.0.0.0:${declared}`
+    )
   }
   return `it does not listen on any port yet, port ${declared} was declared`
 }

@@ -19,8 +19,9 @@ interface Watched {
 const numbers = ['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'failureThreshold'] as const
 
 /**
- * Returns the probe in a label. Undefined for a text that no engine of ours writes: earlier versions left a label to the image of
- * a container without a probe, and one such text must not end the checks of all other containers.
+ * Returns the probe in a label. Undefined for a text that no engine of ours writes: earlier
+ * versions left a label to the image of a container without a probe, and one such text must not end
+ * the checks of all other containers.
  */
 export function probeOf(text: string | undefined): Probe | undefined {
   try {
@@ -34,7 +35,10 @@ export function probeOf(text: string | undefined): Probe | undefined {
   }
 }
 
-/** Restarts replicas that run but do not live. Counts in memory: after a restart of the platform counting begins anew, which only delays. */
+/**
+ * Restarts replicas that run but do not live. Counts in memory: after a restart of the platform
+ * counting begins anew, which only delays.
+ */
 export class Liveness {
   readonly #daemon: DockerDaemon
   readonly #clock: Clock

@@ -30,7 +30,10 @@ export async function inspectImage(
   }
 }
 
-/** The names under which the engine may have the image of a pinned reference: its own tag, and the digest, where Docker itself pulled it. */
+/**
+ * The names under which the engine may have the image of a pinned reference: its own tag, and the
+ * digest, where Docker itself pulled it.
+ */
 export const namesOf = (reference: string): readonly [string, string] => [localName(reference), plainName(reference)]
 
 /** An image by its pinned reference, however it came to the engine. */

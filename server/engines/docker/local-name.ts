@@ -2,9 +2,10 @@ import { EngineError } from '../engine.ts'
 import { parseReference } from './image-reference.ts'
 
 /**
- * Images that were fetched have a tag of their own on the engine, because Docker gives digests to nothing but what it pulled itself:
- * `ghcr.io/team/web@sha256:…` is `fetched.quayside.invalid/ghcr.io/team/web:sha256-…`. Nobody answers for a host below `invalid` (RFC 2606), so an
- * engine that has no such image asks no registry for it.
+ * Images that were fetched have a tag of their own on the engine, because Docker gives digests to
+ * nothing but what it pulled itself: `ghcr.io/team/web@sha256:…` is
+ * `fetched.quayside.invalid/ghcr.io/team/web:sha256-…`. Nobody answers for a host below `invalid`
+ * (RFC 2606), so an engine that has no such image asks no registry for it.
  */
 export const fetchedHost = 'fetched.quayside.invalid'
 const mostCharacters = 255

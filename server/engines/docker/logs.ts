@@ -15,7 +15,10 @@ interface Source {
   readonly events: Events
 }
 
-/** Lines of all containers of the service. Those that are there already come in order of time, later ones as they come. */
+/**
+ * Lines of all containers of the service. Those that are there already come in order of time, later
+ * ones as they come.
+ */
 export async function* serviceLogs(
   source: Source,
   service: string,

@@ -6,8 +6,9 @@ import type { Slots } from '../../lib/slots.ts'
 const patienceMs = 100
 
 /**
- * Makes containers one after the other: each is started as soon as it is made, and beside the making of the next one. Docker is ready sooner
- * with several that way than with all of them begun at once (ADR 0033).
+ * Makes containers one after the other: each is started as soon as it is made, and beside the
+ * making of the next one. Docker is ready sooner with several that way than with all of them begun
+ * at once (ADR 0033).
  */
 export async function makeInTurn<T>(
   { making, clock }: { readonly making: Slots; readonly clock: Clock },

@@ -13,8 +13,9 @@ export const holderImage = 'quayside/idle:1'
 const program = idleProgram(process.arch)
 
 /**
- * Making a container's network takes Docker longer than all else of its start. A run that begins at a moment joins the network of a
- * container that does nothing and was started before; both carry the label of the run, and go together.
+ * Making a container's network takes Docker longer than all else of its start. A run that begins at
+ * a moment joins the network of a container that does nothing and was started before; both carry
+ * the label of the run, and go together.
  */
 export const hasHolder = ({ isPunctual }: Pick<Task, 'isPunctual'>): boolean =>
   isPunctual === true && program !== undefined

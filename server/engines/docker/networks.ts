@@ -99,8 +99,9 @@ async function createNetwork(owner: Owner, environment: string, signal: AbortSig
 }
 
 /**
- * Docker accepts two networks of one name when they are asked for at the same time, but never two on one bridge: the name of the bridge
- * is what makes the network one. All begin alike, so that a firewall can name them all.
+ * Docker accepts two networks of one name when they are asked for at the same time, but never two
+ * on one bridge: the name of the bridge is what makes the network one. All begin alike, so that a
+ * firewall can name them all.
  */
 export const networkSpec = (instance: string, environment: string, subnet: string | undefined): object => ({
   Name: networkName(environment),

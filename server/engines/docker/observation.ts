@@ -6,8 +6,9 @@ const manyExits = 3
 const youngMs = 60_000
 
 /**
- * What runs for one service. While two releases run side by side, the state is that of the newest one that is fully up, else the newest
- * that is up at all, else the newest; the replicas of all are listed.
+ * What runs for one service. While two releases run side by side, the state is that of the newest
+ * one that is fully up, else the newest that is up at all, else the newest; the replicas of all are
+ * listed.
  */
 export function toObservation(states: readonly ReplicaState[], now: Date): Observation {
   const present = states.filter((state) => state.status !== 'removing')

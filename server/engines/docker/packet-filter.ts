@@ -1,8 +1,8 @@
 import { run } from '../../lib/run.ts'
 
 /**
- * A chain of ours in the packet filter. Several installations share it, so rules and ways that are already there stay. Rules
- * that belong to one installation carry its comment.
+ * A chain of ours in the packet filter. Several installations share it, so rules and ways that are
+ * already there stay. Rules that belong to one installation carry its comment.
  */
 export interface Guard {
   readonly program: 'iptables' | 'ip6tables'
@@ -39,8 +39,8 @@ export function openingCommands(rules: readonly string[], guard: Guard): string[
 }
 
 /**
- * Pure: the calls that remove what is left of an installation: its own rules, or the whole chain if no other installation
- * needs it.
+ * Pure: the calls that remove what is left of an installation: its own rules, or the whole chain if
+ * no other installation needs it.
  */
 export function removalCommands(rules: readonly string[], guard: Guard, isShared: boolean): string[][] {
   const { chain } = guard
@@ -59,8 +59,8 @@ function replaced(rules: readonly string[], { chain, replaces }: Guard, wanted: 
 }
 
 /**
- * Pure. Throws an Error if Docker does not make rules for its networks (`--iptables=false`): then somebody else looks after
- * them.
+ * Pure. Throws an Error if Docker does not make rules for its networks (`--iptables=false`): then
+ * somebody else looks after them.
  */
 export function checkDockersRules(rules: readonly string[], defaultBridge: string): void {
   const isDockers = rules.some((rule) => rule.endsWith(` -o ${defaultBridge} -j DOCKER`))
@@ -69,7 +69,10 @@ export function checkDockersRules(rules: readonly string[], defaultBridge: strin
   }
 }
 
-/** Runs `iptables` or `ip6tables`. Returns what it prints. Waits up to 5 s for others that change rules, as Docker does. */
+/**
+ * Runs `iptables` or `ip6tables`. Returns what it prints. Waits up to 5 s for others that change
+ * rules, as Docker does.
+ */
 export async function packetFilter(
   program: Guard['program'],
   args: readonly string[],

@@ -8,9 +8,10 @@ export const leastCommandPauseMs = 250
 const allowedExits = 3
 
 /**
- * How long to wait until a replica is asked again. Short at first, then 5 % of what has passed, so that health is seen late by no more
- * than that; a port that nobody listens on costs the program nothing and is tried twice as often, at least ten times a second.
- * `leastMs`: a command inside the replica takes away from what that may use.
+ * How long to wait until a replica is asked again. Short at first, then 5 % of what has passed, so
+ * that health is seen late by no more than that; a port that nobody listens on costs the program
+ * nothing and is tried twice as often, at least ten times a second. `leastMs`: a command inside the
+ * replica takes away from what that may use.
  */
 export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, leastMs = 15): number {
   if (silent) return Math.max(15, Math.min(elapsedMs / 40, 100))
@@ -18,14 +19,16 @@ export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, le
 }
 
 /**
- * How often a starting container is looked at while the daemon does not tell what happens to it. Docker waits 100 ms and longer before
- * it starts again what has exited, and then takes its time: the exit is seen.
+ * How often a starting container is looked at while the daemon does not tell what happens to it.
+ * Docker waits 100 ms and longer before it starts again what has exited, and then takes its time:
+ * the exit is seen.
  */
 export const inspectPauseMs = (elapsedMs: number): number => Math.max(100, Math.min(elapsedMs / 20, 250))
 
 /**
- * The probe by which a replica counts as ready. None given: its first port takes a connection; undefined: nothing to ask.
- * `initialDelaySeconds` is patience, never a wait: a success before it counts, and no number of failures ends a start before its deadline.
+ * The probe by which a replica counts as ready. None given: its first port takes a connection;
+ * undefined: nothing to ask. `initialDelaySeconds` is patience, never a wait: a success before it
+ * counts, and no number of failures ends a start before its deadline.
  */
 export function readinessProbe(workload: Pick<LongRunning, 'probes' | 'ports'>): Probe | undefined {
   if (workload.probes.readiness) return workload.probes.readiness
@@ -42,9 +45,9 @@ export function readinessProbe(workload: Pick<LongRunning, 'probes' | 'ports'>):
 }
 
 /**
- * Whether waiting on has lost its sense. `exitsBefore` are those that a container that is up now had behind it when we came.
- * Running out of memory once is enough: the same program with the same limit does it again. An engine says of the last end only whether
- * that was it.
+ * Whether waiting on has lost its sense. `exitsBefore` are those that a container that is up now
+ * had behind it when we came. Running out of memory once is enough: the same program with the same
+ * limit does it again. An engine says of the last end only whether that was it.
  */
 export function verdict(
   state: ReplicaState,
@@ -61,7 +64,9 @@ export function verdict(
   const code = state.exitCode ?? memory.exitCode
   return {
     reason: 'crashed',
-    message: `exited${code === undefined ? '' : ` with code ${code}`} ${state.exits === 3 ? 'three' : state.exits} times${hintOf(code)}`,
+    message:
+      `exited${code === undefined ? '' : ` with code ${code}`} ${state.exits === 3 ? 'three' : state.exits} ` +
+      `times${hintOf(code)}`,
   }
 }
 

@@ -38,8 +38,9 @@ export async function usersOf(owner: Owner, volumes: readonly string[], signal: 
 }
 
 /**
- * Has everything stand still that uses the volumes, at once; gives the containers. Programs of a container that is paused hold their
- * connections and answer later; what they wrote is seen by whoever reads the volume, as after a cut of power.
+ * Has everything stand still that uses the volumes, at once; gives the containers. Programs of a
+ * container that is paused hold their connections and answer later; what they wrote is seen by
+ * whoever reads the volume, as after a cut of power.
  */
 export async function pauseUsers(owner: Owner, volumes: readonly string[], signal: AbortSignal): Promise<string[]> {
   for (let tries = 0; tries < 50; tries++) {
@@ -53,8 +54,8 @@ export async function pauseUsers(owner: Owner, volumes: readonly string[], signa
 }
 
 /**
- * Lets everything go on that uses the volumes and stands still, unless a copy needs it; without volumes, everything of this installation.
- * Gives the names.
+ * Lets everything go on that uses the volumes and stands still, unless a copy needs it; without
+ * volumes, everything of this installation. Gives the names.
  */
 export async function resumeAll(
   owner: Owner & { readonly held: HeldVolumes },
@@ -75,8 +76,9 @@ export async function resumeAll(
 const switchMs = 30_000
 
 /**
- * 404 and 409: it is gone, ended, or in that state already. What the daemon then shows decides. Waited for to its end: what is given up in
- * the middle may stand still after everything was let go on.
+ * 404 and 409: it is gone, ended, or in that state already. What the daemon then shows decides.
+ * Waited for to its end: what is given up in the middle may stand still after everything was let go
+ * on.
  */
 async function switchTo({ daemon }: Owner, id: string, to: 'pause' | 'unpause'): Promise<void> {
   try {

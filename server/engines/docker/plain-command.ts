@@ -5,8 +5,8 @@ import { frames } from './frames.ts'
 const endOfInput = 0x04
 
 /**
- * A command without a terminal: bytes go in as they are written, and what it prints, errors included, comes out byte by byte. One write of the
- * byte 04 alone ends its input.
+ * A command without a terminal: bytes go in as they are written, and what it prints, errors
+ * included, comes out byte by byte. One write of the byte 04 alone ends its input.
  */
 export function plainCommand(connection: Duplex): Duplex {
   const input = new Writable({

@@ -35,8 +35,9 @@ export type Operation =
   | { readonly do: 'remove'; readonly container: string }
 
 /**
- * What is missing until the release runs. Replicas that are there stay, whatever their numbers; new ones take the lowest free numbers.
- * Containers of other releases are not looked at. Removals come first.
+ * What is missing until the release runs. Replicas that are there stay, whatever their numbers; new
+ * ones take the lowest free numbers. Containers of other releases are not looked at. Removals come
+ * first.
  */
 export function plan(found: readonly FoundContainer[], release: Release): Operation[] {
   const ours = found.filter((container) => container.release === release.id)
@@ -60,7 +61,10 @@ function bring(container: FoundContainer | undefined, replica: number): Operatio
   return { do: isUp ? up : 'start', replica, container: container.id }
 }
 
-/** Paused by hand, dead or half removed: quicker to replace than to repair. Without its network one that does not run cannot be started. */
+/**
+ * Paused by hand, dead or half removed: quicker to replace than to repair. Without its network one
+ * that does not run cannot be started.
+ */
 const isUsable = ({ status, isAttached }: FoundContainer): boolean => {
   if (status === 'dead' || status === 'removing' || status === 'paused') return false
   return isAttached || status === 'running'

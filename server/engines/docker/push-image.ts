@@ -44,7 +44,9 @@ export async function pushImage(
   if (missing.size > 0) await sendMissing(push, found.Id, { missing, sizes })
   const [lost] = missing
   if (lost !== undefined) {
-    const text = `The image ${image.slice(0, 200)} cannot be published: Docker did not hand out its part ${lost.slice(0, 19)}.`
+    const text =
+      `The image ${image.slice(0, 200)} cannot be published: Docker did not hand out its part ` +
+      `${lost.slice(0, 19)}.`
     throw new EngineError('refused', `${text} Use Docker's own image store, not that of containerd.`)
   }
   const describe = (mediaType: string, digest: string) => ({ mediaType, digest, size: sizes.get(digest) ?? 0 })

@@ -25,7 +25,8 @@ export function writableDirectories(workload: Written): string[] {
     if (directory === '/') {
       throw new EngineError(
         'refused',
-        `a file right below / cannot be mounted while the root filesystem is read-only; give it a path such as /config/file, or set security.read_only_root_filesystem to false`,
+        'a file right below / cannot be mounted while the root filesystem is read-only; give it a path such ' +
+          'as /config/file, or set security.read_only_root_filesystem to false',
       )
     }
     if (![...mounted, ...own].some((other) => isInside(directory, other))) own.push(directory)
@@ -33,7 +34,10 @@ export function writableDirectories(workload: Written): string[] {
   return own
 }
 
-/** Lists where files can be written in a container that has not started: anywhere, or in the volumes of a read-only root. */
+/**
+ * Lists where files can be written in a container that has not started: anywhere, or in the volumes
+ * of a read-only root.
+ */
 export const placesToWrite = (workload: Written): string[] =>
   workload.hasReadOnlyRoot
     ? [...(workload.storage ?? []).map(({ mountPoint }) => mountPoint), ...writableDirectories(workload)]

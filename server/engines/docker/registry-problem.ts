@@ -50,29 +50,56 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
   const because = `(${plain})`
   switch (kind) {
     case 'away':
-      return `The image ${image} cannot be fetched: the registry ${host} cannot be reached ${because}. Check that it runs and that this machine reaches it, and deploy again.`
+      return (
+        `The image ${image} cannot be fetched: the registry ${host} cannot be reached ${because}. Check that ` +
+        'it runs and that this machine reaches it, and deploy again.'
+      )
     case 'busy':
-      return `The image ${image} cannot be fetched: the registry ${host} was asked too often ${because}. Deploy again later, or give the registry a user name and password.`
+      return (
+        `The image ${image} cannot be fetched: the registry ${host} was asked too often ${because}. Deploy ` +
+        'again later, or give the registry a user name and password.'
+      )
     case 'denied':
-      return `The image ${image} cannot be fetched: the registry ${host} does not give access ${because}. Check the user name and password of the registry, and the image's name.`
+      return (
+        `The image ${image} cannot be fetched: the registry ${host} does not give access ${because}. Check the ` +
+        `user name and password of the registry, and the image's name.`
+      )
     case 'absent':
-      return `The image ${image} cannot be fetched: the registry ${host} has none of that name and tag ${because}. Correct them, or push the image.`
+      return (
+        `The image ${image} cannot be fetched: the registry ${host} has none of that name and tag ${because}. ` +
+        'Correct them, or push the image.'
+      )
     case 'broken':
-      return `The image ${image} is not used: what the registry ${host} sent is not what its digest says ${because}. Push the image again, or check what stands between the registry and this machine.`
+      return (
+        `The image ${image} is not used: what the registry ${host} sent is not what its digest says ` +
+        `${because}. Push the image again, or check what stands between the registry and this machine.`
+      )
     case 'disk-full':
-      return `The image ${image} cannot be stored: the disk of the engine is full ${because}. Free space there, and deploy again.`
+      return (
+        `The image ${image} cannot be stored: the disk of the engine is full ${because}. Free space there, and ` +
+        'deploy again.'
+      )
     case 'platform':
-      return `The image ${image} of the registry ${host} is not made for the engine's platform ${because}. Push one that is.`
+      return (
+        `The image ${image} of the registry ${host} is not made for the engine's platform ${because}. Push one ` +
+        'that is.'
+      )
     case 'address':
       return `The image ${image} is not fetched: ${plain}.`
     case 'certificate':
-      return `The image ${image} cannot be fetched: the registry ${host} did not prove who it is ${because}. Give it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
+      return (
+        `The image ${image} cannot be fetched: the registry ${host} did not prove who it is ${because}. Give ` +
+        `it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
+      )
     case 'form':
       return `The image ${image} of the registry ${host} cannot be used ${because}. Push it in a form that Docker runs.`
     case 'size':
       return `The image ${image} is too large ${because}. Use a smaller one, and deploy again.`
     case 'other':
-      return `The image ${image} cannot be fetched: the registry ${host} or the engine said: ${plain}. Check the image's name and its registry, and deploy again.`
+      return (
+        `The image ${image} cannot be fetched: the registry ${host} or the engine said: ${plain}. Check the ` +
+        `image's name and its registry, and deploy again.`
+      )
   }
 }
 
@@ -83,13 +110,22 @@ export function pushProblemText(kind: ProblemKind, name: string, host: string, s
   switch (kind) {
     case 'away':
     case 'busy':
-      return `${what}: the registry ${host} cannot be reached, or asks to wait (${plain}). Check that it runs and that this machine reaches it, and deploy again.`
+      return (
+        `${what}: the registry ${host} cannot be reached, or asks to wait (${plain}). Check that it runs and ` +
+        'that this machine reaches it, and deploy again.'
+      )
     case 'denied':
-      return `${what}: the registry ${host} does not give access (${plain}). Check the user name and password, and whether they may push there.`
+      return (
+        `${what}: the registry ${host} does not give access (${plain}). Check the user name and password, and ` +
+        'whether they may push there.'
+      )
     case 'disk-full':
       return `${what}: the disk of this machine is full (${plain}). Free space there, and deploy again.`
     case 'certificate':
-      return `${what}: the registry ${host} did not prove who it is (${plain}). Give it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
+      return (
+        `${what}: the registry ${host} did not prove who it is (${plain}). Give it a valid certificate, or put ` +
+        `its authority into /etc/docker/certs.d/${host}/ca.crt.`
+      )
     default:
       return `${what}: the registry ${host} said: ${plain}. Check the registry, and deploy again.`
   }

@@ -27,7 +27,10 @@ export interface ReplicaState {
   readonly finishedAt: string
   /** As the container was asked for. */
   readonly image: string
-  /** Address in the network of the environment; undefined when not running, or when somebody took it out of that network. */
+  /**
+   * Address in the network of the environment; undefined when not running, or when somebody took it
+   * out of that network.
+   */
   readonly address: string | undefined
   readonly ports: readonly number[]
   readonly stopGraceSeconds: number
@@ -53,7 +56,10 @@ const statuses: readonly ContainerStatus[] = [
 
 export const toStatus = (text: string): ContainerStatus => statuses.find((status) => status === text) ?? 'dead'
 
-/** Reads one answer of `GET /containers/{id}/json`. Docker calls a container that waits for its restart running, too; we do not. */
+/**
+ * Reads one answer of `GET /containers/{id}/json`. Docker calls a container that waits for its
+ * restart running, too; we do not.
+ */
 export function replicaState(info: ContainerInspectInfo): ReplicaState {
   const labels = info.Config.Labels
   const status = toStatus(info.State.Status)
@@ -100,8 +106,9 @@ export const isUp = ({ running, address }: Pick<ReplicaState, 'running' | 'addre
   running && address !== undefined
 
 /**
- * Whether somebody changed a replica since it was made. Those of an earlier version of the platform do not say what they were to have, and
- * an engine that knows no such limit has none from the beginning.
+ * Whether somebody changed a replica since it was made. Those of an earlier version of the platform
+ * do not say what they were to have, and an engine that knows no such limit has none from the
+ * beginning.
  */
 export function isChanged({ labels, cpuLimitMilli, memoryLimitMiB, restarts }: ReplicaState): boolean {
   const { [label.cpuMilli]: cpuMilli, [label.memoryMiB]: memoryMiB } = labels

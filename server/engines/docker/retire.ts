@@ -13,7 +13,10 @@ interface Where {
   readonly instance: string
 }
 
-/** Stops every container of the service but those of the release `keep`, all at once, then removes them. May be repeated at any point. */
+/**
+ * Stops every container of the service but those of the release `keep`, all at once, then removes
+ * them. May be repeated at any point.
+ */
 export const retireService = (
   host: Where,
   service: string,

@@ -3,9 +3,10 @@ import { removeContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 
 /**
- * Starts a container and gives its id. Where Docker was killed while it started this one, it may find a task of that id below it which it does
- * not know of, and would refuse for ever: then the container is removed, and the one that `makeAgain` makes is started in its place.
- * Throws as startContainer does.
+ * Starts a container and gives its id. Where Docker was killed while it started this one, it may
+ * find a task of that id below it which it does not know of, and would refuse for ever: then the
+ * container is removed, and the one that `makeAgain` makes is started in its place. Throws as
+ * startContainer does.
  */
 export async function startOrReplace(
   daemon: DockerDaemon,

@@ -50,15 +50,18 @@ interface Ground {
   readonly isYoung: boolean
 }
 
-/** The deadline counts from the first start of the release. A late caller still gets some time to find a healthy release healthy. */
+/**
+ * The deadline counts from the first start of the release. A late caller still gets some time to
+ * find a healthy release healthy.
+ */
 export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlineSeconds'>, ageMs: number): number {
   const deadlineMs = startDeadlineSeconds * 1000
   return Math.min(deadlineMs, Math.max(deadlineMs - ageMs, 5_000))
 }
 
 /**
- * Engine.start for Docker. A failure of the workload takes away again what this call brought, not the replicas that ran before it; a daemon
- * that is away, or an abort, leaves what is there.
+ * Engine.start for Docker. A failure of the workload takes away again what this call brought, not
+ * the replicas that ran before it; a daemon that is away, or an abort, leaves what is there.
  */
 export async function startRelease(host: Host, release: Release, attempt: Starting): Promise<Endpoint[]> {
   const running = new Set<string>()
@@ -109,7 +112,10 @@ async function startReplicas(
 /** Another service may have the same release, for a try on the side. */
 const own = ({ id, service }: Release) => ({ [label.release]: id, [label.service]: service })
 
-/** Gives the ids of the containers that make up the release. Waits for every operation, so that a failure leaves none on its way. */
+/**
+ * Gives the ids of the containers that make up the release. Waits for every operation, so that a
+ * failure leaves none on its way.
+ */
 async function execute(
   host: Host,
   release: Release,

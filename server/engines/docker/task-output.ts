@@ -4,7 +4,10 @@ import { longestOutputBytes, type TaskOutcome } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { placeOf } from './read-only-root.ts'
 
-/** Makes the directory of the output file in a container that has not been started yet; whatever user the program runs as. */
+/**
+ * Makes the directory of the output file in a container that has not been started yet; whatever
+ * user the program runs as.
+ */
 export async function prepareOutput(
   daemon: DockerDaemon,
   container: string,

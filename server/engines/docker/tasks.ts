@@ -22,7 +22,10 @@ import type { Host } from './start.ts'
 import { leftOf, look, outcomeOf, untilEnded } from './task-end.ts'
 import { prepareOutput } from './task-output.ts'
 
-/** Engine.prepareTask for Docker: the container of the run, with its files. One that runs or has ended is left as it is. */
+/**
+ * Engine.prepareTask for Docker: the container of the run, with its files. One that runs or has
+ * ended is left as it is.
+ */
 export async function prepareTask(host: Host, release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
   const { daemon, instance } = host
   const { signal, output } = attempt
@@ -75,8 +78,9 @@ export async function runTask(
 }
 
 /**
- * A container that another process has made and not started is made again: that process may only stand still, and would start it when it
- * goes on, even after its end. Of the two, Docker lets one be the first: its start finds no container of that id, or we find it started.
+ * A container that another process has made and not started is made again: that process may only
+ * stand still, and would start it when it goes on, even after its end. Of the two, Docker lets one
+ * be the first: its start finds no container of that id, or we find it started.
  */
 async function own(host: Host, release: Release<Task>, run: string, attempt: Attempt): Promise<ReplicaState> {
   const { signal } = attempt
@@ -86,7 +90,10 @@ async function own(host: Host, release: Release<Task>, run: string, attempt: Att
   return look(host, run, signal)
 }
 
-/** Where somebody has ended or removed what holds its network, that is made again, and then the container which was never started. */
+/**
+ * Where somebody has ended or removed what holds its network, that is made again, and then the
+ * container which was never started.
+ */
 async function startTask(
   host: Host,
   release: Release<Task>,

@@ -75,7 +75,10 @@ export async function pushImage(socketPath: string, reference: string, login: Re
   )
 }
 
-/** Has Docker itself pull an image by its digest, as former versions did. Only tests may: Docker goes wherever a registry sends it. */
+/**
+ * Has Docker itself pull an image by its digest, as former versions did. Only tests may: Docker
+ * goes wherever a registry sends it.
+ */
 export async function pullImage(socketPath: string, reference: string, login: RegistryLogin): Promise<void> {
   const [fromImage, tag] = reference.split('@')
   await finish(

@@ -8,8 +8,8 @@ import { endProgram } from './lifecycle.ts'
 import { isChanged } from './replica-state.ts'
 
 /**
- * Gives a container back the limits of its release, and that Docker brings it back, where somebody changed them. Goes on running but where it
- * has more memory by now than it may have.
+ * Gives a container back the limits of its release, and that Docker brings it back, where somebody
+ * changed them. Goes on running but where it has more memory by now than it may have.
  */
 export async function undoChanges(
   { daemon, clock }: { readonly daemon: DockerDaemon; readonly clock: Clock },

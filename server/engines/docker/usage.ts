@@ -27,8 +27,9 @@ interface Known {
 }
 
 /**
- * What replicas use. A rate needs two looks: those of former calls are kept, and who asks for the first time waits for a second one.
- * One cheap question a container and call; the daemon is never made to wait a second, as its own statistics do.
+ * What replicas use. A rate needs two looks: those of former calls are kept, and who asks for the
+ * first time waits for a second one. One cheap question a container and call; the daemon is never
+ * made to wait a second, as its own statistics do.
  */
 export class Usage {
   readonly #daemon: DockerDaemon

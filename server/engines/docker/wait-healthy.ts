@@ -50,7 +50,10 @@ interface View {
   answer?: ProbeOutcome
 }
 
-/** Waits until the replica is healthy and gives its state. Throws EngineError('crashed' | 'out-of-memory' | 'not-ready' | 'unreachable'). */
+/**
+ * Waits until the replica is healthy and gives its state. Throws EngineError('crashed' |
+ * 'out-of-memory' | 'not-ready' | 'unreachable').
+ */
 export async function untilHealthy(waiting: Waiting): Promise<ReplicaState> {
   const view: View = { state: await look(waiting, waiting.signal), isAsking: false }
   const done = new AbortController()
@@ -126,8 +129,8 @@ async function watchBy(news: News, waiting: Waiting, view: View, signal: AbortSi
 }
 
 /**
- * Docker brings back what exits; a container that stays ended was stopped, perhaps by a platform that was killed while it did so and finds
- * it now, still going down.
+ * Docker brings back what exits; a container that stays ended was stopped, perhaps by a platform
+ * that was killed while it did so and finds it now, still going down.
  */
 async function startAgain({ daemon, container, output }: Waiting, { replica }: ReplicaState, signal: AbortSignal) {
   output.line(`Replica ${replica} was stopped; it is started again`, 'warning')
@@ -148,7 +151,10 @@ async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promis
   )
 }
 
-/** A deadline that ends before anybody was asked says nothing of the replica: the first check may go on to its own end. */
+/**
+ * A deadline that ends before anybody was asked says nothing of the replica: the first check may go
+ * on to its own end.
+ */
 async function untilAnswered({ clock, workload }: Waiting, view: View, signal: AbortSignal): Promise<void> {
   const limitMs = Math.min((readinessProbe(workload)?.timeoutSeconds ?? 0) * 1000, longestFirstCheckMs)
   const end = clock.monotonic() + limitMs

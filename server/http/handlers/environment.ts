@@ -53,7 +53,8 @@ export const environmentHandlers = (rooms: Rooms) => {
       if (body?.force_cancel) {
         throw new AppError(
           'invalid',
-          'force_cancel must be false: a cancelled deployment ends its running steps at once, and what it does not interrupt would be left half done. Cancel without it.',
+          'force_cancel must be false: a cancelled deployment ends its running steps at once, and what it ' +
+            'does not interrupt would be left half done. Cancel without it.',
         )
       }
       await deployments.cancel(target)

@@ -9,8 +9,9 @@ interface Named {
 }
 
 /**
- * A repository that a request or a service names, ready to be read: with the git token of the organization that it names. Throws
- * AppError where there is no such token, or it is for another host. `field` is where the repository stands in the request.
+ * A repository that a request or a service names, ready to be read: with the git token of the
+ * organization that it names. Throws AppError where there is no such token, or it is for another
+ * host. `field` is where the repository stands in the request.
  */
 export async function openRepository(
   rooms: Rooms,

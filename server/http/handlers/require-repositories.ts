@@ -3,7 +3,10 @@ import type { Caller } from '../../access/index.ts'
 import { AppError } from '../../lib/error.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Throws 403 if the body names a repository of the built-in git host that only services out of the caller's reach use. */
+/**
+ * Throws 403 if the body names a repository of the built-in git host that only services out of the
+ * caller's reach use.
+ */
 export async function requireRepositories(
   { hostedRepositoryUse }: Pick<Rooms, 'hostedRepositoryUse'>,
   { rights }: Pick<Caller, 'rights'>,
@@ -17,7 +20,8 @@ export async function requireRepositories(
     if (!found || mayNameRepository(rights, found.usedAt)) continue
     throw new AppError(
       'forbidden',
-      `Repository "${found.name}" is used only in environments that the caller may not read. Ask for READ in one of them.`,
+      `Repository "${found.name}" is used only in environments that the caller may not read. Ask for READ in ` +
+        'one of them.',
     )
   }
 }

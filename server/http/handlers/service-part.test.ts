@@ -40,14 +40,20 @@ test('a service is made with its groups and policy, answers them whole, and a cl
   const listed = results.find((one: { id: string }) => one.id === made.body.id)
   assert.equal(listed.labels_groups[0].id, id)
   await call('PUT', `/application/${made.body.id}/advancedSettings`, { 'build.timeout_max_sec': 77 })
-  const clone = await call('POST', `/application/${made.body.id}/clone`, { name: 'copy', environment_id: environmentId })
+  const clone = await call('POST', `/application/${made.body.id}/clone`, {
+    name: 'copy',
+    environment_id: environmentId,
+  })
   assert.equal(clone.body.labels_groups[0].id, id, clone.body.message)
   assert.notEqual(clone.body.autoscaling.id, made.body.autoscaling.id)
   assert.equal((await call('GET', `/application/${clone.body.id}/advancedSettings`)).body['build.timeout_max_sec'], 77)
   const items = (await call('GET', `${groupsPath}/${id}/associatedItems`)).body.results
-  assert.deepEqual(items.map((item: { item_name: string }) => item.item_name), ['grouped', 'copy'])
+  assert.deepEqual(
+    items.map((item: { item_name: string }) => item.item_name),
+    ['grouped', 'copy'],
+  )
   assert.equal((await call('DELETE', `${groupsPath}/${id}`)).status, 409)
-}) // biome-ignore format: one line
+})
 
 test('a change takes groups and policy away, and one that is refused leaves them', async () => {
   const { applicationId } = await platform.addObjects(a)

@@ -47,8 +47,8 @@ export class EventClient implements OpenStream {
   }
 
   /**
-   * Tells what the client missed, then what came meanwhile. `known`: the number it has seen last, NaN where it is none; `from`: after it
-   * changes are received.
+   * Tells what the client missed, then what came meanwhile. `known`: the number it has seen last,
+   * NaN where it is none; `from`: after it changes are received.
    */
   async begin(organizationId: string, known: number | undefined, from: number): Promise<void> {
     const position = known === undefined ? undefined : await this.#feed.position(Number.isNaN(known) ? -1 : known)

@@ -21,7 +21,10 @@ export interface OpenStream {
   end(error?: AppError): void
 }
 
-/** All open streams of this server: how many each may have, that they are still allowed, and that somebody is at their other end. */
+/**
+ * All open streams of this server: how many each may have, that they are still allowed, and that
+ * somebody is at their other end.
+ */
 export interface OpenStreams {
   /** Throws 429 beyond the limits. Call what it gives when the stream is closed. */
   reserve(owner: StreamOwner): () => void

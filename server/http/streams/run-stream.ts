@@ -79,7 +79,10 @@ export async function runStream(
   }
 }
 
-/** Who opens a shell or a port is written down before it is open. What is typed, and the command, may hold secrets: they are not. */
+/**
+ * Who opens a shell or a port is written down before it is open. What is typed, and the command,
+ * may hold secrets: they are not.
+ */
 async function record(
   { database, clock }: StreamRunOptions,
   { stream, headers, requestId }: Admitted,

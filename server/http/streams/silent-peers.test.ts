@@ -4,7 +4,8 @@ import { compare, isSilent, waitingIn } from './silent-peers.ts'
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
 const line = (local: string, remote: string, timer: string, retries: string): string =>
-  `   7: ${local} ${remote} 01 00000005:00000000 ${timer}:00000A2C ${retries}     0        0 4711 2 0000000000000000 20 4 30 10 -1`
+  `   7: ${local} ${remote} 01 00000005:00000000 ${timer}:00000A2C ${retries}     0        0 4711 2 ` +
+  '0000000000000000 20 4 30 10 -1'
 
 test('who was sent something and has not answered yet stands in the table of the kernel', () => {
   const table = [

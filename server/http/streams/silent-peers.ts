@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 
 /**
- * Finds connections whose other end is gone without a word: what was sent is not acknowledged, again and again. The kernel itself
- * gives up after a quarter of an hour only. Where it does not tell (it is no Linux), nothing is found and that holds.
+ * Finds connections whose other end is gone without a word: what was sent is not acknowledged,
+ * again and again. The kernel itself gives up after a quarter of an hour only. Where it does not
+ * tell (it is no Linux), nothing is found and that holds.
  */
 export interface SilentPeers {
   /** Undefined: none is silent. */
@@ -13,8 +14,8 @@ export interface SilentPeers {
 /** Sent again so often, each time after twice the pause: 12 seconds at least. */
 const mostRetries = 6
 /**
- * Where the first pause is long, since the way there was long or this machine busy: so many looks, ten seconds apart, with nothing
- * acknowledged in between.
+ * Where the first pause is long, since the way there was long or this machine busy: so many looks,
+ * ten seconds apart, with nothing acknowledged in between.
  */
 const mostLooks = 3
 /** What waits for an idle client is a few beats; more may be on its way to one that reads. */

@@ -6,7 +6,10 @@ import type { AppError } from '../../lib/error.ts'
 import type { Outlet } from '../../streams/index.ts'
 import type { OpenStream } from './open-streams.ts'
 
-/** Codes with which the server closes, in the words of the API: 1007 and 1008 are final, after 1011 the client may connect again. */
+/**
+ * Codes with which the server closes, in the words of the API: 1007 and 1008 are final, after 1011
+ * the client may connect again.
+ */
 export const closeCodes = { done: 1000, badQuery: 1007, refused: 1008, again: 1011 } as const
 
 /** What may wait for a client that does not read. */

@@ -31,7 +31,10 @@ const tokenProtocol = 'auth.bearer.'
 
 const readers = new Map(streamPaths.map((path) => [path, streamQueryReader(streams[path])]))
 
-/** Every stream of the contract as WebSocket. Who the caller is must be clear before the upgrade; the rest is told by the code of the close. */
+/**
+ * Every stream of the contract as WebSocket. Who the caller is must be clear before the upgrade;
+ * the rest is told by the code of the close.
+ */
 export function mountSockets(app: FastifyInstance, options: SocketsOptions): void {
   const server = new WebSocketServer({
     noServer: true,
@@ -128,7 +131,9 @@ function refuse(
   const body = JSON.stringify({ detail: known.message, ...known })
   endSocket(
     socket,
-    `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n${requestIdHeader}: ${requestId}\r\n` +
-      `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; ` +
+      `charset=utf-8\r\nCache-Control: no-store\r\n${requestIdHeader}: ${requestId}\r\n` +
+      `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ` +
+      `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -10,7 +10,10 @@ export interface StreamLimits {
   readonly perOrganization: number
 }
 
-/** How many streams each may have open. Gives a function that takes a place, or throws 429; what that gives, gives it back. */
+/**
+ * How many streams each may have open. Gives a function that takes a place, or throws 429; what
+ * that gives, gives it back.
+ */
 export function createStreamPlaces(limits: StreamLimits): (owner: StreamOwner) => () => void {
   const taken = new Map<string, number>()
   const change = (name: string, by: 1 | -1): void => {

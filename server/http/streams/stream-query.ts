@@ -9,7 +9,10 @@ export interface StreamQuery {
 
 const validateCommand = bodyValidator(Command)
 
-/** How the query of a stream is read: checked by its schema; `command=a&command=b`, or `command[0]=a&command[1]=b`, is a list. */
+/**
+ * How the query of a stream is read: checked by its schema; `command=a&command=b`, or
+ * `command[0]=a&command[1]=b`, is a list.
+ */
 export function streamQueryReader({ query, list }: Stream): (search: URLSearchParams) => StreamQuery {
   const validate = queryValidator(query)
   return (search) => {

@@ -22,8 +22,8 @@ export interface AuthorizedStream {
 }
 
 /**
- * Loads what the query names, the narrowest of it, inside the caller's organization, and checks that all that it names belongs together
- * (404 where it does not) and that the caller may (403).
+ * Loads what the query names, the narrowest of it, inside the caller's organization, and checks
+ * that all that it names belongs together (404 where it does not) and that the caller may (403).
  */
 export async function authorizeStream(
   database: Database,

@@ -10,7 +10,10 @@ export interface FakeRouter extends Router {
   readonly replacements: number
   /** Opens a request at the first endpoint of a host; the given function ends it. Throws where there is no endpoint. */
   open(host: string): () => void
-  /** A request comes for a host whose service is asleep; the given function ends its waiting. Throws where a request would not wait. */
+  /**
+   * A request comes for a host whose service is asleep; the given function ends its waiting. Throws
+   * where a request would not wait.
+   */
   knock(host: string): () => void
   /** Ports of this machine that other programs have. */
   readonly taken: Set<number>

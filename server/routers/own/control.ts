@@ -15,8 +15,9 @@ export interface ControlAnswer {
 }
 
 /**
- * One question to the router process over its control socket. Throws `unavailable` when there is no answer in time: the
- * cause has the code of the system (`ENOENT`, `ECONNREFUSED`: nobody is there). Rejects with the signal's reason on abort.
+ * One question to the router process over its control socket. Throws `unavailable` when there is no
+ * answer in time: the cause has the code of the system (`ENOENT`, `ECONNREFUSED`: nobody is there).
+ * Rejects with the signal's reason on abort.
  */
 export async function askRouter(socketPath: string, question: ControlRequest): Promise<ControlAnswer> {
   const { signal, timeoutMs } = question

@@ -53,9 +53,11 @@ const endMs = 35_000
 const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
 
 /**
- * Finds the router process that already serves this host and port, or starts one that outlives the caller. One of another version on
- * the same address ends once its successor listens beside it, so that nobody is refused; one with another address is ended first, in order.
- * May be repeated wherever it was cut off. Throws `unavailable` when the port is taken or the process does not come up.
+ * Finds the router process that already serves this host and port, or starts one that outlives the
+ * caller. One of another version on the same address ends once its successor listens beside it, so
+ * that nobody is refused; one with another address is ended first, in order. May be repeated
+ * wherever it was cut off. Throws `unavailable` when the port is taken or the process does not come
+ * up.
  */
 export async function ensureRouterProcess(options: RouterProcessOptions): Promise<RouterProcess> {
   const running = await findRouter(options)

@@ -1,4 +1,7 @@
-/** What is stored of a repository: the last contact with one git token or none, and whether the built-in host has it. */
+/**
+ * What is stored of a repository: the last contact with one git token or none, and whether the
+ * built-in host has it.
+ */
 export interface RepositoryFact {
   readonly url: string
   readonly git_token_id: string | null

@@ -37,9 +37,16 @@ const port = (number: number, change: object = {}) => ({
 const volume = (mount_point: string) => ({ id: mount_point, type: 'FAST_SSD' as const, size: 1, mount_point })
 const probe = (type: object) => ({
   healthchecks: {
-    readiness_probe: { type, initial_delay_seconds: 0, period_seconds: 1, timeout_seconds: 1, success_threshold: 1, failure_threshold: 1 },
+    readiness_probe: {
+      type,
+      initial_delay_seconds: 0,
+      period_seconds: 1,
+      timeout_seconds: 1,
+      success_threshold: 1,
+      failure_threshold: 1,
+    },
   },
-}) // biome-ignore format: one line
+})
 
 const accepted: Record<string, object> = {
   'as much as the machine has': { cpu: 2000, memory: 4096 },
@@ -63,14 +70,30 @@ const refused: [string, object, RegExp][] = [
   ['a GPU', { gpu: 1 }, /^gpu must be 0/],
   ['no instance at most', { max_running_instances: 0 }, /^max_running_instances/],
   ['more at least than at most', { min_running_instances: 2 }, /^min_running_instances/],
-  ['a port twice', { ports: [port(80), port(80, { id: 'x', name: 'other' })] }, /^ports\[1\]\.internal_port is used twice/],
+  [
+    'a port twice',
+    { ports: [port(80), port(80, { id: 'x', name: 'other' })] },
+    /^ports\[1\]\.internal_port is used twice/,
+  ],
   ['a name twice', { ports: [port(80), port(81, { name: 'p80' })] }, /^ports\[1\]\.name is used twice/],
   ['an id twice', { ports: [port(80), port(81, { id: '80' })] }, /^ports\[1\]\.id is used twice/],
-  ['a volume’s id twice', { storage: [volume('/a'), { ...volume('/b'), id: '/a' }] }, /^storage\[1\]\.id is used twice/],
+  [
+    'a volume’s id twice',
+    { storage: [volume('/a'), { ...volume('/b'), id: '/a' }] },
+    /^storage\[1\]\.id is used twice/,
+  ],
   ['a name that is no label', { ports: [port(80, { name: 'a_b' })] }, /^ports\[0\]\.name/],
-  ['two default ports', { ports: [port(80, { is_default: true }), port(81, { is_default: true })] }, /^ports must have/],
+  [
+    'two default ports',
+    { ports: [port(80, { is_default: true }), port(81, { is_default: true })] },
+    /^ports must have/,
+  ],
   ['public gRPC', { ports: [port(80), port(81, { protocol: 'GRPC' })] }, /^ports\[1\]\.publicly_accessible/],
-  ['two volumes at one place', { storage: [volume('/a'), { ...volume('/a'), id: 'x' }] }, /^storage\[1\]\.mount_point is used twice/],
+  [
+    'two volumes at one place',
+    { storage: [volume('/a'), { ...volume('/a'), id: 'x' }] },
+    /^storage\[1\]\.mount_point is used twice/,
+  ],
   ['a volume over the kernel’s files', { storage: [volume('/proc/1')] }, /^storage\[0\]\.mount_point/],
   ['a volume at the top', { storage: [volume('/')] }, /^storage\[0\]\.mount_point/],
   ['a volume that climbs', { storage: [volume('/a/../b')] }, /^storage\[0\]\.mount_point/],
@@ -80,16 +103,35 @@ const refused: [string, object, RegExp][] = [
   ['a probe with a line break', probe({ http: { path: '/a\r\nX: y', scheme: 'HTTP', port: 1 } }), /http\.path/],
   ['a stage with an option', { docker_target_build_stage: 'x --network=host' }, /^docker_target_build_stage/],
   ['an icon that is a program', { icon_uri: 'javascript:alert(1)' }, /^icon_uri/],
-] // biome-ignore format: one line a case
+]
 for (const [what, change, message] of refused) {
   test(`refuses ${what}`, () => assert.throws(() => check(change), { code: 'invalid', message }))
 }
 
 test('what a repository or a shell could be made of is no branch', () => {
-  for (const branch of ['-x', 'a..b', 'a b', '@{u}', 'x.lock', 'x.lock/y', '/x', 'x/', 'a\\b', 'a~1', 'a^', 'a:b', '*', '$(id)', 'a;b', 'a//b', 'a/.b', 'a.']) {
+  for (const branch of [
+    '-x',
+    'a..b',
+    'a b',
+    '@{u}',
+    'x.lock',
+    'x.lock/y',
+    '/x',
+    'x/',
+    'a\\b',
+    'a~1',
+    'a^',
+    'a:b',
+    '*',
+    '$(id)',
+    'a;b',
+    'a//b',
+    'a/.b',
+    'a.',
+  ]) {
     assert.throws(() => check(git({ branch })), { code: 'invalid', message: /^git_repository\.branch/ }, branch)
   }
-}) // biome-ignore format: one line
+})
 
 test('a path stays inside the repository', () => {
   for (const path of ['../x', 'a/../../b', '-r', 'a\\b', 'C:\\x', 'a\nb', 'a\0b']) {

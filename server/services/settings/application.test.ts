@@ -54,21 +54,38 @@ test('the first public port is the default one, unless another is named', () => 
 })
 
 test('ports have names and outer ports of their own', () => {
-  const ports = [port(80), port(81, { name: 'admin' }), port(82, { publicly_accessible: false }), port(83, { protocol: 'TCP' })]
+  const ports = [
+    port(80),
+    port(81, { name: 'admin' }),
+    port(82, { publicly_accessible: false }),
+    port(83, { protocol: 'TCP' }),
+  ]
   assert.deepEqual(
     made({ ports }).ports.map(({ name, external_port }) => [name, external_port]),
-    [['p80', 443], ['admin', 443], ['p82', undefined], ['p83', 83]],
+    [
+      ['p80', 443],
+      ['admin', 443],
+      ['p82', undefined],
+      ['p83', 83],
+    ],
   )
   assert.equal(made({ ports: [port(80, { external_port: 8443 })] }).ports[0]?.external_port, 8443)
-}) // biome-ignore format: one line
+})
 
 test('what a change leaves out stays, and null clears', () => {
   const former = made({ dockerfile_path: 'Dockerfile.web', entrypoint: '/run', ephemeral_storage_in_gib: 4, cpu: 100 })
   const same = changeSettings(former, {}, undefined)
   assert.deepEqual(JSON.parse(JSON.stringify(same)), JSON.parse(JSON.stringify(former)))
-  const cleared = changeSettings(former, { dockerfile_path: null, entrypoint: null, ephemeral_storage_in_gib: null }, undefined)
-  assert.deepEqual([cleared.dockerfile_path, cleared.entrypoint, cleared.ephemeral_storage_in_gib, cleared.cpu], [null, undefined, undefined, 100])
-}) // biome-ignore format: one line
+  const cleared = changeSettings(
+    former,
+    { dockerfile_path: null, entrypoint: null, ephemeral_storage_in_gib: null },
+    undefined,
+  )
+  assert.deepEqual(
+    [cleared.dockerfile_path, cleared.entrypoint, cleared.ephemeral_storage_in_gib, cleared.cpu],
+    [null, undefined, undefined, 100],
+  )
+})
 
 test('ports and volumes that were there keep their ids, whether or not the body names them', () => {
   const former = made({ ports: [port(80), port(81)], storage: [volume('/a'), volume('/b')] })

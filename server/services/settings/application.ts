@@ -59,8 +59,9 @@ export const newSettings = (
   changeSettings({ icon_uri: icon, dockerfile_path: null, docker_target_build_stage: null }, body, tokenType)
 
 /**
- * The settings after a change: what the body leaves out stays, null clears. Ports and storages that were there already keep
- * their ids, also when the body does not name them: a volume is found again by its id.
+ * The settings after a change: what the body leaves out stays, null clears. Ports and storages that
+ * were there already keep their ids, also when the body does not name them: a volume is found again
+ * by its id.
  */
 export function changeSettings(
   former: Former,

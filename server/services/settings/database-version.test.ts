@@ -32,7 +32,8 @@ test('a version is changed as far as the data of the former one can be opened', 
 test('a refusal says what to do', () => {
   assert.equal(
     refusal('POSTGRESQL', '15', '16'),
-    '"orders" has data of PostgreSQL 15, which PostgreSQL 16 does not open. Make another database with version 16, and dump and ' +
+    '"orders" has data of PostgreSQL 15, which PostgreSQL 16 does not open. Make another database with ' +
+      'version 16, and dump and ' +
       'restore the data (pg_dump and psql); or uninstall this one, which erases its data.',
   )
 })

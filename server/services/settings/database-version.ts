@@ -1,6 +1,9 @@
 import type { DatabaseType } from '@quayside/contract/services/database.ts'
 
-/** By the type: its name for people, what copies data from one version to another, and what it opens of other versions. */
+/**
+ * By the type: its name for people, what copies data from one version to another, and what it opens
+ * of other versions.
+ */
 const rules: Record<
   DatabaseType,
   {
@@ -31,7 +34,8 @@ export function versionRefusal(
   if (isMajorChange(from, to) && rule.opensOlderMajor && !isOlder(to, from)) return undefined
   return (
     `"${name}" has data of ${rule.name} ${from}, which ${rule.name} ${to} does not open. ` +
-    `Make another database with version ${to}, and dump and restore the data (${rule.tools}); or uninstall this one, which erases its data.`
+    `Make another database with version ${to}, and dump and restore the data (${rule.tools}); or uninstall ` +
+    'this one, which erases its data.'
   )
 }
 

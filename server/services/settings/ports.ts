@@ -64,7 +64,10 @@ interface Identified {
   readonly id?: string | null
 }
 
-/** The id that an entry of a list had before: the one that it names, else that of its former self, unless another entry names that. */
+/**
+ * The id that an entry of a list had before: the one that it names, else that of its former self,
+ * unless another entry names that.
+ */
 export function keptId<B extends Identified, F extends { readonly id: string }>(
   entry: B,
   all: readonly B[],

@@ -14,26 +14,76 @@ const read = (public_path?: string, public_path_rewrite?: string) => {
 test('a path of a port is read as a plain path or as one followed by everything below it', () => {
   const cases: [Parameters<typeof read>, ReturnType<typeof read>][] = [
     [[], ['/', undefined]],
-    [['', ''], ['/', undefined]],
+    [
+      ['', ''],
+      ['/', undefined],
+    ],
     [['/'], ['/', undefined]],
     [['/api'], ['/api', undefined]],
     [['/api/'], ['/api', undefined]],
     [['/api/v2.1/~a_b-c'], ['/api/v2.1/~a_b-c', undefined]],
-    [['/api', '/'], ['/api', '/']],
-    [['/api/', '/v1/'], ['/api', '/v1']],
-    [['/(.*)', '/api/$1'], ['/', '/api']],
-    [['/api/(.*)', '/$1'], ['/api', '/']],
-    [['/api/?(.*)', '/v1/$1'], ['/api', '/v1']],
-    [['/api(/|$)(.*)', '/$2'], ['/api', '/']],
+    [
+      ['/api', '/'],
+      ['/api', '/'],
+    ],
+    [
+      ['/api/', '/v1/'],
+      ['/api', '/v1'],
+    ],
+    [
+      ['/(.*)', '/api/$1'],
+      ['/', '/api'],
+    ],
+    [
+      ['/api/(.*)', '/$1'],
+      ['/api', '/'],
+    ],
+    [
+      ['/api/?(.*)', '/v1/$1'],
+      ['/api', '/v1'],
+    ],
+    [
+      ['/api(/|$)(.*)', '/$2'],
+      ['/api', '/'],
+    ],
     [['/api/.*'], ['/api', undefined]],
-    [['/api/.*', '/v1'], ['/api', '/v1']],
+    [
+      ['/api/.*', '/v1'],
+      ['/api', '/v1'],
+    ],
   ]
   for (const [given, expected] of cases) assert.deepEqual(read(...given), expected, given.join(' → '))
-}) // biome-ignore format: one line a case
+})
 
 test('other paths and rewrites are refused with what is expected', () => {
-  const paths = ['api', '//', '/api//v1', '/./x', '/../x', '/a b', '/a%20b', '/a;b', '/a?b', '/a#b', '/a\\b', '/é', '/`)', '/[a-z]+']
-  const patterns = ['^/api', '/api.*', '/(a|b)', '/a(.*)b', '/(.*)/(.*)', '/api(.*)', '/*', '/{x}', '/api\n', `/${'a'.repeat(1000)}`]
+  const paths = [
+    'api',
+    '//',
+    '/api//v1',
+    '/./x',
+    '/../x',
+    '/a b',
+    '/a%20b',
+    '/a;b',
+    '/a?b',
+    '/a#b',
+    '/a\\b',
+    '/é',
+    '/`)',
+    '/[a-z]+',
+  ]
+  const patterns = [
+    '^/api',
+    '/api.*',
+    '/(a|b)',
+    '/a(.*)b',
+    '/(.*)/(.*)',
+    '/api(.*)',
+    '/*',
+    '/{x}',
+    '/api\n',
+    `/${'a'.repeat(1000)}`,
+  ]
   for (const path of [...paths, ...patterns]) assert.throws(() => read(path), /^Error: public_path must be /, path)
   const rewrites: [string, string][] = [
     ['/api', 'v1'],
@@ -51,7 +101,7 @@ test('other paths and rewrites are refused with what is expected', () => {
   for (const [path, rewrite] of rewrites) {
     assert.throws(() => read(path, rewrite), /^Error: public_path_rewrite must be /, `${path} → ${rewrite}`)
   }
-}) // biome-ignore format: lists
+})
 
 const port = (internal_port: number, rest: Partial<Parameters<typeof checkPorts>[0][number]> = {}) => ({
   id: `${internal_port}`,
@@ -64,17 +114,28 @@ const port = (internal_port: number, rest: Partial<Parameters<typeof checkPorts>
 })
 
 test('ports that share a host name have different paths, and only public HTTP ports have one', () => {
-  checkPorts([port(80, { is_default: true }), port(81), port(82, { public_path: '/api' }), port(83, { public_path: '/' })])
+  checkPorts([
+    port(80, { is_default: true }),
+    port(81),
+    port(82, { public_path: '/api' }),
+    port(83, { public_path: '/' }),
+  ])
   checkPorts([port(80, { is_default: true, publicly_accessible: false, public_path: '/' })])
   const refused = (ports: Parameters<typeof checkPorts>[0], message: RegExp): void =>
     assert.throws(() => checkPorts(ports), { code: 'invalid', message })
-  refused([port(80, { public_path: '/api' }), port(81, { public_path: '/api/' })], /^ports\[1\]\.public_path is that of ports\[0\]/)
-  refused([port(80, { is_default: true, public_path: '/a' }), port(81, { public_path: '/a' })], /^ports\[1\]\.public_path/)
+  refused(
+    [port(80, { public_path: '/api' }), port(81, { public_path: '/api/' })],
+    /^ports\[1\]\.public_path is that of ports\[0\]/,
+  )
+  refused(
+    [port(80, { is_default: true, public_path: '/a' }), port(81, { public_path: '/a' })],
+    /^ports\[1\]\.public_path/,
+  )
   refused([port(80, { publicly_accessible: false, public_path: '/a' })], /^ports\[0\]\.public_path must be absent/)
   refused([port(80, { protocol: 'TCP', public_path_rewrite: '/a' })], /^ports\[0\]\.public_path must be absent/)
   refused([port(80, { public_path: 'a' })], /^ports\[0\]\.public_path must be a path such as \/api/)
   refused([port(80, { public_path_rewrite: 'a' })], /^ports\[0\]\.public_path_rewrite must be a path such as \/v1/)
-}) // biome-ignore format: one line a case
+})
 
 test('a path as long as a body allows is read in linear time', () => {
   const started = performance.now()

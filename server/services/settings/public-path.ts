@@ -22,8 +22,9 @@ const tails: readonly (readonly [end: string, group: number])[] = [
 ]
 
 /**
- * Reads the path of a port: `/api`, or the same as a pattern that ends with everything below it, such as `/api/(.*)`. A pattern is rewritten to
- * `/v1/$1`, a plain path to `/v1`. Throws an Error whose message follows the name of the field that is wrong.
+ * Reads the path of a port: `/api`, or the same as a pattern that ends with everything below it,
+ * such as `/api/(.*)`. A pattern is rewritten to `/v1/$1`, a plain path to `/v1`. Throws an Error
+ * whose message follows the name of the field that is wrong.
  */
 export function readPublicPath({ public_path, public_path_rewrite }: PathFields): PublicPath {
   const given = public_path || '/'
@@ -31,7 +32,8 @@ export function readPublicPath({ public_path, public_path_rewrite }: PathFields)
   const path = plainPath(given.slice(0, given.length - end.length))
   if (path === undefined) {
     throw new Error(
-      'public_path must be a path such as /api, of letters, digits, "-", ".", "_" and "~", or such a path followed by /(.*), /?(.*), (/|$)(.*) or /.*. Other patterns are not available.',
+      'public_path must be a path such as /api, of letters, digits, "-", ".", "_" and "~", or such a path ' +
+        'followed by /(.*), /?(.*), (/|$)(.*) or /.*. Other patterns are not available.',
     )
   }
   return { path, rewrite: public_path_rewrite ? readRewrite(public_path_rewrite, group) : undefined }
@@ -56,6 +58,9 @@ function plainPath(text: string): string | undefined {
 /** Whether a port takes every path and shows it to its service as it is. */
 export const takesEverything = ({ path, rewrite }: PublicPath): boolean => path === '/' && rewrite === undefined
 
-/** Whether a public port answers at the main host name of its service and at its custom domains; its own host name it has anyway. */
+/**
+ * Whether a public port answers at the main host name of its service and at its custom domains; its
+ * own host name it has anyway.
+ */
 export const sharesHost = ({ is_default }: { readonly is_default: boolean }, { path }: PublicPath): boolean =>
   is_default || path !== '/'

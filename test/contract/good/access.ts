@@ -28,7 +28,8 @@ export const accessRequests: Partial<Record<OperationName, Good>> = {
       const { organizationId } = objects
       await platform.database`
         insert into custom_role (id, organization_id, created_at, updated_at, name)
-        values ('0190b000-0000-7000-8000-0000000000aa', ${organizationId}, now(), now(), 'known') on conflict do nothing`
+        values ('0190b000-0000-7000-8000-0000000000aa', ${organizationId}, now(), now(), 'known')
+        on conflict do nothing`
       return undefined
     },
   },

@@ -36,11 +36,14 @@ const onceDeployed = (kind: 'container' | 'database' | 'job' | 'helm'): Good => 
     await database`
       insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
         created_at, updated_at, started_at, finished_at)
-      values (${id}, ${environmentId}, ${id}, 'DEPLOY', 'SUCCESS', 'API', 'fixture', 'fixture', now(), now(), now(), now())`
+      values (${id}, ${environmentId}, ${id}, 'DEPLOY', 'SUCCESS', 'API', 'fixture', 'fixture', now(), now(), now(),
+      now())`
     await database`
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state, status,
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      status,
         former_state, started_at, finished_at)
-      values (${id}, ${serviceId}, ${kind}, 'fixture', 'app://icon', 'stage', 0, 'DEPLOYED', 'SUCCESS', 'READY', now(), now())`
+      values (${id}, ${serviceId}, ${kind}, 'fixture', 'app://icon', 'stage', 0, 'DEPLOYED', 'SUCCESS', 'READY',
+      now(), now())`
     return fresh
   },
 })

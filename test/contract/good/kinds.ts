@@ -14,7 +14,8 @@ const registryId = '0190a000-0000-7000-8000-0000000000a1'
 const withRegistry: Prepare = async ({ database }, { organizationId }) => {
   await database`
     insert into container_registry (id, organization_id, created_at, updated_at, name, kind, url)
-    values (${registryId}, ${organizationId}, now(), now(), 'of a container', 'GENERIC_CR', 'https://registry.example.com')
+    values (${registryId}, ${organizationId}, now(), now(), 'of a container', 'GENERIC_CR',
+    'https://registry.example.com')
     on conflict do nothing`
   return undefined
 }
@@ -52,8 +53,10 @@ const alone: Prepare = async ({ database }, { more }) => {
 /** A run that went well. */
 const hasRun: Prepare = async ({ database }, { more }) => {
   await database`
-    insert into job_run (id, service_id, release_id, "trigger", event, status, created_at, updated_at, started_at, finished_at)
-    values (gen_random_uuid(), ${more['jobId'] ?? ''}, gen_random_uuid(), 'CRON', 'CRON', 'SUCCESS', now(), now(), now(), now())`
+    insert into job_run (id, service_id, release_id, "trigger", event, status, created_at, updated_at, started_at,
+    finished_at)
+    values (gen_random_uuid(), ${more['jobId'] ?? ''}, gen_random_uuid(), 'CRON', 'CRON', 'SUCCESS', now(), now(),
+    now(), now())`
   return undefined
 }
 

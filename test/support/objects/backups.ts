@@ -21,8 +21,10 @@ export const addBackups: Contribution = async ({ database, rooms, objects }) => 
     const key = Buffer.alloc(32, 7).toString('base64')
     const sealedKey = await rooms.vault.seal(database, objects.organizationId, cell, key)
     await database`
-      insert into backup_file (backup_id, number, mount_point, path, archive_bytes, file_bytes, entries, digest, sealed_key)
-      values (${id}, 1, ${mountPoint[kind]}, ${`${objects.organizationId}/${ids[kind]}/${id}-1.qsb`}, 2048, 1024, 2, '00', ${sealedKey})`
+      insert into backup_file (backup_id, number, mount_point, path, archive_bytes, file_bytes, entries, digest,
+      sealed_key)
+      values (${id}, 1, ${mountPoint[kind]}, ${`${objects.organizationId}/${ids[kind]}/${id}-1.qsb`}, 2048, 1024, 2,
+      '00', ${sealedKey})`
     more[`${kind}.backupId`] = id
   }
   return more

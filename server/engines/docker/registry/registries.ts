@@ -90,7 +90,8 @@ export async function sourceOf(
   if (!isAddress(host)) {
     throw new EngineError(
       'refused',
-      `The image "${name.slice(0, 200)}" has no registry that can be asked: "${host.slice(0, 100)}" is not the address of a host. Correct the host and port in its name.`,
+      `The image "${name.slice(0, 200)}" has no registry that can be asked: "${host.slice(0, 100)}" is not ` +
+        'the address of a host. Correct the host and port in its name.',
     )
   }
   const repository = name.slice(host.length + 1)
