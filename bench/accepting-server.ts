@@ -9,9 +9,9 @@ import { findEnvironment, insertOrganization } from '../server/organizations/ind
 import { composeServer } from './whole-server.ts'
 
 /**
- * The whole server without its workflows: it accepts requests and leaves them queued. Arguments: port,
- * URL of an empty database, directory, number of environments to create, each with one application.
- * Writes `accepting.json` before it listens.
+ * The whole server without its workflows: it accepts requests and leaves them queued. Arguments:
+ * port, URL of an empty database, directory, number of environments to create, each with one
+ * application. Writes `accepting.json` before it listens.
  */
 const [port = '', url = '', directory = '', count = ''] = process.argv.slice(2)
 const { database, publicUrl, ...composition } = await composeServer({ port, url, directory })

@@ -18,8 +18,8 @@ const environments = 10_000
 
 /**
  * Measures deployments accepted a second, each stored durably and answered, against the floor of
- * reading. The server does not run them because its workflows are not started. Its database is in the
- * PostgreSQL of the installation.
+ * reading. The server does not run them because its workflows are not started. Its database is in
+ * the PostgreSQL of the installation.
  */
 export const accepting: Benchmark = {
   figures: ['accept-deploy'],

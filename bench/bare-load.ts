@@ -13,9 +13,9 @@ const connections = 32
 const empty = '\r\n\r\n'
 
 /**
- * Measures GET requests answered a second, over 32 connections to 127.0.0.1. It only writes bytes and
- * finds the end of each response: a load program that costs more than a proxy measures itself. Throws
- * unless every response is a 200 with its length.
+ * Measures GET requests answered a second, over 32 connections to 127.0.0.1. It only writes bytes
+ * and finds the end of each response: a load program that costs more than a proxy measures itself.
+ * Throws unless every response is a 200 with its length.
  */
 export async function bareLoad({ port, host, paths, seconds }: BareLoad): Promise<number> {
   const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}${empty}`))

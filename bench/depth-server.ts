@@ -10,8 +10,8 @@ import { composeServer } from './whole-server.ts'
 
 /**
  * The whole server with many deployments of one application. Arguments: port, URL of an empty
- * database, directory, number of deployments. Writes `depth.json` before it listens: a token, the paths
- * of both histories, and the times for variables.
+ * database, directory, number of deployments. Writes `depth.json` before it listens: a token, the
+ * paths of both histories, and the times for variables.
  */
 const [port = '', url = '', directory = '', count = ''] = process.argv.slice(2)
 const { database, app, rooms, vault } = await composeServer({ port, url, directory })

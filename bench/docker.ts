@@ -31,8 +31,8 @@ export async function list(
 }
 
 /**
- * Removes everything of an installation from the engine by its label: containers, networks, volumes,
- * and the images of its services. `host` is the host name of one of its applications.
+ * Removes everything of an installation from the engine by its label: containers, networks,
+ * volumes, and the images of its services. `host` is the host name of one of its applications.
  */
 export async function removeInstance(host: string): Promise<void> {
   const shortId = /-([0-9a-f]{8})\.[^.]+$/.exec(host)?.[1] ?? ''

@@ -16,8 +16,9 @@ const image = 'quayside-bench/answering'
 const command = ['node', '-e', 'require("node:http").createServer((_, r) => r.end("ok")).listen(8080)']
 
 /**
- * Measures the first deployment of twenty services in four stages against the same containers started
- * by hand, stage by stage: on Docker's default network, and on their own network (ADR 0027).
+ * Measures the first deployment of twenty services in four stages against the same containers
+ * started by hand, stage by stage: on Docker's default network, and on their own network (ADR
+ * 0027).
  */
 export const environment: Benchmark = {
   figures: ['environment-deploy', 'environment-deploy-network'],

@@ -6,8 +6,8 @@ const limitMs = 120_000
 
 /**
  * Follows the changes of an organization until a deployment of the environment has ended. A stream
- * costs the server less than polling. `ended` settles with the status. It rejects if the stream ends
- * before, or after two minutes.
+ * costs the server less than polling. `ended` settles with the status. It rejects if the stream
+ * ends before, or after two minutes.
  */
 export async function followDeployment(
   { port, token }: Pick<Installation, 'port' | 'token'>,

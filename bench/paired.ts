@@ -7,9 +7,9 @@ export interface Paired {
 }
 
 /**
- * Alternates floor and subject: floor, subject, floor, subject, …, floor. Each value of the subject is
- * compared with the mean of the two floors around it, so that a machine that gets slower slows both.
- * The subject may return several values a round.
+ * Alternates floor and subject: floor, subject, floor, subject, …, floor. Each value of the subject
+ * is compared with the mean of the two floors around it, so that a machine that gets slower slows
+ * both. The subject may return several values a round.
  */
 export async function paired<Name extends string>(
   rounds: number,

@@ -14,8 +14,8 @@ import { composeServer } from './whole-server.ts'
 
 /**
  * The whole server with one service of each kind, fifty applications, and an issuer of JWTs.
- * Arguments: port, URL of an empty database, directory. Writes `reading.json` before it listens: the
- * tokens, and the reads with the statements and response of each.
+ * Arguments: port, URL of an empty database, directory. Writes `reading.json` before it listens:
+ * the tokens, and the reads with the statements and response of each.
  */
 const [port = '', url = '', directory = ''] = process.argv.slice(2)
 

@@ -18,9 +18,10 @@ const plans: Readonly<Record<string, Plan>> = {
 }
 
 /**
- * Counts the requests without a complete 200 while changes of an application are deployed repeatedly.
- * In some deployments the server is killed and restarted. Requests come at a constant rate, even if
- * earlier ones are not answered. One half uses persistent connections, the other a new one each.
+ * Counts the requests without a complete 200 while changes of an application are deployed
+ * repeatedly. In some deployments the server is killed and restarted. Requests come at a constant
+ * rate, even if earlier ones are not answered. One half uses persistent connections, the other a
+ * new one each.
  */
 export const redeploying: readonly Benchmark[] = Object.entries(plans).map(([name, plan]) => ({
   figures: [name],

@@ -10,8 +10,8 @@ const rounds = 3
 
 /**
  * Measures the time from `npm start` to "Ready." and an application that answers: on an empty data
- * directory with everything installed, and on the same directory after a stop. The base image of the
- * example counts as missing.
+ * directory with everything installed, and on the same directory after a stop. The base image of
+ * the example counts as missing.
  */
 export const starting: Benchmark = {
   figures: ['start-empty', 'start-existing'],

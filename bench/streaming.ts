@@ -31,8 +31,8 @@ export const streaming: Benchmark = {
 
 /**
  * Measures the growth of the server's memory with many clients of server-sent events, half a minute
- * after the last one connected. Some connect and leave before, so that the memory for the first client
- * does not count.
+ * after the last one connected. Some connect and leave before, so that the memory for the first
+ * client does not count.
  */
 async function measureClients(session: Session, installation: Installation, organization: string): Promise<number> {
   const pid = await installation.serverPid()

@@ -15,7 +15,7 @@ test('the version is read out of what the build prints', () => {
   assert.equal(versionIn('Step 2/9'), undefined)
 })
 
-test('recipes are chosen by the types of databases, and an unknown one is told', () => {
+test('recipes are chosen by the types of databases, and an unknown one is reported', () => {
   assert.deepEqual(chosen([]), [...Object.keys(recipes), ...Object.keys(missing)])
   assert.deepEqual(chosen(['redis', 'postgresql']), ['postgresql', 'redis'])
   assert.throws(() => chosen(['oracle']), /no recipe "oracle"; there are postgresql, mysql, redis, mongodb/)

@@ -66,6 +66,6 @@ test('finds the data of an engine that keeps them elsewhere', () => {
   assert.equal(dataRootOfEngine(''), '/var/lib/docker')
   assert.equal(dataRootOfEngine('{"live-restore": true}'), '/var/lib/docker')
   assert.equal(dataRootOfEngine('{"data-root": "/srv/docker"}'), '/srv/docker')
-  // Why the engine does not start with such settings is told by the engine.
+  // The engine itself reports why it does not start with such settings.
   assert.equal(dataRootOfEngine('{"data-root": '), '/var/lib/docker')
 })

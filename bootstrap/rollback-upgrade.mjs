@@ -72,7 +72,8 @@ function newestSnapshot(snapshots) {
 
 /**
  * Switches the checkout. The database is restored already, so any start works from then on.
- * @param {{ checkout: ReturnType<typeof openCheckout>, directory: string, head: string, commit: string }} change
+ * @param {{ checkout: ReturnType<typeof openCheckout>, directory: string, head: string, commit:
+ * string }} change
  */
 async function switchBack({ checkout, directory, head, commit }) {
   ;(await mustLock(directory)).close()

@@ -91,7 +91,7 @@ async function show(program, args, options) {
 }
 
 /**
- * Ends the process group of a program after the limit, and when this process is told to end.
+ * Ends the process group of a program after the limit, and when this process gets a signal to end.
  * Returns a function that stops watching.
  * @param {import('node:child_process').ChildProcess} child
  * @param {string} program

@@ -48,7 +48,8 @@ export function usesApt(osRelease) {
  * Pure: returns what must be installed and started before the server can start. With a refusal,
  * nothing may be done.
  * @param {Found} found
- * @returns {{ packages: string[], startDocker: StartDocker | undefined, refusal: string | undefined }}
+ * @returns {{ packages: string[],
+ *   startDocker: StartDocker | undefined, refusal: string | undefined }}
  */
 export function planSystem(found) {
   const wantsDocker = found.docker !== 'answers'

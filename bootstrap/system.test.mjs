@@ -30,7 +30,7 @@ test('knows Debian and what comes from it', () => {
   assert.ok(!usesApt(''))
 })
 
-test('does nothing where everything is there, whoever asks', () => {
+test('does nothing if everything exists, for every user', () => {
   const nothing = { packages: [], startDocker: undefined, refusal: undefined }
   assert.deepEqual(planSystem(debian), nothing)
   assert.deepEqual(planSystem({ ...debian, isRoot: false, isApt: false, hasDockerd: false }), nothing)

@@ -41,7 +41,7 @@ test('fetches a program once, and unpacks it without installing it', () =>
     },
   ))
 
-test('reads the lists of packages anew where there are none, and says why it gives up', () =>
+test('reads the lists of packages again if there are none, and reports why it fails', () =>
   bring(
     {},
     () => ({ code: 100, output: 'E: no packages found' }),

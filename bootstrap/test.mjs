@@ -7,7 +7,10 @@ import { runCheck, runTests } from './run-suite.mjs'
 import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 
-/** @typedef {(more?: { print?: (text: string) => void }) => Promise<import('./suites.mjs').Counts>} Suite */
+/**
+ * @typedef {(more?: { print?: (text: string) => void }) => Promise<import('./suites.mjs').Counts>}
+ * Suite
+ */
 
 /**
  * Runs suites at the same time, because tests with an engine mostly wait. Shows the output of the

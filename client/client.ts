@@ -1,4 +1,6 @@
-/** A typed client computed from the contract, with a function of the same name for every operation. */
+/**
+ * A typed client computed from the contract, with a function of the same name for every operation.
+ */
 import { type Contract, contract, type Operation, pathParameters, type Static } from '@quayside/contract'
 import type { Sent, TSchema } from '@quayside/contract/schema.ts'
 
@@ -27,8 +29,8 @@ type Answer<O> = O extends { readonly status: 204 }
     : never
 
 /**
- * The path parameters by name, and `query` and `body` if the operation has them. A body or query with
- * a required field is itself required.
+ * The path parameters by name, and `query` and `body` if the operation has them. A body or query
+ * with a required field is itself required.
  */
 export type Input<O extends Operation> = ParametersOf<O['path']> & Part<O, 'query'> & Part<O, 'body'>
 /** A function for each of some operations. */
@@ -64,8 +66,8 @@ export interface ClientOptions {
 export const createClient = (options: ClientOptions): Client => createClientOf(contract, options)
 
 /**
- * Creates a client of some operations. The cast joins the names computed at run time with the types of
- * the same table.
+ * Creates a client of some operations. The cast joins the names computed at run time with the types
+ * of the same table.
  */
 export function createClientOf<const C extends Operations>(operations: C, options: ClientOptions): ClientOf<C> {
   const entries = Object.entries<Operation>(operations).map(([name, operation]) => [

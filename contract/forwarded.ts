@@ -46,9 +46,9 @@ function hopAddress(text: string): string | undefined {
 }
 
 /**
- * Returns the addresses that a request went through, from its client to `peer`. Entries are read from
- * the end up to the first address that is not a trusted proxy. That is the client. The client itself
- * sent the entries before it, so they do not count.
+ * Returns the addresses that a request went through, from its client to `peer`. Entries are read
+ * from the end up to the first address that is not a trusted proxy. That is the client. The client
+ * itself sent the entries before it, so they do not count.
  */
 export function forwardedChain(
   peer: string,

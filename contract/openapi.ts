@@ -37,9 +37,7 @@ export interface OpenApiOptions {
   readonly socketsAmongPaths?: boolean
 }
 
-/**
- * Returns the OpenAPI 3.1 document of the whole contract. Shared parts are written once.
- */
+/** Returns the OpenAPI 3.1 document of the whole contract. Shared parts are written once. */
 export function openApi(version: string, { socketsAmongPaths = false }: OpenApiOptions = {}): Json {
   const { paths: all, schemas } = shareSchemas({ ...plainPaths(), ...streamDescriptions() })
   const isSocket = ([path]: readonly [string, Json]): boolean => streamPaths.some((one) => one === path)

@@ -96,8 +96,8 @@ const ofClusterLevel: Record<ClusterLevel, readonly Permission[]> = {
 }
 
 /**
- * Returns the permissions at a place. A custom role may read a project if it may read one mode of its
- * environments. It has any other permission on a project only if it has it for all modes.
+ * Returns the permissions at a place. A custom role may read a project if it may read one mode of
+ * its environments. It has any other permission on a project only if it has it for all modes.
  */
 export function permissionsAt(rights: Rights, place: Place): readonly Permission[] {
   if ('permissions' in rights) return rights.permissions
@@ -144,10 +144,10 @@ export function mayUseCluster(rights: Rights, clusterId: string): boolean {
 }
 
 /**
- * Returns whether a caller may fetch from or push to a repository of the built-in git host. `usedAt`
- * has the environments whose services use it. Fetching requires READ in one of them. A push affects
- * all of them, so it requires WRITE in each. An unused repository requires the permission in all
- * projects.
+ * Returns whether a caller may fetch from or push to a repository of the built-in git host.
+ * `usedAt` has the environments whose services use it. Fetching requires READ in one of them. A
+ * push affects all of them, so it requires WRITE in each. An unused repository requires the
+ * permission in all projects.
  */
 export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedAt: readonly Place[]): boolean {
   const places = usedAt.length > 0 ? usedAt : [{ projectId: '' }]
@@ -156,8 +156,8 @@ export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedA
 }
 
 /**
- * Returns whether a service or a form may name a repository of the built-in git host. The caller must
- * be allowed to fetch it, unless no service uses it yet.
+ * Returns whether a service or a form may name a repository of the built-in git host. The caller
+ * must be allowed to fetch it, unless no service uses it yet.
  */
 export const mayNameRepository = (rights: Rights, usedAt: readonly Place[]): boolean =>
   usedAt.length === 0 || mayUseRepository(rights, 'read', usedAt)

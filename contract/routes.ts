@@ -87,9 +87,7 @@ export interface RouteRules {
   readonly basicAuth?: readonly BasicCredential[]
 }
 
-/**
- * When a request is retried. No rule retries a request that may have had an effect.
- */
+/** When a request is retried. No rule retries a request that may have had an effect. */
 export interface RetryRule {
   /** The most tries after the first. */
   readonly times: number
@@ -117,9 +115,9 @@ export type RetryCondition = (typeof retryConditions)[number]
 export interface BasicCredential {
   readonly login: string
   /**
-   * The hash of its password: `$apr1$<salt>$<hash>` as htpasswd writes it, `scrypt:<salt>:<hash>` of
-   * the password, or `sha1-scrypt:<salt>:<hash>` of its SHA-1. Salt and hash are in base64url. The
-   * cost is below.
+   * The hash of its password: `$apr1$<salt>$<hash>` as htpasswd writes it, `scrypt:<salt>:<hash>`
+   * of the password, or `sha1-scrypt:<salt>:<hash>` of its SHA-1. Salt and hash are in base64url.
+   * The cost is below.
    */
   readonly hash: string
 }

@@ -5,8 +5,9 @@ type JsonObject = { readonly [key: string]: Json | undefined }
 const leastLength = 300
 
 /**
- * Moves every larger object schema that occurs in several places into `schemas`, with a `$ref` in each
- * place. Leaves examples alone. A schema is named after the field or operation where it occurs first.
+ * Moves every larger object schema that occurs in several places into `schemas`, with a `$ref` in
+ * each place. Leaves examples alone. A schema is named after the field or operation where it occurs
+ * first.
  */
 export function shareSchemas(paths: JsonObject): { readonly paths: Json; readonly schemas: JsonObject } {
   const places = new Map<string, number>()

@@ -88,8 +88,8 @@ export function refusal(action: Action, state: State): string | undefined {
 /**
  * Returns the state of an environment from those of its services: states in progress come first
  * (docs/adr/0032), then errors, then settled ones. READY if nothing was ever deployed. An existing
- * environment is never DELETED, because clients would take it for gone. It is STOPPED if its services
- * are uninstalled.
+ * environment is never DELETED, because clients would take it for gone. It is STOPPED if its
+ * services are uninstalled.
  */
 export function environmentState(states: readonly State[]): State {
   const firstOf = (...candidates: State[]): State | undefined => candidates.find((state) => states.includes(state))

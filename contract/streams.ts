@@ -22,8 +22,8 @@ export type StreamTarget = 'service' | 'environment' | 'project' | 'cluster'
 export interface Stream {
   readonly summary: string
   /**
-   * The narrowest first. The first one that the query names is the target. All ids in the query must
-   * belong together.
+   * The narrowest first. The first one that the query names is the target. All ids in the query
+   * must belong together.
    */
   readonly targets: readonly StreamTarget[]
   readonly access: Access

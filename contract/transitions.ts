@@ -96,7 +96,7 @@ function ofAction(action: Action): Transition[] {
   ]
 }
 
-/** Transitions that are the same but for the action are one. */
+/** Transitions that differ only in their action are one. */
 function merged(rows: readonly Transition[]): Transition[] {
   const same = Map.groupBy(rows, ({ event, from, to }) => JSON.stringify([event, from, to]))
   return [...same.values()].flatMap(([first, ...others]) =>
@@ -119,7 +119,8 @@ export const transitions: readonly Transition[] = [
   },
   // Its request waited, and it runs nothing: its previous state is restored.
   { event: 'cancelled', actions: anyAction, from: queued, to: idleStates, by: 'a cancellation' },
-  // An earlier stage failed, or the cluster cannot run it: it gets back the state that it had before the request.
+  // An earlier stage failed, or the cluster cannot run it: it gets back the state that it had
+  // before the request.
   { event: 'skipped', actions: anyAction, from: [...queued, 'CANCELING'], to: settled, by: 'the deployment' },
   { event: 'comes next', actions: anyAction, from: settled, to: queued, by: 'a request' },
   {

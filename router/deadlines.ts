@@ -32,9 +32,9 @@ interface Sending {
 }
 
 /**
- * Calls `over` once the endpoint has accepted no bytes for this long although some are waiting. The time is checked in
- * halves, so a stall is noticed within one and a half times the limit. The returned function cancels
- * the watch.
+ * Calls `over` once the endpoint has accepted no bytes for this long although some are waiting. The
+ * time is checked in halves, so a stall is noticed within one and a half times the limit. The
+ * returned function cancels the watch.
  */
 export function watchSending({ body, accepted, limitMs }: Sending, over: () => void): () => void {
   let [acceptedBefore, stalls] = [0, 0]

@@ -28,8 +28,8 @@ interface Passing {
 
 /**
  * One request on its way to an endpoint. It is retried, if that is safe, until a response begins.
- * The class is itself the handler of the dispatch, so that a request needs few objects. `send` never
- * throws.
+ * The class is itself the handler of the dispatch, so that a request needs few objects. `send`
+ * never throws.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #traffic: Traffic

@@ -3,8 +3,8 @@ import { monotonic, timestamp } from './clock.ts'
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
- * Writes JSON lines. The same message about the same endpoint or host is written at most once in ten
- * seconds. `leftOut` counts the skipped lines.
+ * Writes JSON lines. The same message about the same endpoint or host is written at most once in
+ * ten seconds. `leftOut` counts the skipped lines.
  */
 export interface Log {
   info(message: string, fields?: LogFields): void

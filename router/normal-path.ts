@@ -9,8 +9,8 @@ const plain = /^[/A-Za-z0-9_~-]*$/
 const visible = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
 /**
- * Returns the path of a request target in its normal form: without needless escapes, with escapes in
- * upper case. Routes are matched against this form, and endpoints receive it. Undefined if two
+ * Returns the path of a request target in its normal form: without needless escapes, with escapes
+ * in upper case. Routes are matched against this form, and endpoints receive it. Undefined if two
  * programs could read the path differently.
  */
 export function normalPath(target: string): string | undefined {

@@ -42,8 +42,8 @@ export class Ports {
   }
 
   /**
-   * Must be called after every new table. Settles once each port is open or known to be taken. Never
-   * rejects.
+   * Must be called after every new table. Settles once each port is open or known to be taken.
+   * Never rejects.
    */
   look(): Promise<void> {
     this.#turn = this.#turn.then(() => this.#follow())

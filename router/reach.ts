@@ -11,8 +11,8 @@ import type { Target } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 
 /**
- * A client whose connection is to be joined with a connection to an endpoint. At most one of `refuse`
- * and `converse` is called, and only once.
+ * A client whose connection is to be joined with a connection to an endpoint. At most one of
+ * `refuse` and `converse` is called, and only once.
  */
 export interface Caller {
   readonly traffic: Traffic

@@ -103,7 +103,7 @@ test('the router avoids a dead endpoint and fails no request', async (t) => {
     [...seen.values()].every((count) => count >= 20),
     JSON.stringify([...seen]),
   )
-  // It is tried once, and once more each time its avoidance expires.
+  // It is tried once, and again each time its avoidance expires.
   const most = 2 + Math.floor((monotonic() - start) / limits.asideMs)
   const retries = await retriesOf(bed)
   assert.ok(retries <= most, `${retries} retries, at most ${most} are expected`)

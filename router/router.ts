@@ -26,8 +26,8 @@ export interface RunningRouter {
   /** Settles once the router has ended, after `stop` or a shutdown over the control socket. */
   readonly ended: Promise<void>
   /**
-   * Stops accepting connections, lets open requests finish for at most 30 s, then closes everything.
-   * Later calls return the same promise.
+   * Stops accepting connections, lets open requests finish for at most 30 s, then closes
+   * everything. Later calls return the same promise.
    */
   stop(graceMs?: number): Promise<void>
 }

@@ -49,8 +49,8 @@ export class Routes {
   }
 
   /**
-   * Returns why a host with routes by path has none for this request: the path has no normal form, or
-   * no route has it.
+   * Returns why a host with routes by path has none for this request: the path has no normal form,
+   * or no route has it.
    */
   pathFailure(host: string, target: string): 'malformed' | 'absent' | undefined {
     const found = this.#at(host)

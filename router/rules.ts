@@ -94,8 +94,8 @@ const corsHeaders = (origin: string): string[] => [
 ]
 
 /**
- * Applies the rules to the headers of a response, as alternating names and values. `cookie` keeps the
- * client at its endpoint, below `path`.
+ * Applies the rules to the headers of a response, as alternating names and values. `cookie` keeps
+ * the client at its endpoint, below `path`.
  */
 export function ruledHeaders(
   rules: Rules,

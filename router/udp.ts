@@ -25,8 +25,8 @@ interface Session {
 }
 
 /**
- * A UDP port of this machine. Each client keeps its endpoint for as long as datagrams flow in either
- * direction. Undeliverable datagrams are dropped.
+ * A UDP port of this machine. Each client keeps its endpoint for as long as datagrams flow in
+ * either direction. Undeliverable datagrams are dropped.
  */
 export class UdpPort {
   readonly #traffic: Traffic
@@ -62,8 +62,8 @@ export class UdpPort {
   }
 
   /**
-   * Must be called after every new table. Clients of removed endpoints get another one with their next
-   * datagram.
+   * Must be called after every new table. Clients of removed endpoints get another one with their
+   * next datagram.
    */
   follow(): void {
     const host = this.#hostNow()

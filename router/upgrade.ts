@@ -23,9 +23,10 @@ export interface Upgrade {
 }
 
 /**
- * Forwards an upgrade (WebSocket and others). Joins the two connections only if the endpoint answers
+ * Forwards an upgrade (WebSocket and others). Joins the two connections only if the endpoint
+ * answers
  * 101. After any other response the connection closes, so that no later request can slip past the
- * route table.
+ *      route table.
  */
 export function passUpgrade(upgrade: Upgrade): void {
   const { traffic, client } = upgrade

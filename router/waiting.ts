@@ -34,9 +34,9 @@ export interface Wakes {
 }
 
 /**
- * Holds a limited number of requests for sleeping services until a table lists an endpoint for them.
- * Their bodies are not read meanwhile. The control plane calls `wakes` to learn which services to
- * start. If it is away, the requests time out with a message that says so.
+ * Holds a limited number of requests for sleeping services until a table lists an endpoint for
+ * them. Their bodies are not read meanwhile. The control plane calls `wakes` to learn which
+ * services to start. If it is away, the requests time out with a message that says so.
  */
 export class Waiting {
   readonly #routes: Routes
@@ -109,8 +109,8 @@ export class Waiting {
   }
 
   /**
-   * Returns the services with held requests. Waits until something has changed since `sequence`, for
-   * at most `timeoutMs`.
+   * Returns the services with held requests. Waits until something has changed since `sequence`,
+   * for at most `timeoutMs`.
    */
   wakes(sequence: number, timeoutMs: number, signal: AbortSignal): Promise<Wakes> {
     return new Promise((resolve) => {

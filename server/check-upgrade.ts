@@ -3,7 +3,8 @@ import { readConfig } from './config.ts'
 import { tryMigrations } from './database/index.ts'
 import { createLogger } from './lib/log.ts'
 import { StartError, toStartError } from './start/start-error.ts'
-// Loads what the server loads: a package that is missing, or a file that cannot be read, is found here.
+// Loads what the server loads: a package that is missing, or a file that cannot be read, is found
+// here.
 import './composition/index.ts'
 
 /**

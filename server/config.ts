@@ -17,7 +17,10 @@ export interface Config {
   readonly publicUrl: string
   readonly routerHost: string
   readonly routerPort: number
-  /** Networks of the proxies in front whose `X-Forwarded-*` are believed, by the router and by the API. */
+  /**
+   * Networks of the proxies in front whose `X-Forwarded-*` are believed, by the router and by the
+   * API.
+   */
   readonly trustedProxies: readonly string[]
   /** Limits of client connections at each port of the router, in all and per client. */
   readonly routerConnections: { readonly total: number; readonly perClient: number }
@@ -59,7 +62,10 @@ export interface Config {
   readonly buildNetwork: 'default' | 'none'
   /** Whether containers and steps of builds reach the metadata service of a cloud. */
   readonly cloudMetadata: 'closed' | 'open'
-  /** Ports of this machine that containers and steps of builds reach beside the platform's own; `open`: all of them. */
+  /**
+   * Ports of this machine that containers and steps of builds reach beside the platform's own;
+   * `open`: all of them.
+   */
   readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
@@ -87,7 +93,10 @@ export interface Config {
 /** All cores of a small machine: what runs comes first anyhow. */
 const usualBuildCpu = (): number => Math.min(4000, availableParallelism() * 1000)
 
-/** All builds together, with the one in reserve for another organization, leave half of the memory to what runs. */
+/**
+ * All builds together, with the one in reserve for another organization, leave half of the memory
+ * to what runs.
+ */
 const usualBuildMemory = (parallelBuilds: number): number =>
   Math.max(256, Math.min(4096, Math.floor(totalmem() / 2 ** 20 / 2 / (parallelBuilds + 1))))
 
@@ -115,8 +124,8 @@ export function unknownSettings(variables: Variables = process.env): string[] {
 }
 
 /**
- * The same for commands that report a mistake instead of ending with it: then, the defaults with the
- * data directory of the environment.
+ * The same for commands that report a mistake instead of ending with it: then, the defaults with
+ * the data directory of the environment.
  */
 export function readConfigOrDefaults(variables: Variables = process.env): {
   readonly config: Config

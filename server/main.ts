@@ -25,7 +25,8 @@ import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } fro
 /** Says what is being done: for people; the structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
 
-// Without a listener, a line for people or a warning of Node's that a full disk does not take would end the process.
+// Without a listener, a line for people or a warning of Node's that a full disk does not take would
+// end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 /** Starts everything; what was started before a failure is ended again. */
@@ -140,7 +141,10 @@ function routerOptions(config: Config, signal: AbortSignal): RouterProcessOption
   }
 }
 
-/** Addresses of repositories on the built-in git host are stored with the URL of their time; gives the former ones. */
+/**
+ * Remembers the public URL and returns the previous ones. Stored addresses of repositories on the
+ * built-in git host contain the URL of their time.
+ */
 async function rememberUrl(database: Database, url: string): Promise<string[]> {
   const known = (await readSetting<string[]>(database, 'public_urls')) ?? []
   const former = known.filter((other) => other !== url)
@@ -158,7 +162,10 @@ interface Life {
 /** How long a start may take to react to a stop. */
 const noticeMs = 10_000
 
-/** From the first moment on: a start that is cut off ends what it has started. A second signal changes nothing. */
+/**
+ * From the first moment on: a start that is cut off ends what it has started. A second signal
+ * changes nothing.
+ */
 function handleSignals({ running, started, stopping, log }: Life): void {
   const end = (): void => {
     if (stopping.signal.aborted) return

@@ -201,7 +201,7 @@ const tellsKindsApart: Record<string, string> = {
   'server/http/handlers/kind.ts': 'a mode of databases, not a kind',
 }
 
-test('kinds of services are told apart in few places', () => {
+test('kinds of services are distinguished in few places', () => {
   const kind = /(?<!Pick<\w+, )'(?:application|container|database|job|helm|terraform)'/i
   const found = sources.filter(({ text }) => kind.test(text)).map(({ path }) => path)
   const places = Object.keys(tellsKindsApart)

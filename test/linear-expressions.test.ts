@@ -13,7 +13,10 @@ interface Found {
   readonly flags: string
 }
 
-/** Expressions that are made of text while the program runs, and why their time is in proportion to what they read. */
+/**
+ * Expressions that are made of text while the program runs, and why their time is in proportion to
+ * what they read.
+ */
 const made: Readonly<Record<string, string>> = {
   'bootstrap/network-store.mjs':
     'reads a file of Docker for a key of ours; every part begins with another character than the one before ends with',
@@ -41,7 +44,10 @@ function expressionsOf(file: string): { literals: Found[]; isMade: boolean } {
   return { literals, isMade }
 }
 
-/** Backtracking, and beginning again at each character: both take time in the square of the text, or worse. */
+/**
+ * Backtracking, and beginning again at each character: both take time in the square of the text, or
+ * worse.
+ */
 const isSlow = ({ source, flags }: Pick<Found, 'source' | 'flags'>): boolean =>
   analyse({ source, flags }, { reportTypes: { Move: true, Self: true, Trade: true }, maxReports: 1 }).reports.length > 0
 

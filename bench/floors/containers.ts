@@ -4,9 +4,9 @@ import { engine } from '../docker.ts'
 import { until } from '../until.ts'
 
 /**
- * Measures how long the engine alone takes to start several containers of an image in parallel, until
- * each accepts a connection. With `network`, they are on their own network. In milliseconds. Removes
- * everything afterwards.
+ * Measures how long the engine alone takes to start several containers of an image in parallel,
+ * until each accepts a connection. With `network`, they are on their own network. In milliseconds.
+ * Removes everything afterwards.
  */
 export async function bareContainers(
   image: string,

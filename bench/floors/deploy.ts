@@ -10,8 +10,8 @@ import { until } from '../until.ts'
 const image = 'quayside-bench-floor'
 
 /**
- * Measures how long the engine alone takes for a changed source: build with BuildKit, create, start,
- * first 200. In milliseconds. Removes everything afterwards.
+ * Measures how long the engine alone takes for a changed source: build with BuildKit, create,
+ * start, first 200. In milliseconds. Removes everything afterwards.
  */
 export async function bareDeployment(version: string): Promise<number> {
   const startedAt = clock.monotonic()

@@ -4,9 +4,9 @@ import fastify from 'fastify'
 import postgres from 'postgres'
 
 /**
- * The least cost of a read: Fastify, one prepared statement and the serializer of the reply. It checks
- * no token, permission or rate limit and sets no headers. Arguments: port, socket directory of
- * PostgreSQL, file with the statement.
+ * The least cost of a read: Fastify, one prepared statement and the serializer of the reply. It
+ * checks no token, permission or rate limit and sets no headers. Arguments: port, socket directory
+ * of PostgreSQL, file with the statement.
  */
 const [port, host = '', file = ''] = process.argv.slice(2)
 const { text, parameters, targetId, ceiling } = JSON.parse(readFileSync(file, 'utf8'))

@@ -5,8 +5,8 @@ import postgres from 'postgres'
 
 /**
  * The least cost of reads: Fastify, one prepared statement each (the last that the server sends for
- * it) and the serializer of the reply. Arguments: port, socket directory of PostgreSQL, database, file
- * with the reads.
+ * it) and the serializer of the reply. Arguments: port, socket directory of PostgreSQL, database,
+ * file with the reads.
  */
 const [port, host = '', name = '', file = ''] = process.argv.slice(2)
 const { reads } = JSON.parse(readFileSync(file, 'utf8'))

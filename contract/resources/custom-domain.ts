@@ -15,8 +15,8 @@ export const checkedDomainStatuses = [
 export type CheckedDomainStatus = (typeof checkedDomainStatuses)[number]
 
 /**
- * `LOST` means that DNS no longer has the proof. The domain keeps its traffic. `RELEASED` means that
- * the name was not proven in time.
+ * `LOST` means that DNS no longer has the proof. The domain keeps its traffic. `RELEASED` means
+ * that the name was not proven in time.
  */
 export const proofStates = ['PENDING', 'PROVEN', 'LOST', 'RELEASED'] as const
 export type ProofStateName = (typeof proofStates)[number]

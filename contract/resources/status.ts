@@ -75,8 +75,8 @@ export const EnvironmentStatus = Type.Object({
 })
 
 /**
- * The response to an action on an environment. The public API declares it as the status of a service
- * in one place. The fields that an environment lacks are those of its first service.
+ * The response to an action on an environment. The public API declares it as the status of a
+ * service in one place. The fields that an environment lacks are those of its first service.
  */
 export const EnvironmentActionStatus = Type.Object({
   ...Type.Partial(Status).properties,

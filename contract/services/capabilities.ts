@@ -2,8 +2,8 @@ import type { Shape } from './shapes.ts'
 
 /**
  * The capabilities that advanced settings may need, each with the reason to show if an engine lacks
- * it. An engine lists its own in `EngineCapabilities.settings`, which decides which settings work on
- * its cluster.
+ * it. An engine lists its own in `EngineCapabilities.settings`, which decides which settings work
+ * on its cluster.
  */
 export const capabilities = {
   'read-only-root': 'the engine of its cluster cannot make the root filesystem read-only',

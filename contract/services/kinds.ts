@@ -15,7 +15,9 @@ export const serviceKinds = {
     /** What it becomes on an engine. An engine without this shape does not run the kind. */
     shape: 'long-running',
     noun: 'Application',
-    /** The noun in the names of operations that public clients know without one for applications. */
+    /**
+     * The noun in the names of operations that public clients know without one for applications.
+     */
     short: '',
     /** The noun in the name of the operation that lists them. */
     listed: 'Application',

@@ -6,7 +6,10 @@ export type Cell = true | string
 /** The cells of one operation, in the order of `columns`. */
 export type Row = readonly [Cell, Cell, Cell, Cell, Cell, Cell]
 
-/** The columns: each kind with its place in a row. Cron and lifecycle jobs are both of the kind `job`. */
+/**
+ * The columns: each kind with its place in a row. Cron and lifecycle jobs are both of the kind
+ * `job`.
+ */
 export const columns = {
   application: 0,
   container: 1,
@@ -41,14 +44,15 @@ const status = 'It is called the status.'
 const setting = 'The advanced setting `network.ingress.enable_sticky_session` has the value.'
 
 /**
- * Which kind of service has which operation: true, or the reason why not. A cell that becomes true adds
- * the operation to the routes, the OpenAPI document, the client and the tests of the contract.
+ * Which kind of service has which operation: true, or the reason why not. A cell that becomes true
+ * adds the operation to the routes, the OpenAPI document, the client and the tests of the contract.
  * `templates.ts` describes the operations.
  */
 // biome-ignore format: the columns are aligned
 export const matrix = {
   commits: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'list{Kind}Commit':                        [yes,        image,      image,      yes,        charts,     yes],
   },
   chartCommits: {
@@ -61,7 +65,8 @@ export const matrix = {
     'list{Kind}DeploymentHistory':             [yes,        yes,        yes,        yes,        yes,        newer],
   },
   services: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'list{Listed}':                            [yes,        yes,        yes,        yes,        yes,        yes],
     'create{Kind}':                            [yes,        yes,        yes,        yes,        yes,        yes],
     'get{Kind}':                               [yes,        yes,        yes,        yes,        yes,        yes],
@@ -91,7 +96,8 @@ export const matrix = {
     'get{Kind}Resources':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
   },
   jobs: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'list{Kind}Runs':                          [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
     'cleanFailed{Kind}':                       [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
     'cleanFailed{Kind}s':                      [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
@@ -100,7 +106,8 @@ export const matrix = {
     'autoDeploy{Kind}Environments':            [noImage,    yes,        noImage,    yes,        noImage,    noImage],
   },
   backups: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'list{Kind}Backup':                        [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
     'addBackup{Kind}':                         [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
     'remove{Kind}Backup':                      [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
@@ -110,7 +117,8 @@ export const matrix = {
     'edit{Kind}BackupPolicy':                  [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
   },
   variables: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'list{Kind}EnvironmentVariable':           [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
     'list{Kind}Secrets':                       [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
     'create{Kind}EnvironmentVariable':         [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
@@ -128,7 +136,8 @@ export const matrix = {
     'import{Short}EnvironmentVariable':        [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
   },
   advancedSettings: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'getDefault{Kind}AdvancedSettings':        [yes,        yes,        none,       yes,        yes,        yes],
     'get{Short}AdvancedSettings':              [yes,        yes,        none,       yes,        yes,        yes],
     'edit{Short}AdvancedSettings':             [yes,        yes,        none,       yes,        yes,        yes],
@@ -140,7 +149,8 @@ export const matrix = {
     'delete{Kind}DeploymentRestriction':       [yes,        image,      image,      yes,        yes,        yes],
   },
   customDomains: {
-    //                                          application container   database    job         helm        terraform
+    //                                          application container   database    job         helm
+    // terraform
     'list{Kind}CustomDomain':                  [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],
     'create{Kind}CustomDomain':                [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],
     'check{Kind}CustomDomain':                 [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],

@@ -8,8 +8,8 @@ export interface AdvancedSetting {
   readonly schema: TSchema
   readonly default: unknown
   /**
-   * The capability that a value other than the default needs. Without it, the setting works on every
-   * engine.
+   * The capability that a value other than the default needs. Without it, the setting works on
+   * every engine.
    */
   readonly needs?: Capability
   /** Values that work without the capability, because they are what the platform does anyway. */

@@ -1,6 +1,6 @@
 /**
- * The forms of a kind on an engine, with what to say if an engine does not run them. An engine lists
- * the shapes that it runs in its capabilities.
+ * The forms of a kind on an engine, with what to say if an engine does not run them. An engine
+ * lists the shapes that it runs in its capabilities.
  */
 export const shapes = {
   'long-running': {

@@ -20,7 +20,8 @@ export async function bringImages(
   attempt: Attempt,
 ): Promise<BroughtImages> {
   const brought = new Map<string, BroughtImage>()
-  // An engine that dies fails the build and the release. The error of the build is the one that counts.
+  // An engine that dies fails the build and the release. The error of the build is the one that
+  // counts.
   const dispose = async (): Promise<void> => {
     const all = [...brought.values()]
     brought.clear()
@@ -41,7 +42,10 @@ export async function bringImages(
   return { references, [Symbol.asyncDispose]: dispose }
 }
 
-/** Does the work, and shows images by their names in the Dockerfile: in lines, and in what goes wrong. */
+/**
+ * Does the work, and shows images by their names in the Dockerfile: in lines, and in what goes
+ * wrong.
+ */
 export async function keepNames<T>(
   { references }: BroughtImages,
   { signal, output }: Attempt,

@@ -60,7 +60,10 @@ export function repositoryOf(service: string): string {
   return `quayside/${service}`
 }
 
-/** The variables that the Dockerfile declares as ARG, sorted by name, without those that steer the builder itself. */
+/**
+ * The variables that the Dockerfile declares as ARG, sorted by name, without those that steer the
+ * builder itself.
+ */
 export function selectBuildArguments(
   dockerfile: Dockerfile,
   variables: Readonly<Record<string, string>>,
@@ -78,5 +81,8 @@ const argumentsFor = ({ dockerfileText, dockerfile, variables }: BuildRecipe): R
 
 const reserved = /^(BUILDKIT_.*|DOCKER_.*|(HTTP|HTTPS|FTP|ALL|NO)_PROXY|(BUILD|TARGET)(PLATFORM|OS|ARCH|VARIANT))$/i
 
-/** Names that change how the builder works or which network it uses; a variable of that name stays out of the build. */
+/**
+ * Names that change how the builder works or which network it uses; a variable of that name stays
+ * out of the build.
+ */
 export const isReserved = (name: string): boolean => reserved.test(name)

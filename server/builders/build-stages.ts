@@ -11,7 +11,10 @@ export type Source =
 
 export interface ImageSource {
   readonly kind: 'image'
-  /** As it reads once its variables have their values; undefined: that cannot be known before the build. */
+  /**
+   * As it reads once its variables have their values; undefined: that cannot be known before the
+   * build.
+   */
   readonly image: string | undefined
   readonly written: string
   readonly line: number
@@ -24,7 +27,9 @@ export interface Stage {
   readonly steps: readonly Step[]
 }
 
-/** An instruction of a stage, and what its flags take from elsewhere, by the name as it is written. */
+/**
+ * An instruction of a stage, and what its flags take from elsewhere, by the name as it is written.
+ */
 export interface Step {
   readonly instruction: Instruction
   readonly sources: ReadonlyMap<string, Source>
@@ -126,7 +131,9 @@ interface FlagPart {
   readonly from?: string
 }
 
-/** A flag, cut where it names what something is taken from. Keys of a mount are read in any case. */
+/**
+ * A flag, cut where it names what something is taken from. Keys of a mount are read in any case.
+ */
 function partsOf(keyword: string, flag: string): FlagPart[] {
   const equals = flag.indexOf('=')
   const [name, value] = [flag.slice(0, equals), flag.slice(equals + 1)]

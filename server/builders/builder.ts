@@ -19,20 +19,29 @@ export interface Builder {
    * gone, or of another recipe.
    */
   promote(digest: string, recipe: BuildRecipe, signal: AbortSignal): Promise<Promoted | undefined>
-  /** Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws BuildError. */
+  /**
+   * Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws
+   * BuildError.
+   */
   build(source: () => Promise<Readable>, recipe: BuildRecipe, attempt: Attempt): Promise<Image>
   /**
    * Makes an image available to the engine of the cluster, and returns the reference by which that
    * engine gets it: its own where both share images, else a digest in a registry. May be repeated.
    */
   publish(image: Image, service: string, attempt: Attempt): Promise<string>
-  /** The engine that images of registries are fetched to before they are published; undefined: that of the cluster. */
+  /**
+   * The engine that images of registries are fetched to before they are published; undefined: that
+   * of the cluster.
+   */
   readonly images?: NamedEngine<ImageStore>
   /** Removes the service's images except those of the given references. */
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }
 
-/** Everything that the image depends on. `source()` gives the context (the tree under root_path) as a tar stream. */
+/**
+ * Everything that the image depends on. `source()` gives the context (the tree under root_path) as
+ * a tar stream.
+ */
 export interface BuildRecipe {
   readonly service: string
   /**
@@ -47,13 +56,21 @@ export interface BuildRecipe {
   /** Relative to the context. */
   readonly dockerfile: string
   readonly targetStage?: string
-  /** `dockerfileText` is not of the repository: it takes the place of whatever stands there under `dockerfile`. */
+  /**
+   * `dockerfileText` is not of the repository: it takes the place of whatever stands there under
+   * `dockerfile`.
+   */
   readonly hasOwnDockerfile?: boolean
-  /** Text of the Dockerfile as committed: tells which ARGs are declared and which frontend is asked for. */
+  /**
+   * Text of the Dockerfile as committed: tells which ARGs are declared and which frontend is asked
+   * for.
+   */
   readonly dockerfileText: string
   /** Names what is left out of the context. */
   readonly ignoreFile?: IgnoreFile
-  /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */
+  /**
+   * Non-secret variables; only those that the Dockerfile declares as ARG become build arguments.
+   */
   readonly variables: Readonly<Record<string, string>>
   readonly limits: BuildLimits
   /**
@@ -61,7 +78,9 @@ export interface BuildRecipe {
    * that of the same recipe with a cache.
    */
   readonly ignoresCache?: boolean
-  /** For steps that mount them by name (`RUN --mount=type=secret,id=NAME`), and for nothing else. */
+  /**
+   * For steps that mount them by name (`RUN --mount=type=secret,id=NAME`), and for nothing else.
+   */
   readonly secrets?: Readonly<Record<string, Secret>>
   /** A keyed hash of their names and values: other secrets, another image. */
   readonly secretsHash?: string
@@ -103,7 +122,9 @@ export interface BroughtImage {
   release?(): Promise<void>
 }
 
-/** A build that failed because of what it was given. `message` says what happened and what to do. */
+/**
+ * A build that failed because of what it was given. `message` says what happened and what to do.
+ */
 export class BuildError extends Error {
   readonly reason:
     | 'dockerfile'

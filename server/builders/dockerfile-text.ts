@@ -56,7 +56,10 @@ function oddText(character: string): string {
   )
 }
 
-/** Whether a line has more bytes in UTF-8 than an instruction may have. Most lines are too short to be counted. */
+/**
+ * Whether a line has more bytes in UTF-8 than an instruction may have. Most lines are too short to
+ * be counted.
+ */
 export const isTooLong = (line: string): boolean =>
   line.length * 3 > maxLineBytes && Buffer.byteLength(line) > maxLineBytes
 

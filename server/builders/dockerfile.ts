@@ -4,7 +4,10 @@ import { splitFlags, writeFlags } from './instruction-flags.ts'
 
 export { DockerfileError } from './dockerfile-text.ts'
 
-/** A Dockerfile as it is read here, and as it is written for the engine: comments and continuation lines are gone. */
+/**
+ * A Dockerfile as it is read here, and as it is written for the engine: comments and continuation
+ * lines are gone.
+ */
 export interface Dockerfile {
   readonly escapeCharacter: Escape
   readonly instructions: readonly Instruction[]
@@ -12,7 +15,10 @@ export interface Dockerfile {
 
 export type Escape = '\\' | '`'
 
-/** One instruction. `line` counts from 1; continuation lines are joined as they are, also inside of a word. */
+/**
+ * One instruction. `line` counts from 1; continuation lines are joined as they are, also inside of
+ * a word.
+ */
 export interface Instruction {
   /** In upper case. */
   readonly keyword: string

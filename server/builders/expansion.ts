@@ -57,7 +57,9 @@ function grow({ keyword, rest, line }: Instruction, lengths: Lengths): void {
   if (all > maxStageLength) throw tooLong(line, all)
 }
 
-/** `ENV NAME the rest` is one variable; everything else is `NAME=value`, or for ARG a name alone. */
+/**
+ * `ENV NAME the rest` is one variable; everything else is `NAME=value`, or for ARG a name alone.
+ */
 function assignmentsOf(keyword: string, rest: string): (readonly [name: string, value: string])[] {
   const words = splitWords(rest)
   const [first = ''] = words

@@ -62,7 +62,9 @@ const unclear =
 
 const variable = /\$\{[A-Za-z_]\w*\}/y
 
-/** How many characters to skip behind `$`. Only plain variables are read in the same way everywhere. */
+/**
+ * How many characters to skip behind `$`. Only plain variables are read in the same way everywhere.
+ */
 function variableLength(line: string, at: number): number {
   if (line[at + 1] !== '{') return 0
   variable.lastIndex = at

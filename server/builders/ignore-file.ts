@@ -101,7 +101,10 @@ interface Level {
 }
 
 export interface Ignorer {
-  /** Whether the last rule that matches the path excludes it. Paths of one directory should follow each other. */
+  /**
+   * Whether the last rule that matches the path excludes it. Paths of one directory should follow
+   * each other.
+   */
   excludes(path: string): boolean
   /** Steps taken so far. */
   readonly work: number
@@ -126,7 +129,10 @@ export function createIgnorer(file: IgnoreFile): Ignorer {
         'patterns with wildcards.',
     )
   }
-  /** A rule that cannot change the result is skipped, as Docker does; below a directory it is looked at again. */
+  /**
+   * A rule that cannot change the result is skipped, as Docker does; below a directory it is looked
+   * at again.
+   */
   const decide = (path: string, above: Uint8Array | undefined): { excluded: boolean; matches: Uint8Array } => {
     const matches = new Uint8Array(rules.length)
     let excluded = false

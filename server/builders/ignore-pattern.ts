@@ -13,7 +13,10 @@ type Step =
   | ({ readonly kind: 'set' } & CharacterSet)
   | { readonly kind: 'one' | 'star' | 'enter' | 'above' | 'rest' }
 
-/** A pattern in the form in which it is matched; most patterns need no more than a comparison of strings. */
+/**
+ * A pattern in the form in which it is matched; most patterns need no more than a comparison of
+ * strings.
+ */
 export type Pattern =
   | { readonly kind: 'exact' | 'prefix' | 'suffix'; readonly text: string }
   | { readonly kind: 'steps'; readonly steps: readonly Step[]; readonly scratch: Scratch }
@@ -33,7 +36,10 @@ const scratchFor = (steps: readonly Step[]): Scratch => ({
   turn: 0,
 })
 
-/** Throws Error with the reason when Docker rejects the pattern, or when Docker's reading of it is not what it says. */
+/**
+ * Throws Error with the reason when Docker rejects the pattern, or when Docker's reading of it is
+ * not what it says.
+ */
 export function compilePattern(pattern: string): Pattern {
   const steps: Step[] = []
   const points = [...pattern]
@@ -129,7 +135,10 @@ const codeOf = (point: string): number => point.codePointAt(0) ?? 0
 const slash = 0x2f
 const newline = 0x0a
 
-/** Says whether the pattern matches the whole path; `spend` is told the work, at most steps × characters. */
+/**
+ * Says whether the pattern matches the whole path; `spend` is told the work, at most steps ×
+ * characters.
+ */
 export function matchesPattern(pattern: Pattern, path: string, spend: (work: number) => void): boolean {
   spend(1 + ((pattern.kind === 'steps' ? pattern.steps : pattern.text).length >> 4))
   switch (pattern.kind) {
@@ -174,7 +183,10 @@ function matchesSteps(
   return scratch.seenAt[steps.length] === scratch.turn
 }
 
-/** Notes a place, and those that are reached from it without a character. Returns how many are noted. */
+/**
+ * Notes a place, and those that are reached from it without a character. Returns how many are
+ * noted.
+ */
 function enter(steps: readonly Step[], scratch: Scratch, from: number, noted: number): number {
   const { seenAt, turn, places } = scratch
   let count = noted

@@ -22,7 +22,9 @@ export function fullImageName(image: string): string | undefined {
 /** `sha256:…`, whole or shortened, and a whole id without its prefix. */
 const isId = (image: string): boolean => /^(?:sha256:[0-9a-f]+|[0-9a-f]{64})$/.test(image)
 
-/** The host of its registry, with its port; undefined: Docker Hub, or an image without a registry. */
+/**
+ * The host of its registry, with its port; undefined: Docker Hub, or an image without a registry.
+ */
 export function registryHostOf(image: string): string | undefined {
   const [first = '', ...rest] = image.split('/')
   return rest.length > 0 && /[.:A-Z]|^localhost$/.test(first) ? first : undefined

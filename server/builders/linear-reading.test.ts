@@ -11,7 +11,10 @@ import { explainFailure } from './docker/explain-failure.ts'
 import { checkDockerfile, checkFrontend } from './dockerfile-check.ts'
 import { splitWords } from './words.ts'
 
-/** Far above what a linear reader needs for any of them on a slow machine, and far below what a quadratic one does. */
+/**
+ * Far above what a linear reader needs for any of them on a slow machine, and far below what a
+ * quadratic one does.
+ */
 const mostMs = 2000
 
 /** Milliseconds of this process alone: a busy machine does not count. */

@@ -11,12 +11,17 @@ import { checkDockerfile, checkFrontend, checkRegistries } from './dockerfile-ch
 import { createIgnorer, readIgnoreFile } from './ignore-file.ts'
 import { replaceFile } from './replace-file.ts'
 
-/** What one engine does for a builder; everything that holds for all engines is in `createBuilder`. */
+/**
+ * What one engine does for a builder; everything that holds for all engines is in `createBuilder`.
+ */
 export interface BuildBackend {
   find(order: BuildOrder, signal: AbortSignal): Promise<Image | undefined>
   has(image: Image, signal: AbortSignal): Promise<boolean>
   promote(digest: string, order: BuildOrder, signal: AbortSignal): Promise<Promoted | undefined>
-  /** Builds and tags. Lines are already capped in total; the signal ends the work. Throws BuildError. */
+  /**
+   * Builds and tags. Lines are already capped in total; the signal ends the work. Throws
+   * BuildError.
+   */
   build(source: Readable, order: BuildOrder, attempt: Attempt): Promise<Image>
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }

@@ -5,16 +5,24 @@ import type { Builder } from './builder.ts'
 export interface RegistryBuilderOptions {
   /** Builds the images, and keeps them at its own place. */
   readonly builder: Builder
-  /** The engine on which that builder keeps images: images of other registries are fetched to it. */
+  /**
+   * The engine on which that builder keeps images: images of other registries are fetched to it.
+   */
   readonly images: NamedEngine<ImageStore>
   /** Sends an image from there to a registry. Throws EngineError. */
   readonly push: (image: string, target: RegistryTarget, attempt: Attempt) => Promise<PublishedImage>
-  /** `host/path` in a registry from which the engines of the clusters pull; each service has a repository below it. */
+  /**
+   * `host/path` in a registry from which the engines of the clusters pull; each service has a
+   * repository below it.
+   */
   readonly repository: string
   readonly login?: RegistryLogin
 }
 
-/** A builder for clusters on other machines: what another builder makes is published in a registry, by its digest. */
+/**
+ * A builder for clusters on other machines: what another builder makes is published in a registry,
+ * by its digest.
+ */
 export const createRegistryBuilder = ({
   builder,
   images,

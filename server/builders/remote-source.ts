@@ -3,7 +3,8 @@ import { plainWords, unquoted } from './words.ts'
 
 /** The first source of an ADD that may be an address; undefined if all are files of the context. */
 export function remoteSource(rest: string): string | undefined {
-  // Quotes and escapes go from words of the JSON form too. A quoted word with blanks is cut: its pieces are looked at.
+  // Quotes and escapes go from words of the JSON form too. A quoted word with blanks is cut: its
+  // pieces are looked at.
   const words = [jsonWords(rest) ?? [], plainWords(rest)].flatMap((all) => all.slice(0, -1))
   return words.find((word) => [word, unquoted(word)].some(mayBeRemote))
 }

@@ -28,7 +28,10 @@ export async function credentialsIn(
   return found.id
 }
 
-/** Throws AppError('invalid') if the information about the provider names another region than the cluster has. */
+/**
+ * Throws AppError('invalid') if the information about the provider names another region than the
+ * cluster has.
+ */
 export function checkRegion({ region }: CloudProviderInfoBody, expected: string): void {
   if (!region || region === expected) return
   throw new AppError('invalid', `cloud_provider_credentials.region must be ${expected}, as region says.`)

@@ -40,7 +40,9 @@ interface Input {
 const patienceSeconds = 120
 type Log = Parameters<typeof insertLogLine>[2]
 
-/** Begin → engine → router → routes → end; a dry run only looks whether engine and router are there. */
+/**
+ * Begin → engine → router → routes → end; a dry run only looks whether engine and router are there.
+ */
 export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow<Input> {
   return {
     name: clusterWorkflow,

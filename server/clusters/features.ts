@@ -9,7 +9,10 @@ export type FeatureType =
   | 'KARPENTER'
   | 'NAT_GATEWAY'
 
-/** What a cluster of one provider can have beside the usual. Clients name a feature by its key or by its id. */
+/**
+ * What a cluster of one provider can have beside the usual. Clients name a feature by its key or by
+ * its id.
+ */
 export interface Feature {
   readonly key: string
   readonly title: string

@@ -14,7 +14,9 @@ export interface OperationRow {
   readonly finished_at: Date | null
 }
 
-/** Writes an operation and lets the cluster wait for it. The workflow of the same id must be there. */
+/**
+ * Writes an operation and lets the cluster wait for it. The workflow of the same id must be there.
+ */
 export async function insertOperation(sql: Sql, row: Omit<OperationRow, 'finished_at'>, number: number): Promise<void> {
   await sql`insert into cluster_operation ${sql({ ...row })}`
   await sql`
@@ -30,7 +32,10 @@ export async function setStatus(sql: Sql, clusterId: string, status: ClusterStat
   await sql`update cluster set status = ${status} where id = ${clusterId}`
 }
 
-/** The cluster has the version `platformVersion` of the platform and its own settings as they are now. */
+/**
+ * The cluster has the version `platformVersion` of the platform and its own settings as they are
+ * now.
+ */
 export async function markDeployed(sql: Sql, clusterId: string, platformVersion: string, now: Date): Promise<void> {
   await sql`
     update cluster set status = 'DEPLOYED', last_deployment_date = ${now}, platform_version = ${platformVersion},

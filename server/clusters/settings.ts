@@ -62,7 +62,9 @@ export const defaultSettings: ClusterSettings = {
   keda: { enabled: false },
 }
 
-/** The word that paths have for the provider of a cluster; undefined for those without a catalogue. */
+/**
+ * The word that paths have for the provider of a cluster; undefined for those without a catalogue.
+ */
 export const providerOf = (vendor: CloudVendor): ProviderName | undefined =>
   // Object.keys forgets the type of the keys of the table.
   (Object.keys(providers) as ProviderName[]).find((name) => providers[name].cloud === vendor)
@@ -141,7 +143,10 @@ function checkedFeatures(given: NonNullable<ClusterBody['features']>, vendor: Cl
   })
 }
 
-/** Why an organization may not make such a cluster now, or undefined when it may. `restriction` is null for most. */
+/**
+ * Why an organization may not make such a cluster now, or undefined when it may. `restriction` is
+ * null for most.
+ */
 export function creationRefusal(restriction: string | null, kubernetes: KubernetesMode): string | undefined {
   if (restriction === null || kubernetes === 'SELF_MANAGED') return undefined
   return `The organization is restricted (${restriction}): it cannot make managed clusters.`

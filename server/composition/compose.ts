@@ -71,7 +71,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       database,
       engineOf: engines.engineOf,
       publisherOf: routes.publisherOf,
-      // Whoever supervises the router process exchanges one of another version.
+      // The supervisor of the router process replaces a process of another version.
       renewRouter: () =>
         ground.reconcilers
           .filter(({ name }) => name === routerProcess)
@@ -95,7 +95,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     workflows: kindsOfWork,
     clock,
     log,
-    // Most of them wait: for a run of a job to end, or for their turn. One organization has half of them at most.
+    // Most of them wait: for a run of a job to end, or for their turn. One organization has half of
+    // them at most.
     maxRunning: 200,
     // A server that is killed again and again during one deployment must still end it; what kills
     // servers by itself is parked.

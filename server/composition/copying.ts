@@ -17,7 +17,7 @@ import { internalHost } from '../variables/index.ts'
 import type { Foundation } from './foundation.ts'
 import type { LateWorkflows } from './late-workflows.ts'
 
-/** What hangs on a service, for those who make and copy services. */
+/** The records that belong to a service, for creating and copying services. */
 export const serviceParts = { of: partsOf, set: setParts, copy: copyServiceParts }
 
 /** Gives services their host names. */

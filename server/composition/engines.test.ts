@@ -9,9 +9,10 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { createFakeRouter } from '../routers/index.ts'
 
-// Three clusters in one server, each with an engine of its own. The third has its own builder and router, too.
+// Three clusters in one server, each with an engine of its own. The third has its own builder and
+// router, too.
 
-/** An engine that answers no call while `hangs` is set, until the caller gives up. */
+/** An engine that answers no call while `hangs` is set, until the caller cancels. */
 function hanging(inner: FakeEngine) {
   const state = { hangs: false, waiting: 0 }
   const signalOf = (given: unknown): AbortSignal | undefined =>

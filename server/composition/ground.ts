@@ -17,7 +17,10 @@ export interface Ground {
   readonly config: Config
   readonly log: Logger
   readonly database: Database
-  /** Of the same database, for the connection that listens. Without it, other processes are heard of by polling. */
+  /**
+   * Of the same database, for the connection that listens. Without it, other processes are heard of
+   * by polling.
+   */
   readonly databaseUrl?: string
   readonly vault: Vault
   readonly pepper: Buffer

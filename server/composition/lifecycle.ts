@@ -25,7 +25,8 @@ export async function stopAll(
 ): Promise<void> {
   // Streams never end by themselves; their clients come back.
   const streamsEnded = openStreams.close()
-  // A client that takes too long to finish a request must not keep running deployments from being handed over.
+  // A client that takes too long to finish a request must not keep running deployments from being
+  // handed over.
   const patience = new AbortController()
   const cut = clock.sleep(closeMs, patience.signal).then(
     () => app.server.closeAllConnections(),

@@ -5,9 +5,9 @@ type Begin = (...args: readonly unknown[]) => Promise<unknown>
 type Send = (statement: Statement) => void
 
 /**
- * The part of the driver's statements that decides when and where they are sent. Written for version
- * 3.4.9 of the driver: a statement calls its `handler` when it is first awaited. Cursors never settle
- * and would keep their slot.
+ * The part of the driver's statements that decides when and where they are sent. Written for
+ * version 3.4.9 of the driver: a statement calls its `handler` when it is first awaited. Cursors
+ * never settle and would keep their slot.
  */
 interface Statement extends Promise<unknown> {
   handler: Send
@@ -17,7 +17,9 @@ interface Statement extends Promise<unknown> {
 const isStatement = (made: unknown): made is Statement =>
   made instanceof Promise && typeof Reflect.get(made, 'handler') === 'function'
 
-/** Connections that belong to one owner at a time, which may queue any number of statements on them. */
+/**
+ * Connections that belong to one owner at a time, which may queue any number of statements on them.
+ */
 interface Lane {
   /** Takes the lane for one statement. Undefined while it belongs to another owner. */
   take(owner: string): Disposable | undefined
@@ -61,15 +63,15 @@ export const ownedConnections = (connect: (max: number) => Database): OwnedConne
 
 /**
  * Sends a statement over the lane if it is free or belongs to the owner already. Otherwise the
- * statement waits until its owner has a slot, which it keeps until it settles. There is a connection
- * for each slot, so no statement with a slot is queued behind another one.
+ * statement waits until its owner has a slot, which it keeps until it settles. There is a
+ * connection for each slot, so no statement with a slot is queued behind another one.
  */
 function sendInTurn<T>({ lane, shared }: OwnedConnections, owner: string, made: T): T {
   if (!isStatement(made)) return made
   const { handler } = made
   const sendWith = (statement: Statement, send: Send, slot: Disposable): void => {
     const release = (): void => slot[Symbol.dispose]()
-    // The driver's own `then` would send it once more.
+    // The driver's own `then` would send it again.
     Promise.prototype.then.call(statement, release, release)
     send(statement)
   }

@@ -51,7 +51,7 @@ test('the connections carry a name and a limit for statements', async (t) => {
   assert.equal(databaseErrorToAppError(error)?.code, 'unavailable')
 })
 
-test('a pool goes on after all its connections were ended', async (t) => {
+test('a pool continues after all its connections were ended', async (t) => {
   const db = openDatabase({ url, max: 2, name: 'ended' })
   t.after(() => db.end())
   await Promise.all([db`select pg_sleep(0.01)`, db`select pg_sleep(0.01)`])
@@ -63,7 +63,7 @@ test('a pool goes on after all its connections were ended', async (t) => {
   assert.equal((await db`select 1`).length, 1)
 })
 
-test('a farewell of PostgreSQL is told from other messages', () => {
+test('a final error of PostgreSQL is distinguished from other messages', () => {
   const message = (type: string, ...fields: string[]): Buffer => {
     const body = Buffer.from(`${fields.join('\0')}\0\0`)
     const head = Buffer.alloc(5, type)

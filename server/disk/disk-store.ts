@@ -43,7 +43,10 @@ export async function noteOwner(
     on conflict do nothing`
 }
 
-/** Whether an organization may use an image that came from registries under these digests, without asking one. */
+/**
+ * Whether an organization may use an image that came from registries under these digests, without
+ * asking one.
+ */
 export async function isOpenTo(
   sql: Sql,
   digests: readonly string[],
@@ -84,12 +87,17 @@ export const readLayerLimits = (sql: Sql): Promise<LayerLimit[]> => sql<LayerLim
   select id as service_id, release_id, layer_limit_gib as limit_gib
   from service where release_id is not null`
 
-/** What each run of a job that has not ended may write outside of volumes, by the present settings of its job. */
+/**
+ * What each run of a job that has not ended may write outside of volumes, by the present settings
+ * of its job.
+ */
 export const readRunLimits = (sql: Sql): Promise<RunLimit[]> => sql<RunLimit[]>`
   select r.id as run_id, s.layer_limit_gib as limit_gib
   from job_run r join service s on s.id = r.service_id where r.status in ('QUEUED', 'RUNNING')`
 
-/** Whether a deployment acts on the service: it may have an image by now that no version has yet. */
+/**
+ * Whether a deployment acts on the service: it may have an image by now that no version has yet.
+ */
 export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {
   const found = await sql`select from deployment_target where service_id = ${serviceId} and finished_at is null limit 1`
   return found.length > 0

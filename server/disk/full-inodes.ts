@@ -3,7 +3,10 @@ import type { LayerLimit } from './full-layers.ts'
 import { type FullRun, rowOfRun } from './full-runs.ts'
 import type { StorageSize } from './full-volumes.ts'
 
-/** Pure: how many inodes one service or one run may have once they run out: a tenth of those of the disk. */
+/**
+ * Pure: how many inodes one service or one run may have once they run out: a tenth of those of the
+ * disk.
+ */
 export const mostInodes = ({ totalInodes }: Pick<DiskSpace, 'totalInodes'>): number => Math.floor(totalInodes / 10)
 
 /**

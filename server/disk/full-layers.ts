@@ -9,7 +9,10 @@ export interface LayerLimit {
 
 const gibibyte = 1024 ** 3
 
-/** Pure: the services with a replica that wrote more outside of its volumes than it may, with the reason. */
+/**
+ * Pure: the services with a replica that wrote more outside of its volumes than it may, with the
+ * reason.
+ */
 export function fullLayers(
   layers: EngineDisk['layers'],
   limits: readonly LayerLimit[],

@@ -51,7 +51,8 @@ export const writeStopped = (
   now: Date,
 ): Promise<boolean> =>
   inTransaction(database, async (sql) => {
-    // A request that is accepted at this moment changes the row of its service, and waits for this transaction.
+    // A request that is accepted at this moment changes the row of its service, and waits for this
+    // transaction.
     const [service] = await sql`select kind from service where id = ${id} and release_id = ${release} for update`
     if (!service) return false
     const { count } = await sql`
@@ -64,7 +65,9 @@ export const writeStopped = (
     return count > 0
   })
 
-/** A version of the service was deployed, or nothing of it should run: its volumes are judged anew. */
+/**
+ * A version of the service was deployed, or nothing of it should run: its volumes are judged anew.
+ */
 export async function forgetFullVolume(sql: Sql, serviceId: string): Promise<void> {
   await sql`delete from full_volume where service_id = ${serviceId}`
 }

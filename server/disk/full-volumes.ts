@@ -42,7 +42,10 @@ export interface Verdict {
   readonly watch: ReadonlyMap<string, string>
 }
 
-/** Pure: judges a measurement. `watched` are the services that the measurement before found beyond the limit. */
+/**
+ * Pure: judges a measurement. `watched` are the services that the measurement before found beyond
+ * the limit.
+ */
 export function judgeVolumes(
   volumes: EngineDisk['volumes'],
   sizes: readonly StorageSize[],

@@ -40,7 +40,10 @@ export interface DiskKeeper {
    * built ones, and caches when there is too much.
    */
   reconcile(signal: AbortSignal): Promise<void>
-  /** Looks at the free space, which is cheap. Returns true if it runs out: then the next `reconcile` measures. */
+  /**
+   * Looks at the free space, which is cheap. Returns true if it runs out: then the next `reconcile`
+   * measures.
+   */
   watch(signal: AbortSignal): Promise<boolean>
   /** The next `reconcile` measures, whenever the last time was. */
   measureSoon(): void
@@ -141,7 +144,10 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
   return now
 }
 
-/** Looks anew: it may have been given an image, or be about to have one, since the disk was measured. */
+/**
+ * Looks anew: it may have been given an image, or be about to have one, since the disk was
+ * measured.
+ */
 async function pruneIdle(
   { database, builder }: DiskKeeperOptions,
   service: string,

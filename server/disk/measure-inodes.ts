@@ -10,7 +10,10 @@ export interface MeasureInodesOptions {
   readonly log: Logger
 }
 
-/** Finds services and runs with too many inodes. What cannot be counted ends nothing, and the log says so. */
+/**
+ * Finds services and runs with too many inodes. What cannot be counted ends nothing, and the log
+ * says so.
+ */
 export async function measureInodes(
   { database, engine, log }: MeasureInodesOptions,
   space: DiskSpace,

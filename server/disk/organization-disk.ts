@@ -48,7 +48,10 @@ export interface OrganizationDisk {
    * Settings that enlarge nothing pass.
    */
   claim(sql: Sql, organizationId: string, change: { readonly from?: object; readonly to: object }): Promise<void>
-  /** Returns how many bytes a push may bring, by what repositories take now, and why it may bring none. */
+  /**
+   * Returns how many bytes a push may bring, by what repositories take now, and why it may bring
+   * none.
+   */
   spare(organizationId: string, repositories: number): Promise<{ readonly bytes: number; readonly full: string }>
   /** Returns what the organization takes and may take, as the API answers it. */
   usage(organizationId: string): Promise<OrganizationUsage>

@@ -65,7 +65,10 @@ export function claimReason(figures: OrganizationFigures, limit: number | undefi
 
 /** Beyond this many times its limit, an organization's growing services are stopped at once. */
 const atOnce = 1.5
-/** Beyond this many times its limit, they are stopped when two measurements in a row have found that. */
+/**
+ * Beyond this many times its limit, they are stopped when two measurements in a row have found
+ * that.
+ */
 const atSecond = 1.1
 
 /** Pure: what a measurement means. `over`: the next one decides. */

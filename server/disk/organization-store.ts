@@ -148,7 +148,10 @@ export async function readFigures(sql: Sql, organizationId: string): Promise<Org
   return row
 }
 
-/** Lets declared sizes of one organization be checked one after the other, until the transaction ends. */
+/**
+ * Lets declared sizes of one organization be checked one after the other, until the transaction
+ * ends.
+ */
 export async function lockClaims(sql: Sql, organizationId: string): Promise<void> {
   void (await sql`select pg_advisory_xact_lock(hashtextextended(${organizationId}, 44))`)
 }

@@ -1,6 +1,8 @@
 import type { EngineDisk } from '../engines/index.ts'
 
-/** Whose something is: the organization of a service, of a backup in progress or of an execution. */
+/**
+ * Whose something is: the organization of a service, of a backup in progress or of an execution.
+ */
 export interface Owner {
   readonly id: string
   readonly organization_id: string
@@ -82,7 +84,10 @@ export function sumByOrganization({ disk, logs, repositories }: Found, owners: r
   return { services: [...services.values()], organizations }
 }
 
-/** A part of a service as stored by the measurement before; `kept_bytes` is what growth is counted from. */
+/**
+ * A part of a service as stored by the measurement before; `kept_bytes` is what growth is counted
+ * from.
+ */
 export interface FormerPart {
   readonly service_id: string
   readonly part: string

@@ -36,7 +36,10 @@ engine.disk = async () => {
   throw new EngineError('unreachable', 'only the tests measure')
 }
 
-/** A keeper of a server that has just started: it knows only what is in the database, and measures at once. */
+/**
+ * A keeper of a server that has just started: it knows only what is in the database, and measures
+ * at once.
+ */
 const measure = (): Promise<void> =>
   createDiskKeeper({
     name: 'local',

@@ -23,8 +23,8 @@ export interface Disks {
 }
 
 /**
- * Keeps each engine's disk on its own: one that hangs delays no other. `nudge` runs a reconciler at once. Throws if
- * no keeper is that of this machine.
+ * Keeps each engine's disk on its own: one that hangs delays no other. `nudge` runs a reconciler at
+ * once. Throws if no keeper is that of this machine.
  */
 export function joinDisks(
   keepers: readonly { readonly name: string; readonly keeper: DiskKeeper }[],
@@ -54,7 +54,10 @@ export const createDiskReconciler = (disk: Pick<DiskKeeper, 'reconcile'>, engine
   reconcile: (signal) => disk.reconcile(signal),
 })
 
-/** Looks at the free space much more often than the disk is measured, and has it measured once space is low. */
+/**
+ * Looks at the free space much more often than the disk is measured, and has it measured once space
+ * is low.
+ */
 export const createSpaceWatch = (disk: Pick<DiskKeeper, 'watch'>, engine: string, measureNow: () => void): Loop => ({
   name: reconcilerName('free disk space', engine),
   everyMs: 10_000,

@@ -9,7 +9,9 @@ const share = 10
 
 /** Decides when the disk is measured earlier than usual. */
 export interface SpaceWatch {
-  /** A measurement begins; `space` is what is free then, if it is known. `end` is called at its end. */
+  /**
+   * A measurement begins; `space` is what is free then, if it is known. `end` is called at its end.
+   */
   begin(space: DiskSpace | undefined): { readonly areInodesShort: boolean; end(): void }
   /** Whether a measurement should begin now. */
   isDue(space: DiskSpace): boolean

@@ -23,7 +23,10 @@ const measured: FakeEngine = Object.assign(Object.create(engine), {
   }),
 })
 
-/** A keeper of a server that has just started: it knows only what is in the database, and measures at once. */
+/**
+ * A keeper of a server that has just started: it knows only what is in the database, and measures
+ * at once.
+ */
 const newKeeper = () =>
   createDiskKeeper({
     name: 'local',

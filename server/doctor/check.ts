@@ -13,7 +13,9 @@ export const ok = (message: string): Outcome => ({ status: 'ok', message })
 export const warn = (message: string, remedy: string): Outcome => ({ status: 'warn', message, remedy })
 export const fail = (message: string, remedy: string): Outcome => ({ status: 'fail', message, remedy })
 
-/** Pure: the first three numbers of a version such as `20.10.24+dfsg1`; undefined if there are none. */
+/**
+ * Pure: the first three numbers of a version such as `20.10.24+dfsg1`; undefined if there are none.
+ */
 export function parseVersion(text: string): readonly [number, number, number] | undefined {
   const [, major, minor, patch = '0'] = /(?<!\d)(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?/.exec(text) ?? []
   return major === undefined ? undefined : [Number(major), Number(minor), Number(patch)]

@@ -3,7 +3,10 @@ import type { EngineFact, Facts } from './facts.ts'
 
 type Answering = Extract<EngineFact, { readonly state: 'answers' }>
 
-/** Errors of the Docker Engine that affect the platform: in versions from `since`, before the fixed ones. */
+/**
+ * Errors of the Docker Engine that affect the platform: in versions from `since`, before the fixed
+ * ones.
+ */
 const knownErrors = [
   {
     name: 'moby#45057',

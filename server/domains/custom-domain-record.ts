@@ -2,7 +2,10 @@ import type { ProofStateName } from '@quayside/contract/resources/custom-domain.
 import type { CustomDomainRow } from './custom-domain-store.ts'
 import { type ProofState, recordsFor } from './proof.ts'
 
-/** A custom domain as the API returns it. The public API has one status; `proof` says how far the domain is. */
+/**
+ * A custom domain as the API returns it. The public API has one status; `proof` says how far the
+ * domain is.
+ */
 export function toRecord(row: CustomDomainRow, validationDomain: string) {
   const { id, created_at, updated_at, domain, generate_certificate, use_cdn } = row
   return {

@@ -24,7 +24,10 @@ export async function findCustomDomain(sql: Sql, serviceId: string, id: string):
   return row
 }
 
-/** Locks the service, so that its routes and its custom domains stay as they are until the transaction ends. */
+/**
+ * Locks the service, so that its routes and its custom domains stay as they are until the
+ * transaction ends.
+ */
 export const lockOwner = async (sql: Sql, serviceId: string): Promise<void> =>
   void (await sql`select from service where id = ${serviceId} for no key update`)
 

@@ -70,7 +70,10 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     generate_certificate: body.generate_certificate,
     use_cdn: body.use_cdn ?? false,
   })
-  /** The proof of a name that the organization did not have before. Throws 409 if another one has proven it. */
+  /**
+   * The proof of a name that the organization did not have before. Throws 409 if another one has
+   * proven it.
+   */
   const claim = async (sql: Sql, { organization_id }: DomainOwner, domain: string): Promise<ProofState> => {
     const assumed = assumedProof(domain, mode)
     const rivals = await listRivals(sql, organization_id, domain)
@@ -124,7 +127,10 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       return record(service, row)
     },
 
-    /** Another name needs a proof of its own. The same name keeps its proof, and DNS is asked about it at once. */
+    /**
+     * Another name needs a proof of its own. The same name keeps its proof, and DNS is asked about
+     * it at once.
+     */
     async edit(service: DomainOwner, id: string, body: CustomDomainRequest) {
       const values = checked(body)
       const row = await locked(service, async (sql) => {

@@ -14,7 +14,10 @@ interface Declared {
   readonly isPublished: boolean
 }
 
-/** Gives the public ports of a service their host names, and a published service its port of this machine. */
+/**
+ * Gives the public ports of a service their host names, and a published service its port of this
+ * machine.
+ */
 export const createHostDeclarer =
   ({
     clock,

@@ -50,7 +50,10 @@ function retryRule(all: SettingValues): RetryRule | undefined {
   }
 }
 
-/** Each value is checked by itself, so that a problem is reported with its own key; all of them make one rule. */
+/**
+ * Each value is checked by itself, so that a problem is reported with its own key; all of them make
+ * one rule.
+ */
 const retry =
   (check: (value: unknown) => unknown): RuleReader =>
   (value, all) => {

@@ -20,7 +20,9 @@ export interface ProofReconcilerOptions {
   readonly nudgeRoutes: () => void
 }
 
-/** Questions at the same time: name servers that never answer hold up their own organization alone. */
+/**
+ * Questions at the same time: name servers that never answer hold up their own organization alone.
+ */
 const slots = { each: 4, most: 20 } as const
 
 /** Asks DNS about the custom domains whose turn it is. */

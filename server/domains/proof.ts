@@ -3,7 +3,10 @@ import { isSeenInDns } from './claim.ts'
 import { baseOf, isAtOrBelow } from './domain-name.ts'
 
 export type DomainProof = 'required' | 'waived'
-/** `CNAME` and `TXT` were seen in DNS. The others are taken for granted, each for the reason that it names. */
+/**
+ * `CNAME` and `TXT` were seen in DNS. The others are taken for granted, each for the reason that it
+ * names.
+ */
 export type ProofMethod = 'CNAME' | 'TXT' | 'WAIVED' | 'NO_PUBLIC_DNS' | 'BEFORE_REQUIRED'
 
 /** The answer of DNS about the proof of one domain. */
@@ -35,10 +38,16 @@ const firstPauseMs = 5_000
 const longestPauseMs = 15 * minuteMs
 const provenPauseMs = 12 * 60 * minuteMs
 const doubtPauseMs = 60 * minuteMs
-/** A name that is not proven by then is released: DNS is not asked again until somebody saves the domain. */
+/**
+ * A name that is not proven by then is released: DNS is not asked again until somebody saves the
+ * domain.
+ */
 export const pendingMs = 7 * 24 * 60 * minuteMs
 
-/** Names below these exist on single machines only (RFC 6761): no name server can say whose they are. */
+/**
+ * Names below these exist on single machines only (RFC 6761): no name server can say whose they
+ * are.
+ */
 const withoutPublicDns = ['localhost', 'test'] as const
 
 /** Why a domain needs no record in DNS, or undefined if it needs one. */

@@ -23,7 +23,10 @@ export async function listTakenPorts(sql: Sql, serviceId: string): Promise<Reado
   return new Set(rows.map(({ port }) => port))
 }
 
-/** Gives the service the first free port from the preferred one on, round the range; undefined when there is none. */
+/**
+ * Gives the service the first free port from the preferred one on, round the range; undefined when
+ * there is none.
+ */
 export async function insertPublicPort(
   sql: Sql,
   service: { readonly id: string; readonly host: string },

@@ -1,6 +1,9 @@
 import { getDomain } from 'tldts'
 
-/** Names below suffixes of companies (`shop.github.io`) belong to different people, as those below `co.uk` do. */
+/**
+ * Names below suffixes of companies (`shop.github.io`) belong to different people, as those below
+ * `co.uk` do.
+ */
 const rules = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const
 
 /**

@@ -10,9 +10,15 @@ export interface RoutePublisher {
    * the ports of it that other programs have.
    */
   apply(signal: AbortSignal): Promise<readonly number[]>
-  /** The ports of this machine of a service that other programs have, by the last table that was handed over. */
+  /**
+   * The ports of this machine of a service that other programs have, by the last table that was
+   * handed over.
+   */
   lostPorts(serviceId: string): readonly number[]
-  /** Does the same whenever the table has changed since, and now and then anyway: a router may have been replaced. */
+  /**
+   * Does the same whenever the table has changed since, and now and then anyway: a router may have
+   * been replaced.
+   */
   readonly reconciler: Reconciler
 }
 
@@ -49,7 +55,10 @@ export function createRoutePublishers(
   }
 }
 
-/** Brings the table of routes from the database to one router. One hand-over at a time; the last one always wins. */
+/**
+ * Brings the table of routes from the database to one router. One hand-over at a time; the last one
+ * always wins.
+ */
 export function createRoutePublisher({
   database,
   router,

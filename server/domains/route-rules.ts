@@ -83,7 +83,8 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
   proxy_read_timeout_seconds: seconds('readTimeoutMs'),
   proxy_send_timeout_seconds: seconds('sendTimeoutMs'),
   send_timeout_seconds: seconds('clientTimeoutMs'),
-  // The default leaves the router its own way: it gives up an endpoint after a second, and tries another one.
+  // The default leaves the router its own way: it gives up an endpoint after a second, and tries
+  // another one.
   proxy_connect_timeout_seconds: (value) => (value === 60 ? {} : connectTimeout(value)),
   whitelist_source_range: (value) => {
     const allow = networksOf(value)

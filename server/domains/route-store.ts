@@ -127,7 +127,10 @@ export async function leadsTo(
   return others.length === 0
 }
 
-/** Whether one of these, at a port that hosts lead to, is an address that none of the service's hosts leads to. */
+/**
+ * Whether one of these, at a port that hosts lead to, is an address that none of the service's
+ * hosts leads to.
+ */
 export async function leadsElsewhere(
   sql: Sql,
   serviceId: string,

@@ -37,7 +37,10 @@ export async function deleteCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from environment where id = ${id} and copying is not null`
 }
 
-/** Whether something of the copy is there already: the stages and services of an environment are written together. */
+/**
+ * Whether something of the copy is there already: the stages and services of an environment are
+ * written together.
+ */
 export async function hasContent(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`
     select exists (select from deployment_stage where environment_id = ${id})
@@ -81,7 +84,9 @@ export async function deleteServiceCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from service where id = ${id} and copying is not null`
 }
 
-/** Whether a service of the environment is still without its data, or is being set back to others. */
+/**
+ * Whether a service of the environment is still without its data, or is being set back to others.
+ */
 export async function hasUnfinishedCopy(sql: Sql, environmentId: string): Promise<boolean> {
   const rows = await sql`
     select from service where environment_id = ${environmentId}

@@ -6,7 +6,10 @@ import { until } from '../../test/support/until.ts'
 import { type EngineCapabilities, FakeEngine } from '../engines/index.ts'
 import { systemClock } from '../lib/clock.ts'
 
-/** What a copy of a service of each kind has in common with its original, and what it has of its own. */
+/**
+ * What a copy of a service of each kind has in common with its original, and what it has of its
+ * own.
+ */
 class AbleEngine extends FakeEngine {
   override readonly capabilities: EngineCapabilities = {
     description: 'an engine of this test',

@@ -3,7 +3,10 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/** Copies of environments, through the API: what comes along, what does not, and that it comes whole. */
+/**
+ * Copies of environments, through the API: what comes along, what does not, and that it comes
+ * whole.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, call, database } = platform
 

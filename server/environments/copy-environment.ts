@@ -10,7 +10,10 @@ import { insertStage, listStages } from './stage-store.ts'
 
 export interface RowCopyOptions {
   readonly clock: Clock
-  /** Makes the rows of one service's copy, in the stage of the same name, without its variables; gives its id. */
+  /**
+   * Makes the rows of one service's copy, in the stage of the same name, without its variables;
+   * gives its id.
+   */
   readonly copyService: (sql: Sql, clone: Clone) => Promise<string>
   readonly copyVariables: (sql: Sql, copy: VariableCopy) => Promise<void>
 }

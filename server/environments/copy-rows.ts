@@ -10,7 +10,9 @@ export interface RowCopierOptions extends Pick<ServicesOptions, 'declareHosts' |
   readonly clock: Clock
 }
 
-/** Writes the rows of copied services. Their variables follow all together, once every copy exists. */
+/**
+ * Writes the rows of copied services. Their variables follow all together, once every copy exists.
+ */
 export function createRowCopier(options: RowCopierOptions): RowCopyOptions {
   const withoutVariables = { ...options, copyVariables: async () => {} }
   return {

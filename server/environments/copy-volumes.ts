@@ -21,7 +21,10 @@ export interface VolumeCopierOptions {
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
 }
 
-/** Copies volumes on the engine of their services, and removes those of services without a row on all engines. */
+/**
+ * Copies volumes on the engine of their services, and removes those of services without a row on
+ * all engines.
+ */
 export const createVolumeCopier = (options: VolumeCopierOptions): VolumeCopier => ({
   copyVolumes: async (planned, tell, attempt) => {
     const engine = await engineOfCopy(options, planned)
@@ -38,7 +41,10 @@ export const createVolumeCopier = (options: VolumeCopierOptions): VolumeCopier =
   },
 })
 
-/** Returns the engine of services and their copies. Throws if they are on clusters of different engines. */
+/**
+ * Returns the engine of services and their copies. Throws if they are on clusters of different
+ * engines.
+ */
 async function engineOfCopy(
   { database, engines }: VolumeCopierOptions,
   planned: readonly ServiceData[],

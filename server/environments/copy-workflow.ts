@@ -15,7 +15,10 @@ export const copyWorkflow = 'environment copy'
 
 export interface CopyOptions extends DataCopyOptions, RowCopyOptions {
   readonly submitErasure: SubmitErasure
-  /** Ends the deployment requests that wait for the data of these services, before the copy is removed. */
+  /**
+   * Ends the deployment requests that wait for the data of these services, before the copy is
+   * removed.
+   */
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 
@@ -66,7 +69,10 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
   }
 }
 
-/** The copies are written with the environment; those that an earlier version began are still to be written. */
+/**
+ * The copies are written with the environment; those that an earlier version began are still to be
+ * written.
+ */
 async function idsOf({ database }: CopyOptions, id: string): Promise<Record<string, string>> {
   const copies = await listServices(database, id)
   if (copies.length > 0) {

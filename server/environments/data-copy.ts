@@ -7,7 +7,9 @@ import { findService, type ServiceRow } from '../services/index.ts'
 import type { Step } from '../workflows/index.ts'
 import { setCopiedBytes } from './copy-record-store.ts'
 
-/** The volumes of one service and those of its copy, by the ids under which an engine knows them. */
+/**
+ * The volumes of one service and those of its copy, by the ids under which an engine knows them.
+ */
 export interface ServiceData {
   readonly source: string
   readonly service: string
@@ -20,7 +22,9 @@ export interface ServiceData {
 
 /** Copies and removes volumes on engines. */
 export interface VolumeCopier {
-  /** Copies volumes as they all are at one moment. Returns the bytes, and reports them now and then. */
+  /**
+   * Copies volumes as they all are at one moment. Returns the bytes, and reports them now and then.
+   */
   readonly copyVolumes: (
     data: readonly ServiceData[],
     tell: (bytes: number) => void,
@@ -39,7 +43,10 @@ export interface DataCopyOptions extends VolumeCopier {
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
 }
 
-/** Which volume of a copy is made from which; volumes of a service are told by where they are mounted. */
+/**
+ * Which volume of a copy is made from which; volumes of a service are told by where they are
+ * mounted.
+ */
 export function dataOf(
   { volumesOf, archiveCommandOf }: Pick<DataCopyOptions, 'volumesOf' | 'archiveCommandOf'>,
   from: ServiceRow,

@@ -264,7 +264,9 @@ test('changes of settings, and deployments that are no requests of the queue, st
   await isWhole('environment', id)
 })
 
-/** Requests a deployment of the environment, which waits for its lock until `change` is committed. */
+/**
+ * Requests a deployment of the environment, which waits for its lock until `change` is committed.
+ */
 async function deployAfter(change: (sql: typeof database) => Promise<unknown>): Promise<void> {
   const [locked, changing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const committed = database.begin(async (sql) => {

@@ -12,7 +12,10 @@ interface Input {
 
 export type SubmitErasure = (sql: Sql, services: readonly string[]) => Promise<void>
 
-/** Submits the removal of the services' volumes, in the transaction that deletes the services and before it does. */
+/**
+ * Submits the removal of the services' volumes, in the transaction that deletes the services and
+ * before it does.
+ */
 export const submitErasure =
   (workflows: Pick<Workflows, 'submit'>): SubmitErasure =>
   async (sql, services) => {

@@ -1,4 +1,7 @@
-/** What belongs to an environment beside its services: stages, rules, copies, exports, and lists over many of them. */
+/**
+ * What belongs to an environment beside its services: stages, rules, copies, exports, and lists
+ * over many of them.
+ */
 export { type Copier, createClone } from './clone.ts'
 export { copiesOf } from './copies.ts'
 export { createServiceNameCopier } from './copy-names.ts'

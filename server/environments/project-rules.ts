@@ -35,7 +35,10 @@ type Project = Pick<ProjectRow, 'id' | 'organization_id'>
 
 const gone = () => new AppError('notFound', 'There is no such object.')
 
-/** What the new environments of a project get; environments that are there keep theirs, whatever happens here. */
+/**
+ * What the new environments of a project get; environments that are there keep theirs, whatever
+ * happens here.
+ */
 export function createProjectRules({ database, clock, findCluster }: ProjectRulesOptions) {
   const find = async (sql: Sql, projectId: string, id: string): Promise<ProjectRuleRow> => {
     const row = await findProjectRule(sql, projectId, id)
@@ -92,7 +95,10 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
         await reorder(sql, project, (ids) => ids)
       }),
 
-    /** Those that are named come first, in this order. 404 when one is not of the project, 400 when one comes twice. */
+    /**
+     * Those that are named come first, in this order. 404 when one is not of the project, 400 when
+     * one comes twice.
+     */
     order: (project: Project, named: readonly string[]): Promise<void> =>
       locked(project, (sql) => reorder(sql, project, (ids) => ordered(ids, named))),
   }

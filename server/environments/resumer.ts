@@ -3,8 +3,8 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
 /**
- * Continues the replicas of one engine that a copy left paused when its server was killed, unless a copy of
- * this process needs them. This also happens if that copy starts again, or never does.
+ * Continues the replicas of one engine that a copy left paused when its server was killed, unless a
+ * copy of this process needs them. This also happens if that copy starts again, or never does.
  */
 export const createResumer = (
   { log }: { readonly log: Logger },

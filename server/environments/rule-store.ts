@@ -38,7 +38,9 @@ export interface ProjectRuleRow extends ProjectRuleValues {
 
 type Row = { readonly [column: string]: string | number | boolean | Date | readonly string[] }
 
-/** What is left out gets the column's default: UTC, 08:00 to 19:00, every day, no automatic stop. */
+/**
+ * What is left out gets the column's default: UTC, 08:00 to 19:00, every day, no automatic stop.
+ */
 export async function insertEnvironmentRule(
   sql: Sql,
   row: { id: string; environment_id: string },

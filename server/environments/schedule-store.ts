@@ -31,7 +31,10 @@ export interface ScheduledRow extends EnvironmentRuleRow {
   readonly last: (LastTurn & { readonly stopped: readonly string[] }) | undefined
 }
 
-/** Locks the rule of an environment against others who follow it; undefined where it stops nothing any more. */
+/**
+ * Locks the rule of an environment against others who follow it; undefined where it stops nothing
+ * any more.
+ */
 export async function lockSchedule(sql: Sql, environmentId: string): Promise<ScheduledRow | undefined> {
   const [rule] = await sql<Omit<ScheduledRow, 'last'>[]>`
     select r.*, e.project_id, p.organization_id, e.name as environment_name from environment_deployment_rule r

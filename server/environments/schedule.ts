@@ -7,7 +7,10 @@ import { momentOf, wallTimeAt } from '../lib/time-zone.ts'
  */
 export interface Schedule {
   readonly timezone: string
-  /** `08:00:00`. A stop that is not after the start is one of the next day; the same time twice is a whole day. */
+  /**
+   * `08:00:00`. A stop that is not after the start is one of the next day; the same time twice is a
+   * whole day.
+   */
   readonly start_time: string
   readonly stop_time: string
   readonly weekdays: readonly Weekday[]
@@ -54,7 +57,9 @@ export interface Side {
   readonly until: Date | undefined
 }
 
-/** Everything comes again within a week; a day more on both sides, for nights and changes of clocks. */
+/**
+ * Everything comes again within a week; a day more on both sides, for nights and changes of clocks.
+ */
 const daysAround = 8
 
 /** Pure: the side of the instant. Stretches that touch are one. */
@@ -91,5 +96,8 @@ const msOf = (time: string): number => timeOfDay(time).getTime()
 /** `08:00:00` as the API answers it, on the first day of 1970. */
 export const timeOfDay = (time: string): Date => new Date(`1970-01-01T${time}Z`)
 
-/** The time of day of a moment, in UTC: `08:00:00`. The text is a date-time; what is less than a second is dropped. */
+/**
+ * The time of day of a moment, in UTC: `08:00:00`. The text is a date-time; what is less than a
+ * second is dropped.
+ */
 export const readTimeOfDay = (text: string): string => new Date(text).toISOString().slice(11, 19)

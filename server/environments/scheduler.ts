@@ -26,7 +26,10 @@ export interface SchedulerOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** Has what runs stopped; gives the services that are to be started again. In the unit of work of the caller. */
+  /**
+   * Has what runs stopped; gives the services that are to be started again. In the unit of work of
+   * the caller.
+   */
   readonly stop: (order: TurnOrder) => Promise<readonly string[]>
   /** Has those of these services started that do not run. In the unit of work of the caller. */
   readonly start: (order: TurnOrder, services: readonly string[]) => Promise<void>
@@ -66,7 +69,10 @@ const [atOnce, atOnceOfOwner] = [4, 2]
 /** Time after which a turn no longer waits for its environments. */
 const turnMs = 2_000
 
-/** Waits for the work, and no longer than a turn. Later failures are logged, and the next turn tries again. */
+/**
+ * Waits for the work, and no longer than a turn. Later failures are logged, and the next turn tries
+ * again.
+ */
 async function atMost({ clock, log }: SchedulerOptions, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const over = new AbortController()
   const sleep = clock.sleep(turnMs, over.signal).then(
@@ -83,7 +89,10 @@ async function atMost({ clock, log }: SchedulerOptions, work: Promise<unknown>, 
   }
 }
 
-/** Follows the rule of one environment. A turn that is refused for good is left out, with the reason in the log. */
+/**
+ * Follows the rule of one environment. A turn that is refused for good is left out, with the reason
+ * in the log.
+ */
 async function follow(options: SchedulerOptions, due: DueSchedule): Promise<void> {
   const { database, clock, log } = options
   const environmentId = due.environment_id

@@ -18,7 +18,10 @@ export interface ServiceCopyInput {
 
 export interface ServiceCopyOptions extends DataCopyOptions {
   readonly submitErasure: SubmitErasure
-  /** Ends the deployment requests that wait for the data of these services, before the copy is removed. */
+  /**
+   * Ends the deployment requests that wait for the data of these services, before the copy is
+   * removed.
+   */
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 

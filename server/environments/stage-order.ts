@@ -1,4 +1,7 @@
-/** Pure: the ids with one of them moved right before or after another; unchanged where it is moved to itself. */
+/**
+ * Pure: the ids with one of them moved right before or after another; unchanged where it is moved
+ * to itself.
+ */
 export function moved(
   order: readonly string[],
   id: string,

@@ -47,7 +47,10 @@ export async function findStage(sql: Sql, id: string): Promise<StageRow | undefi
   return row
 }
 
-/** Makes everybody else wait who changes the environment's stages, or adds to its services; false when it is gone. */
+/**
+ * Makes everybody else wait who changes the environment's stages, or adds to its services; false
+ * when it is gone.
+ */
 export async function lockStages(sql: Sql, environmentId: string): Promise<boolean> {
   const rows = await sql`select from environment where id = ${environmentId} for no key update`
   return rows.length === 1

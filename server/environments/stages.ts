@@ -72,7 +72,10 @@ export function createStages({ database, clock }: { readonly database: Database;
       }).catch(nameTaken('A stage', name))
     },
 
-    /** 409 while it holds services; an environment keeps one stage at least, for new services to go to. */
+    /**
+     * 409 while it holds services; an environment keeps one stage at least, for new services to go
+     * to.
+     */
     remove: (stage: StageRow): Promise<void> =>
       locked(stage.environment_id, async (sql) => {
         const order = await stageOrder(sql, stage.environment_id)

@@ -6,7 +6,10 @@ import { setServiceCopying } from './clone-store.ts'
 import { insertServiceCopy } from './copy-record-store.ts'
 import { serviceCopyWorkflow } from './service-copy-workflow.ts'
 
-/** Submits the copying of a service's data, in the caller's transaction. The copy is left alone until it has them. */
+/**
+ * Submits the copying of a service's data, in the caller's transaction. The copy is left alone
+ * until it has them.
+ */
 export const submitServiceCopy =
   ({
     workflows,

@@ -14,7 +14,10 @@ const rule = (change: Partial<TimedRule> = {}): TimedRule => ({
   ...change,
 })
 const at = (text: string) => new Date(text)
-/** What a rule does while the clock shows these instants one after the other: `stop 19:00` where it acts. */
+/**
+ * What a rule does while the clock shows these instants one after the other: `stop 19:00` where it
+ * acts.
+ */
 function follow(followed: TimedRule, instants: readonly string[], last?: LastTurn): string[] {
   let known: LastTurn | undefined = last
   return instants.flatMap((instant) => {
@@ -69,7 +72,8 @@ test('a clock that was wrong by years does not silence the rule', () => {
 
 test('a night in which the clocks change has one start and one stop', () => {
   const night = rule({ timezone: 'Europe/Paris', start_time: '02:30:00', stop_time: '04:00:00' })
-  // Forward on 2026-03-29 at 01:00 UTC: 02:30 is not shown. Back on 2026-10-25 at 01:00 UTC: 02:30 is shown twice.
+  // Forward on 2026-03-29 at 01:00 UTC: 02:30 is not shown. Back on 2026-10-25 at 01:00 UTC: 02:30
+  // is shown twice.
   assert.deepEqual(follow(night, hours('2026-03-28T23:00:00Z', 12)).slice(1), [
     'start 2026-03-29T01:30',
     'stop 2026-03-29T02:00',

@@ -20,7 +20,10 @@ export interface Turn extends LastTurn {
   readonly isDue: boolean
 }
 
-/** An edge as far ahead as this comes from a clock that went wrong, not from one that was put back an hour. */
+/**
+ * An edge as far ahead as this comes from a clock that went wrong, not from one that was put back
+ * an hour.
+ */
 export const wrongMs = 86_400_000
 
 /**

@@ -46,7 +46,7 @@ export interface PushWatch {
     readonly pusher: string
     readonly heads: () => Promise<Heads>
   }): Promise<() => Promise<void>>
-  /** Is told that a repository was removed because no push stored anything in it. Never rejects. */
+  /** Called after a repository was removed because no push stored anything in it. Never rejects. */
   forget(repository: { readonly organization: string; readonly repository: string }): Promise<void>
 }
 

@@ -17,7 +17,10 @@ export interface Stage {
   readonly description: string
 }
 
-/** The statuses of an environment and of its services by stages, with what the last deployment did to each stage. */
+/**
+ * The statuses of an environment and of its services by stages, with what the last deployment did
+ * to each stage.
+ */
 export async function statusesWithStages(database: Database, environmentId: string, stages: readonly Stage[]) {
   const { rows, last, active } = await readEnvironment(database, environmentId)
   const environment = toEnvironmentStatus(environmentId, rows, last, active)
@@ -45,7 +48,10 @@ export async function statusesOfExecution(
 
 type LastRequest = Pick<RequestRow, 'created_at'>
 
-/** Pure: a stage with the statuses of its services, and what the last deployment of the environment did to it. */
+/**
+ * Pure: a stage with the statuses of its services, and what the last deployment of the environment
+ * did to it.
+ */
 export function toStage({ id, name, description }: Stage, all: readonly StatusRow[], last: LastRequest | undefined) {
   const rows = all.filter((row) => row.stage_id === id)
   return { ...toStatuses(rows), stage: { id, name, description, ...describe(id, rows, last) } }
@@ -76,7 +82,9 @@ const ends: Partial<Record<StageStatus, 'SUCCESS' | 'ERROR' | 'CANCEL' | 'SKIP'>
   SKIPPED: 'SKIP',
 }
 
-/** What it waited, for other requests and stages; that builders are not made for it; what it took. */
+/**
+ * What it waited, for other requests and stages; that builders are not made for it; what it took.
+ */
 function details(stage_id: string, status: StageStatus, queueing: number | undefined, total: number | null) {
   const end = ends[status]
   return [

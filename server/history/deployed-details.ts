@@ -50,7 +50,10 @@ export function deployedDetails({ settings, action, force_event }: Deployed): De
   }
 }
 
-/** What of a job's schedule belongs to an action; a cron job is under its timetable, whatever is done to it. */
+/**
+ * What of a job's schedule belongs to an action; a cron job is under its timetable, whatever is
+ * done to it.
+ */
 function eventOf(action: Action, isCron: boolean): JobEvent | undefined {
   if (isCron) return 'CRON'
   if (action === 'RESTART') return undefined

@@ -2,7 +2,9 @@ import type { Sql } from '../database/index.ts'
 import type { RequestRow, TargetRow } from '../requests/index.ts'
 import { type HistoryRow, targetSettings, type WithSettings } from './history-store.ts'
 
-/** How far back a page begins: behind this deployment, which is of the same environment or service. */
+/**
+ * How far back a page begins: behind this deployment, which is of the same environment or service.
+ */
 interface Place {
   readonly count: number
   readonly behind?: string | undefined
@@ -50,7 +52,9 @@ export async function isTargetOf(sql: Sql, requestId: string, serviceId: string)
   return rows.length === 1
 }
 
-/** The requests for one service that run or wait, in order, each with what it does to the service. */
+/**
+ * The requests for one service that run or wait, in order, each with what it does to the service.
+ */
 export const listActiveTargets = (sql: Sql, serviceId: string) =>
   sql<HistoryRow[]>`
     select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at

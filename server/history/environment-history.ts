@@ -16,7 +16,10 @@ import { stageStatus, toStageStatus } from './stage-status.ts'
 
 const longestPage = 20
 
-/** The last deployments of an environment by stages, newest first; at most 20, whatever is asked for. */
+/**
+ * The last deployments of an environment by stages, newest first; at most 20, whatever is asked
+ * for.
+ */
 export async function environmentHistory(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   environmentId: string,
@@ -41,7 +44,10 @@ export async function environmentHistory(
   return { page: 1, page_size, results }
 }
 
-/** The same in the older form, which goes on behind any deployment: 404 when the environment had none of that id. */
+/**
+ * The same in the older form, which goes on behind any deployment: 404 when the environment had
+ * none of that id.
+ */
 export async function environmentHistoryV1(database: Database, environmentId: string, behind: string | undefined) {
   if (behind !== undefined && !(await isRequestOf(database, behind, environmentId))) throw noSuchStart()
   const [requests, targetsOf] = await readPage(database, environmentId, { count: longestPage, behind })

@@ -51,7 +51,10 @@ export const stagesOfExecution = async (
   return new Map(rows.map(({ service_id, id, name }) => [service_id, { id, name }]))
 }
 
-/** Pure: a line of an execution as the API answers it. A line of the environment itself belongs to no stage. */
+/**
+ * Pure: a line of an execution as the API answers it. A line of the environment itself belongs to
+ * no stage.
+ */
 export const toEnvironmentLog =
   (environment: EnvironmentRow, execution: string, stages: StagesOfServices) =>
   ({ at, level, step, text, transmitter }: DeploymentLine) => ({

@@ -14,7 +14,10 @@ export interface HistoryRow extends TargetRow {
   readonly updated_at: Date
 }
 
-/** What of a release the history tells: its settings; null where none was made, or it is gone with its service. */
+/**
+ * What of a release the history tells: its settings; null where none was made, or it is gone with
+ * its service.
+ */
 export interface WithSettings {
   readonly settings: Readonly<Record<string, Json>> | null
 }

@@ -1,4 +1,7 @@
-/** What was deployed: histories, logs and stages of deployments, and the statuses of environments and projects. */
+/**
+ * What was deployed: histories, logs and stages of deployments, and the statuses of environments
+ * and projects.
+ */
 export { statusesOfExecution, statusesWithStages } from './by-stages.ts'
 export {
   environmentHistory,

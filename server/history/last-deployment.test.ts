@@ -15,7 +15,10 @@ interface Past {
   readonly status: RequestStatus
   readonly targets: readonly State[]
 }
-/** An environment with a service in error, and with a last request as if it had been made; nothing runs. */
+/**
+ * An environment with a service in error, and with a last request as if it had been made; nothing
+ * runs.
+ */
 async function environmentAfter({ action, status, targets }: Past) {
   const { environmentId, applicationId, projectId } = await platform.addObjects(a)
   const id = newId()

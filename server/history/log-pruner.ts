@@ -4,7 +4,10 @@ import { deploymentStream, type LineStore } from '../logs/index.ts'
 import { listRecent } from '../requests/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
-/** The newest of each environment are kept however old they are: somebody may still ask why it is as it is. */
+/**
+ * The newest of each environment are kept however old they are: somebody may still ask why it is as
+ * it is.
+ */
 const keptRequests = 20
 const batch = 500
 const dayMs = 24 * 3600 * 1000

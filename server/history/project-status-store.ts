@@ -4,7 +4,10 @@ import type { Sql } from '../database/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 import { type RequestProgress, requestTargets } from '../requests/index.ts'
 
-/** An environment with what its status is made of. Moments inside `last_request` are text: they come as JSON. */
+/**
+ * An environment with what its status is made of. Moments inside `last_request` are text: they come
+ * as JSON.
+ */
 export interface EnvironmentSummaryRow {
   readonly id: string
   readonly created_at: Date
@@ -36,7 +39,10 @@ export interface EnvironmentSummaryRow {
   readonly active_request_id: string | null
 }
 
-/** One row for each environment of the project, oldest first, however many services and deployments there are. */
+/**
+ * One row for each environment of the project, oldest first, however many services and deployments
+ * there are.
+ */
 export const listEnvironmentSummaries = (sql: Sql, projectId: string) =>
   sql<EnvironmentSummaryRow[]>`
     select e.id, e.created_at, e.updated_at, e.name, e.mode, a.id as active_request_id,

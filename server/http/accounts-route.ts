@@ -9,7 +9,10 @@ export interface AccountsRouteOptions {
   readonly accounts: Pick<Accounts, 'handle'>
 }
 
-/** Pages to sign in and to make an account, and the OpenID Connect issuer: they read and answer requests themselves. */
+/**
+ * Pages to sign in and to make an account, and the OpenID Connect issuer: they read and answer
+ * requests themselves.
+ */
 export function mountAccounts(app: FastifyInstance, { accounts, budgets }: AccountsRouteOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()

@@ -8,7 +8,10 @@ import { isVersioned } from './siblings.ts'
 
 type Answer = (asked: Asked) => Promise<unknown>
 
-/** Creates the answer of an operation. All its statements take the share of the caller's organization. */
+/**
+ * Creates the answer of an operation. All its statements take the share of the caller's
+ * organization.
+ */
 export function createAnswer(operation: Operation, handle: Handle, options: ChangeOptions): Answer {
   const answer = answerOf(operation, handle, options)
   return (asked) => withOwner(ownerOf(asked.call), () => answer(asked))

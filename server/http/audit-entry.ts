@@ -86,7 +86,10 @@ function placeOf(target: Operation['target'], row: Row | undefined): Place {
   }
 }
 
-/** `SERVICE` is the type of the service; of what may stand at several levels, the one that it stands at. */
+/**
+ * `SERVICE` is the type of the service; of what may stand at several levels, the one that it stands
+ * at.
+ */
 function targetType({ event, kind }: Change['operation'], { service, environment, project }: Place): string {
   if (event.target !== 'SERVICE') return event.target
   const known = service?.kind || kind
@@ -117,7 +120,9 @@ function targetOf({ operation, call, reply, former }: Change, type: string, plac
     : { id: idOf(call.target?.['id']), name: cut(textOf(call.target?.['name'])) }
 }
 
-/** Where nothing is replied: which objects the request named. Nothing else of a request is recorded. */
+/**
+ * Where nothing is replied: which objects the request named. Nothing else of a request is recorded.
+ */
 function givenIds(body: unknown): Json {
   const ids = Object.entries(Object(body)).filter(([name, value]) =>
     /_id$/.test(name) ? typeof value === 'string' : /_ids/.test(name) && Array.isArray(value),

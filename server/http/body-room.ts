@@ -9,7 +9,10 @@ export const smallBody = 16 * 1024
 
 /** What one body takes of a room. */
 export interface BodyPlace {
-  /** The body has so many bytes by now. Throws AppError `unavailable` where the room has none left for them. */
+  /**
+   * The body has so many bytes by now. Throws AppError `unavailable` where the room has none left
+   * for them.
+   */
   hold(bytes: number): void
   /** Nobody needs the body any more. */
   leave(): void
@@ -34,7 +37,8 @@ export class BodyRoom {
     let hasLeft = false
     return {
       hold: (bytes) => {
-        // What was sent before its connection ended may be read after that: nobody would give its bytes back any more.
+        // What was sent before its connection ended may be read after that: nobody would give its
+        // bytes back any more.
         if (hasLeft || bytes <= smallBody) return
         const give = this.#shares.take([owner], bytes - held)
         if (!give) {

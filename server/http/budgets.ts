@@ -10,7 +10,10 @@ export interface Budgets {
   addressOf(request: IncomingMessage): string
   /** The credential was found good: from now on it has a budget of its own. */
   confirm(credential: Credential | undefined): void
-  /** Whom something limited is counted for: the credential if it was found good before, otherwise the address. */
+  /**
+   * Whom something limited is counted for: the credential if it was found good before, otherwise
+   * the address.
+   */
   ownerOf(credential: Credential | undefined, request: IncomingMessage): string
 }
 

@@ -50,7 +50,10 @@ export interface Call<T extends Target, Query, Body> {
   readonly kind: KindName
   /** The provider of clouds that the operation is for, where it is for one. */
   readonly provider: ProviderName
-  /** The parameters of the path as they were sent, by their names: for those that are words and no ids. */
+  /**
+   * The parameters of the path as they were sent, by their names: for those that are words and no
+   * ids.
+   */
   readonly words: Readonly<Record<string, string>>
   readonly client: Client
   /**
@@ -82,7 +85,10 @@ type DeepReadonly<T> = T extends Date
       ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
       : T
 
-/** A function for every handler name of the contract: what it gets and what it gives follow from the operations. */
+/**
+ * A function for every handler name of the contract: what it gets and what it gives follow from the
+ * operations.
+ */
 export type Handlers = {
   readonly [H in HandlerName]: (call: CallOf<With<H>>) => Promise<ReplyOf<With<H>> | undefined>
 }

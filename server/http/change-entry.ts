@@ -32,7 +32,10 @@ export function entryOf(
   })
 }
 
-/** How bodies and queries call the object in which something happens, where the path does not name one. */
+/**
+ * How bodies and queries call the object in which something happens, where the path does not name
+ * one.
+ */
 const parents = [
   'variable_parent_id',
   'alias_parent_id',

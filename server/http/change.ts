@@ -89,7 +89,10 @@ async function changeInUnit(plan: Plan, asked: Asked): Promise<KeptReply & { rea
   return { status, body, replayed: false }
 }
 
-/** The object as it is before the change, where a GET of the same address answers it; compared with If-Match. */
+/**
+ * The object as it is before the change, where a GET of the same address answers it; compared with
+ * If-Match.
+ */
 async function readFormer(plan: Plan, asked: Asked): Promise<{ call: AnyCall; former: string | undefined }> {
   const { operation, options, reader, tags } = plan
   if (!reader) return { call: asked.call, former: undefined }

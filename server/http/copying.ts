@@ -1,7 +1,10 @@
 import type { Operation } from '@quayside/contract'
 import { AppError } from '../lib/error.ts'
 
-/** Requests for deployments, and their cancellation. They wait in the queue until the data are copied. */
+/**
+ * Requests for deployments, and their cancellation. They wait in the queue until the data are
+ * copied.
+ */
 const waiting: ReadonlySet<string> = new Set([
   'TRIGGER_DEPLOY',
   'TRIGGER_REDEPLOY',

@@ -38,7 +38,9 @@ export function createDryRun(
     return undefined
   }
   let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined
-  /** Does what the operation does in a transaction, looks what would come of it, and rolls it back. */
+  /**
+   * Does what the operation does in a transaction, looks what would come of it, and rolls it back.
+   */
   return async (call: AnyCall, reply: FastifyReply, act: () => Promise<unknown>): Promise<FastifyReply> => {
     // The target is what the operation's path names, as its own handler gets it.
     const work = async () => Promise.reject(new Undone(await planner(plans, call.target as never, act, call.body)))

@@ -16,7 +16,10 @@ export interface GitRouteOptions {
   readonly placesOfRepository: (organizationId: string, repository: string) => Promise<Place[]>
 }
 
-/** `<public URL>/git/<repository>.git`: Basic authentication with any user name and an API token as password. */
+/**
+ * `<public URL>/git/<repository>.git`: Basic authentication with any user name and an API token as
+ * password.
+ */
 export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()

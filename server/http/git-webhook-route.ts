@@ -14,13 +14,19 @@ export interface GitWebhookRouteOptions {
   readonly receiver: Receiver
 }
 
-/** What GitHub sends at most; https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap */
+/**
+ * What GitHub sends at most;
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap
+ */
 const maxBytes = 25 * 1024 * 1024
 const bodyTimeoutMs = 30_000
 /** Messages of one webhook: for ever a second, and at once. */
 const [perSecond, burst] = [2, 120]
 
-/** `POST <public URL>/webhook/git/<provider>/<id>`: no token, but a signature over the very bytes of the body. */
+/**
+ * `POST <public URL>/webhook/git/<provider>/<id>`: no token, but a signature over the very bytes of
+ * the body.
+ */
 export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteOptions): void {
   const limiter = createRateLimiter(perSecond, burst, options.clock)
   const room = roomFor(webhookBodies)

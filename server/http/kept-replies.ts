@@ -57,7 +57,10 @@ export async function takeKey({ vault, clock }: Options, sql: Sql, asked: Reques
   return { status, body: (await vault.open(sql, organizationId, cellOf(kept), body)).reveal() }
 }
 
-/** Keeps the reply of a request that took its key, in the same transaction: sealed, for replies may hold secrets. */
+/**
+ * Keeps the reply of a request that took its key, in the same transaction: sealed, for replies may
+ * hold secrets.
+ */
 export async function keepReply(
   { vault }: Pick<Options, 'vault'>,
   sql: Sql,

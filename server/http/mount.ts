@@ -16,7 +16,10 @@ import { bodyReader } from './read-body.ts'
 import type { Handle } from './reply.ts'
 import { queryValidator } from './validate.ts'
 
-/** Stands for an id that has no valid form: nothing has it, so it is answered like any other that is unknown. */
+/**
+ * Stands for an id that has no valid form: nothing has it, so it is answered like any other that is
+ * unknown.
+ */
 const noId = '00000000-0000-0000-0000-000000000000'
 /** The command line asks for a kubeconfig with this in place of its organization. */
 const unnamedOrganization = '00000000-0000-0000-000000000000'
@@ -24,7 +27,9 @@ const unnamedOrganization = '00000000-0000-0000-000000000000'
 export interface MountOptions extends ChangeOptions {
   readonly readCredential: ReadCredential
   readonly budgets: Budgets
-  /** How the target that an operation's path names is found; undefined for operations without one. */
+  /**
+   * How the target that an operation's path names is found; undefined for operations without one.
+   */
   readonly targetQuery: (operation: Operation) => TargetQuery | undefined
   /** Where it is there, requests end with 503 when the database stands still. */
   readonly pulse?: Pulse | undefined

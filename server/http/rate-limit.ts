@@ -18,8 +18,9 @@ export interface RateLimiter {
 const maxKeys = 100_000
 
 /**
- * GCRA: one timestamp a key. `perSecond` requests a second go on for ever, `burst` at once; 0 a second switches it off.
- * Memory is bounded: only keys that have been idle long enough to be full again are forgotten.
+ * GCRA: one timestamp a key. `perSecond` requests a second go on for ever, `burst` at once; 0 a
+ * second switches it off. Memory is bounded: only keys that have been idle long enough to be full
+ * again are forgotten.
  */
 export function createRateLimiter(perSecond: number, burst: number, clock: Clock): RateLimiter {
   if (perSecond === 0) return { take: () => ({ allowed: true, limit: 0, remaining: burst, resetSeconds: 0 }) }

@@ -3,7 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authorized } from '../access/index.ts'
 import type { Client, RecordRequest } from './call.ts'
 
-/** An authorised, validated request, as handlers get it; the contract's types say what is in it for which handler. */
+/**
+ * An authorised, validated request, as handlers get it; the contract's types say what is in it for
+ * which handler.
+ */
 export interface AnyCall extends Authorized {
   readonly ids: readonly string[]
   readonly words: Readonly<Record<string, string>>
@@ -13,7 +16,10 @@ export interface AnyCall extends Authorized {
   readonly kind: string | undefined
   readonly record?: RecordRequest
 }
-/** Returns whose share of the connections a call takes. A person of several organizations is an owner too. */
+/**
+ * Returns whose share of the connections a call takes. A person of several organizations is an
+ * owner too.
+ */
 export const ownerOf = ({ caller }: AnyCall): string => caller.organizationId || caller.id
 
 export type Handle = (call: AnyCall) => Promise<unknown>

@@ -6,7 +6,10 @@ import type { AnyCall } from './reply.ts'
 
 const form = /^[\x21-\x7e]{1,255}$/
 
-/** The header Idempotency-Key of a POST, with what tells the request from others; undefined without one. */
+/**
+ * The header Idempotency-Key of a POST, with what tells the request from others; undefined without
+ * one.
+ */
 export function readKey(
   { method, path }: Operation,
   request: FastifyRequest,

@@ -65,7 +65,10 @@ const securityHeaders = {
 
 const bodyLimit = 256 * 1024
 const bodyTimeoutMs = 30_000
-/** For a whole request: a push of a large repository may take this long, bodies of the API see above. */
+/**
+ * For a whole request: a push of a large repository may take this long, bodies of the API see
+ * above.
+ */
 const requestTimeoutMs = 600_000
 const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
 /** What clients call texts; a JSON text is a YAML text, too. */
@@ -73,7 +76,10 @@ const textType = /^(?:application\/(?:x-)?yaml|text\/(?:x-)?yaml|text\/plain)(?:
 const isAccepted = (type: string, expected: string | undefined): boolean =>
   jsonType.test(type) || (expected !== undefined && textType.test(type))
 
-/** The door: one Fastify instance with every operation, the git host, health and the API's own description. */
+/**
+ * The door: one Fastify instance with every operation, the git host, health and the API's own
+ * description.
+ */
 export function createServer(options: ServerOptions): FastifyInstance {
   const refuse = errorHandler(options.log)
   const app = fastify({
@@ -225,7 +231,10 @@ function mountHealth(app: FastifyInstance, { ready, version }: ServerOptions): v
   })
 }
 
-/** What the HTTP parser refuses is answered in the same form as everything else, and the connection ends. */
+/**
+ * What the HTTP parser refuses is answered in the same form as everything else, and the connection
+ * ends.
+ */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) return
   const code =

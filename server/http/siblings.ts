@@ -6,7 +6,10 @@ const siblingsOf = ({ path, target, kind }: Operation): Operation[] =>
     (other) => other.path === path && other.target === target && other.kind === kind,
   )
 
-/** Whether what it answers can be changed or removed under the same address: then it carries an ETag. */
+/**
+ * Whether what it answers can be changed or removed under the same address: then it carries an
+ * ETag.
+ */
 export const isVersioned = (operation: Operation): boolean =>
   operation.method === 'GET' &&
   siblingsOf(operation).some(({ method }) => method === 'PUT' || method === 'DELETE') &&

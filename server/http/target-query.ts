@@ -8,7 +8,10 @@ import { environmentTarget, organizationTarget, projectTarget } from '../organiz
 import { serviceTarget } from '../services/index.ts'
 import { variableTarget } from '../variables/index.ts'
 
-/** How the object that a path names first is found; of a service, only of the kind that the operation is for. */
+/**
+ * How the object that a path names first is found; of a service, only of the kind that the
+ * operation is for.
+ */
 export function targetQuery({ target, kind }: Operation): TargetQuery | undefined {
   switch (target) {
     case 'caller':

@@ -11,7 +11,10 @@ const options = {
   ownProperties: true,
 } as const
 const bodies = withFormats(new Ajv(options))
-/** Query parameters are text: numbers and booleans are read from it; the same name twice is an array and refused. */
+/**
+ * Query parameters are text: numbers and booleans are read from it; the same name twice is an array
+ * and refused.
+ */
 const queries = withFormats(new Ajv({ ...options, coerceTypes: true }))
 
 function withFormats(ajv: Ajv): Ajv {

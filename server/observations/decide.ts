@@ -29,7 +29,8 @@ export function decideRepair(wish: Wish, seen: Observation): Repair | undefined 
   if (others) return { kind: 'retire', keep: release }
   if (own.length > count) return shrink(release, own, count)
   if (start && own.some(({ isChanged }) => isChanged)) return start
-  // The engine itself restarts what exits; only what is gone or was stopped by hand has to be started from here.
+  // The engine itself restarts what exits; only what is gone or was stopped by hand has to be
+  // started from here.
   const missing = seen.state === 'stopped' || seen.state === 'starting'
   const none = own.every((replica) => !replica.running && replica.exits === 0)
   return missing && (none || seen.state === 'stopped' || seen.reason !== undefined) ? start : undefined

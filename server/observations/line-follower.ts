@@ -18,7 +18,9 @@ export function createLineFollower({
   readonly releases: Pick<ReleaseOpener, 'open'>
   readonly collector: LineCollector
 }): LineFollower {
-  /** Opens all secrets before the first line comes: while one version follows another, both print. */
+  /**
+   * Opens all secrets before the first line comes: while one version follows another, both print.
+   */
   const collectAll = async ({ id, organization_id }: WishRow, all: ReadonlySet<string>): Promise<void> => {
     const opening = [...all].map(async (release) => ({
       release,

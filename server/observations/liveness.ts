@@ -2,7 +2,10 @@ import { type NamedEngine, reconcilerName, type Upkeep } from '../engines/index.
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
-/** Restarts replicas that fail their liveness probe, and runs the post-start command of restarted ones. */
+/**
+ * Restarts replicas that fail their liveness probe, and runs the post-start command of restarted
+ * ones.
+ */
 export const createLiveness = (
   { log }: { readonly log: Logger },
   { name, engine }: NamedEngine<Pick<Upkeep, 'checkLiveness' | 'followRestarts'>>,

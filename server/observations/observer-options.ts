@@ -11,7 +11,10 @@ export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, 
   /** The engine that it watches, under the name by which clusters refer to it. */
   readonly name: string
   readonly engine: Runner & Observes
-  /** Returns whether a backup that is being proven runs for a service without a record: it is left alone. */
+  /**
+   * Returns whether a backup that is being proven runs for a service without a record: it is left
+   * alone.
+   */
   readonly isScratch: (serviceId: string) => Promise<boolean>
   /** Returns what keeps a running service from being reached, in words for people. */
   readonly troubleOf: (serviceId: string) => string | undefined

@@ -14,7 +14,10 @@ export interface Observer extends Reconciler {
    * what the request starts.
    */
   endRepair(serviceId: string): Promise<void>
-  /** Looks at one service now, and begins what has to be done: something was written down that concerns it. */
+  /**
+   * Looks at one service now, and begins what has to be done: something was written down that
+   * concerns it.
+   */
   look(serviceId: string, signal: AbortSignal): Promise<void>
 }
 
@@ -105,7 +108,8 @@ class ServiceObserver {
     if (seen.state !== 'absent') this.#options.collect(wish, [...new Set(seen.replicas.map(({ release }) => release))])
     if (wish.is_task) return
     const isOld = (): boolean => before?.round !== this.repairs.roundOf(wish.id)
-    // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
+    // What was seen while a request acted, or of another wish, says nothing about what is to be
+    // done now.
     if (this.repairs.isUnderWay(wish) || !before || !isSame(before.wish, wish) || isOld()) return
     const trouble = this.#options.troubleOf(wish.id)
     const judged = withStop(withTrouble(await this.#reasons.explain(wish.id, judge(wish, seen)), trouble), wish)
@@ -121,12 +125,14 @@ class ServiceObserver {
   async #carryOver(wish: WishRow, seen: Observation): Promise<Repair | undefined> {
     const { database, clock, moveTraffic, isNew } = this.#options
     let unseen: Repair | undefined
-    // That nothing runs is no news where nothing should, and says less than why it could not be brought back.
+    // That nothing runs is no news where nothing should, and says less than why it could not be
+    // brought back.
     const isNews = seen.state !== 'absent' || (wish.release_id !== null && !this.repairs.hasFailed(wish.id))
     if (isNews) await insertObservation(database, wish, seen, clock.now())
     if (wish.release_id !== null) {
       const endpoints = liveEndpoints(wish.release_id, seen, wish.replicas)
-      // What has come up while nobody waited for it, because a server was killed, may not be healthy yet.
+      // What has come up while nobody waited for it, because a server was killed, may not be
+      // healthy yet.
       const isUnseen = seen.state === 'running' && endpoints.length > 0 && (await isNew(wish.id, endpoints))
       if (isUnseen) unseen = { kind: 'start', release: wish.release_id }
       else if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)

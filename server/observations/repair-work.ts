@@ -33,7 +33,10 @@ export async function carryOut(
   await endLeaving(wish, names, { signal: whole, output: silent })
 }
 
-/** Ends what runs for a service that has no record. Its volumes stay: data is only removed by a deletion. */
+/**
+ * Ends what runs for a service that has no record. Its volumes stay: data is only removed by a
+ * deletion.
+ */
 export async function removeOrphan(
   { engine, log, isScratch }: ObserverOptions,
   service: string,

@@ -45,7 +45,9 @@ export class Repairs {
     return this.#rounds.get(serviceId)
   }
 
-  /** Whether one is under way. It is ended where it brings something else than what is wished now. */
+  /**
+   * Whether one is under way. It is ended where it brings something else than what is wished now.
+   */
   isUnderWay(wish: WishRow): boolean {
     const running = this.#underWay.get(wish.id)
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()

@@ -5,7 +5,10 @@ import type { WishRow } from './observation-store.ts'
 
 /** Starts a release again that ran before. */
 export interface Restarter {
-  /** Starts the release in the number that is wanted. Returns where it answers; undefined if the release is gone. */
+  /**
+   * Starts the release in the number that is wanted. Returns where it answers; undefined if the
+   * release is gone.
+   */
   readonly restartRelease: (
     wish: WishRow,
     release: string,
@@ -17,9 +20,14 @@ export interface Restarter {
 export interface TrafficMover {
   /** Sends the traffic of a service to where its release answers now. */
   readonly moveTraffic: (serviceId: string, release: string, seen: readonly Endpoint[]) => Promise<void>
-  /** Returns whether traffic goes to none of these yet. They have to be seen healthy before it does. */
+  /**
+   * Returns whether traffic goes to none of these yet. They have to be seen healthy before it does.
+   */
   readonly isNew: (serviceId: string, endpoints: readonly Endpoint[]) => Promise<boolean>
-  /** Takes traffic from replicas and waits until nothing is open on them. Returns false if the wish has changed. */
+  /**
+   * Takes traffic from replicas and waits until nothing is open on them. Returns false if the wish
+   * has changed.
+   */
   readonly leave: (
     wish: WishRow,
     replicas: { readonly staying: readonly Endpoint[]; readonly leaving: readonly Replica[] },

@@ -25,7 +25,9 @@ const replica = (name: string, endpoint: typeof first) => ({
   endpoints: [endpoint],
 })
 
-/** A service that runs and has a route, and a traffic mover that notes what it asks of the carrier. */
+/**
+ * A service that runs and has a route, and a traffic mover that notes what it asks of the carrier.
+ */
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)
   const { serviceId: service } = (await addPlace(sql)).service

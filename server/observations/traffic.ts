@@ -27,7 +27,10 @@ export function createTrafficMover({
     const isWoken = await endWaking(sql, service)
     return (await setEndpoints(sql, service, release, endpoints, clock.now())) && (isWoken ? 'woken' : 'moved')
   }
-  /** Runs the work under the lock of a service if the wish is still the present one. Returns whether it is. */
+  /**
+   * Runs the work under the lock of a service if the wish is still the present one. Returns whether
+   * it is.
+   */
   const whileWished = (wish: WishRow, work: (sql: Sql) => Promise<unknown>): Promise<boolean> =>
     inTransaction(database, async (sql) => {
       await lockService(sql, wish.id)

@@ -21,7 +21,10 @@ const mail = /^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/
 export interface OrganizationsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Give a new organization what each one has from the start, one after the other, in the same transaction. */
+  /**
+   * Give a new organization what each one has from the start, one after the other, in the same
+   * transaction.
+   */
   readonly endowments: readonly Endowment[]
   /** Gives it its owner. */
   readonly addOwner: (sql: Sql, organizationId: string, ownerId: string, now: Date) => Promise<void>

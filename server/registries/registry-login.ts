@@ -11,8 +11,8 @@ const dnsMs = 5000
 type OpenRegistry<S extends Sql> = (sql: S, organizationId: string, id: string) => Promise<Opened>
 
 /**
- * Returns who enters a container registry; undefined if it is open to all. Throws AppError `invalid` for one that
- * must not be contacted.
+ * Returns who enters a container registry; undefined if it is open to all. Throws AppError
+ * `invalid` for one that must not be contacted.
  */
 export const createRegistryLogin =
   <S extends Sql>({ guard, open }: { readonly guard: Pick<AddressGuard, 'check'>; readonly open: OpenRegistry<S> }) =>
@@ -24,8 +24,8 @@ export const createRegistryLogin =
   }
 
 /**
- * The engine would open a private address for its user that the platform itself does not. The engine reports a name
- * that stands for nothing.
+ * The engine would open a private address for its user that the platform itself does not. The
+ * engine reports a name that stands for nothing.
  */
 async function checkHost(
   guard: Pick<AddressGuard, 'check'>,

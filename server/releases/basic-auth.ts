@@ -13,7 +13,10 @@ interface Service {
   readonly advanced_settings: SettingValues
 }
 
-/** The name of the variable by the settings of this moment; empty where the router shall ask for no password. */
+/**
+ * The name of the variable by the settings of this moment; empty where the router shall ask for no
+ * password.
+ */
 export function wantedPasswordsIn({ kind, advanced_settings }: Service): string {
   const name = basicAuthSetting in settingsOfKind(kind) ? advanced_settings[basicAuthSetting] : undefined
   return typeof name === 'string' ? name : ''

@@ -11,7 +11,10 @@ export interface Scratch {
   readonly volume: string
 }
 
-/** Whether a service can be tried on other data: an application would speak to others, and do its work twice. */
+/**
+ * Whether a service can be tried on other data: an application would speak to others, and do its
+ * work twice.
+ */
 export const isTriedOnData = ({ kind }: Pick<ServiceRow, 'kind'>): boolean => kind === 'database'
 
 /**
@@ -33,6 +36,7 @@ export async function scratchRelease(
     replicas: { min: 1, max: 1 },
     storage: own.storage.map((storage) => ({ ...storage, id: volume })),
   }
-  // An engine finds what runs of a release by its id: by that of the service it would take what serves.
+  // An engine finds what runs of a release by its id: by that of the service it would take what
+  // serves.
   return { row, release: { ...release, id, service: id, environment: id, workload } }
 }

@@ -44,7 +44,10 @@ const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'S
   },
 }
 
-/** One replica of the official image, with one volume that is named by the service, ready when it answers its owner. */
+/**
+ * One replica of the official image, with one volume that is named by the service, ready when it
+ * answers its owner.
+ */
 export function databaseWorkload(
   settings: SettingsOf['database'],
   { service, image, variables, files, publicPort, scale: _scale, ...rest }: WorkloadInput,

@@ -19,7 +19,9 @@ interface Given {
   readonly secret: PlainVariables
 }
 
-/** The variables and files that a deployment of the service gives to its workload at this moment. */
+/**
+ * The variables and files that a deployment of the service gives to its workload at this moment.
+ */
 export async function givenNow(
   sql: Sql,
   vault: Vault,
@@ -47,7 +49,10 @@ export async function givenNow(
   return { configVersion: resolved.configVersion, plain, secret }
 }
 
-/** Writes down everything that the version consists of: settings, commit, variables and secrets as of this moment. */
+/**
+ * Writes down everything that the version consists of: settings, commit, variables and secrets as
+ * of this moment.
+ */
 export async function freeze(
   sql: Sql,
   vault: Vault,

@@ -1,4 +1,7 @@
-/** Immutable versions of services: what a deployment freezes, and the workload that an engine runs of it. */
+/**
+ * Immutable versions of services: what a deployment freezes, and the workload that an engine runs
+ * of it.
+ */
 export {
   buildLimitsOf,
   isBuiltWithoutCache,

@@ -20,7 +20,10 @@ export const runOf = ({ schedule }: Pick<JobSettings, 'schedule'>, event: JobEve
 export const eventOfDeployment = ({ schedule }: Pick<JobSettings, 'schedule'>): JobEvent | undefined =>
   schedule.cronjob === undefined ? 'START' : undefined
 
-/** Pure: whether a deployment of this version runs something to its end, even where nothing has changed. */
+/**
+ * Pure: whether a deployment of this version runs something to its end, even where nothing has
+ * changed.
+ */
 export function isRunWhenDeployed({ kind, settings }: Versioned): boolean {
   if (kind !== 'job') return false
   const event = eventOfDeployment(settings)

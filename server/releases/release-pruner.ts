@@ -2,7 +2,10 @@ import type { Database } from '../database/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { giveUpReleases } from './release-store.ts'
 
-/** Gives up images, variables and secrets of the versions beyond the newest `keptReleases` of each service. */
+/**
+ * Gives up images, variables and secrets of the versions beyond the newest `keptReleases` of each
+ * service.
+ */
 export const createReleasePruner = (options: {
   readonly database: Database
   readonly keptReleases: number

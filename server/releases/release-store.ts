@@ -87,7 +87,9 @@ export async function setReleasePort(sql: Sql, id: string, port: number): Promis
   await sql`update release set public_port = ${port} where id = ${id}`
 }
 
-/** The version of a service that runs, or ran last; where none ever did, the newest one that could. */
+/**
+ * The version of a service that runs, or ran last; where none ever did, the newest one that could.
+ */
 export async function findLastRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
     select r.*, s.kind from release r join service s on s.id = r.service_id
@@ -96,7 +98,10 @@ export async function findLastRelease(sql: Sql, serviceId: string): Promise<Rele
   return row
 }
 
-/** The version of a service that runs, or ran last; undefined where none ever did, and where its image is given up. */
+/**
+ * The version of a service that runs, or ran last; undefined where none ever did, and where its
+ * image is given up.
+ */
 export async function findDeployedRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
     select r.*, s.kind from release r join service s on s.id = r.service_id

@@ -33,7 +33,10 @@ export function changesOf(before: ReleaseContent, after: ReleaseContent): string
 type Texts = ReadonlyMap<string, string>
 
 const deploymentId = 'QOVERY_DEPLOYMENT_ID'
-/** Every deployment has an id of its own, and the commits of other services of the environment are told to all. */
+/**
+ * Every deployment has an id of its own, and the commits of other services of the environment are
+ * told to all.
+ */
 export const ofEachDeployment = /^QOVERY_(?:DEPLOYMENT_ID|[A-Z]+_Z[0-9A-F]+_GIT_COMMIT_ID)$/
 
 function comparable({ workload }: ReleaseContent): Record<'members' | 'variables' | 'files', Texts> {

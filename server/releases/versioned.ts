@@ -49,7 +49,10 @@ function sourceOf({ kind, settings }: Versioned): DockerSource | undefined {
   return kind === 'job' && 'docker' in settings.source ? settings.source.docker : undefined
 }
 
-/** The image that a service is to run, as an engine asks for it; undefined for what is built, and for what has none. */
+/**
+ * The image that a service is to run, as an engine asks for it; undefined for what is built, and
+ * for what has none.
+ */
 export function imageOf(versioned: Versioned, origin: Origin | null): string | undefined {
   if (versioned.kind === 'database') {
     const { type, version } = versioned.settings

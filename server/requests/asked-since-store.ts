@@ -1,6 +1,9 @@
 import type { Sql } from '../database/index.ts'
 
-/** Services of the environment of which something was asked after that moment, by others than this caller. */
+/**
+ * Services of the environment of which something was asked after that moment, by others than this
+ * caller.
+ */
 export async function servicesAskedSince(
   sql: Sql,
   asked: { readonly environmentId: string; readonly since: Date; readonly besides: string },

@@ -2,7 +2,10 @@ import { type KindName, kindNames, serviceKinds } from '@quayside/contract/servi
 import { AppError } from '../lib/error.ts'
 import type { ServiceRow } from '../services/index.ts'
 
-/** The version in which a service is to be deployed; what is absent, null or empty is that of its settings. */
+/**
+ * The version in which a service is to be deployed; what is absent, null or empty is that of its
+ * settings.
+ */
 export interface WantedVersion {
   readonly git_commit_id?: string | null
   readonly image_tag?: string | null
@@ -36,7 +39,10 @@ interface Named {
   readonly idField: string
 }
 
-/** Pure: the environment's services that the body names by their ids; each once, however often it is named. */
+/**
+ * Pure: the environment's services that the body names by their ids; each once, however often it is
+ * named.
+ */
 export const chosenByIds = (services: readonly ServiceRow[], body: ServiceIds): Chosen[] =>
   choose(
     services,
@@ -48,7 +54,10 @@ export const chosenByIds = (services: readonly ServiceRow[], body: ServiceIds): 
     ),
   )
 
-/** Pure: those that the body names with versions; the last one counts of a service that is named twice. */
+/**
+ * Pure: those that the body names with versions; the last one counts of a service that is named
+ * twice.
+ */
 export const chosenByVersions = (services: readonly ServiceRow[], body: ServiceVersions): Chosen[] =>
   choose(
     services,
@@ -63,7 +72,10 @@ export const chosenByVersions = (services: readonly ServiceRow[], body: ServiceV
     }),
   )
 
-/** 404 for a service that the environment does not have, 400 for one of another kind, and for none at all. */
+/**
+ * 404 for a service that the environment does not have, 400 for one of another kind, and for none
+ * at all.
+ */
 function choose(services: readonly ServiceRow[], named: readonly Named[]): Chosen[] {
   if (named.length === 0) throw new AppError('invalid', 'The body names no service; name one at least.')
   const byId = new Map(services.map((service) => [service.id, service]))

@@ -23,7 +23,10 @@ export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
   readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
-  /** The service's settings become those of a former version; 409 where that cannot be. Gives its row. */
+  /**
+   * The service's settings become those of a former version; 409 where that cannot be. Gives its
+   * row.
+   */
   readonly restoreSettings: (service: ServiceRow, former: ReleaseRow) => Promise<ServiceRow>
 }
 
@@ -195,7 +198,9 @@ const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && sta
 
 const commitForm = /^[0-9a-f]{7,64}$/i
 
-/** The full commit id. 400 when the repository does not have it, or when the text is no commit id. */
+/**
+ * The full commit id. 400 when the repository does not have it, or when the text is no commit id.
+ */
 export async function checkCommit(
   { database, git, readCredential, clock }: DeploymentsOptions,
   service: ServiceRow,

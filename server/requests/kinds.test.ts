@@ -89,7 +89,8 @@ test('an image that the registry does not give ends in an error with the reason'
 test('a registry whose address is private is not asked, and gets no password', async () => {
   const { containerId = '' } = (await platform.addObjects(a)).more
   const fetched = engine.images.fetched.length
-  // As a name that leads there by now; the address itself would be refused when the registry is made.
+  // As a name that leads there by now; the address itself would be refused when the registry is
+  // made.
   await database`
     update container_registry set url = 'https://10.1.2.3' where id =
       (select container_registry_id from service where id = ${containerId})`

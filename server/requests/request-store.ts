@@ -32,7 +32,9 @@ export async function lockEnvironment(sql: Sql, environmentId: string): Promise<
 /** What accepting a request depends on, at one moment. */
 export interface Situation {
   readonly deleting: boolean
-  /** The last waiting request, where it is of the same caller and action: a new one merges into it. */
+  /**
+   * The last waiting request, where it is of the same caller and action: a new one merges into it.
+   */
   readonly waiting: Pick<RequestRow, 'id' | 'created_at'> | undefined
   /** Of those services that are there. */
   readonly states: Readonly<Record<string, State>>
@@ -89,7 +91,10 @@ export interface Acceptance {
   readonly targets: readonly AcceptedTarget[]
   /** The states that allow it. */
   readonly allowed: readonly State[]
-  /** The state that services enter, except those in one of the `passing` states: something is under way for them. */
+  /**
+   * The state that services enter, except those in one of the `passing` states: something is under
+   * way for them.
+   */
   readonly queued: State
   readonly passing: readonly State[]
   /** The restore of a backup that asks it; null: nobody's. What another one has is left to that. */
@@ -100,7 +105,10 @@ export interface Acceptance {
   readonly record: ((sql: Sql, accepted: Fragment) => Fragment) | undefined
 }
 
-/** Keeps a waiting request from beginning until the transaction ends; false when it has begun or ended. */
+/**
+ * Keeps a waiting request from beginning until the transaction ends; false when it has begun or
+ * ended.
+ */
 export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
   const held = await sql`select from deployment_request where id = ${id} and status = 'QUEUED' for update`
   return held.length === 1
@@ -256,7 +264,9 @@ export async function findLastRequest(
   return row
 }
 
-/** By the execution id, or by the id of the request itself: the history of the environment has both. */
+/**
+ * By the execution id, or by the id of the request itself: the history of the environment has both.
+ */
 export async function findExecution(
   sql: Sql,
   environmentId: string,

@@ -58,7 +58,10 @@ export interface Wish {
   readonly action: Action
   readonly targets: readonly WantedTarget[]
   readonly by: RequestedBy
-  /** Every service of the environment is meant: one that is deleted before the request is written is left out. */
+  /**
+   * Every service of the environment is meant: one that is deleted before the request is written is
+   * left out.
+   */
   readonly isWhole?: boolean
 }
 
@@ -82,7 +85,10 @@ export async function acceptRequest(options: RequestOptions, wish: Wish): Promis
   return accepted
 }
 
-/** The usual way, in one statement: nothing waits, every state allows it, and nobody else is accepted meanwhile. */
+/**
+ * The usual way, in one statement: nothing waits, every state allows it, and nobody else is
+ * accepted meanwhile.
+ */
 async function acceptAlone(options: RequestOptions, wish: Wish): Promise<AcceptedRequest | undefined> {
   const request = { id: newId(), created_at: options.clock.now() }
   const written = await writeRequest(options.database, acceptance(options, wish, request, 'alone'))

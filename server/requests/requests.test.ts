@@ -124,7 +124,8 @@ test('a service that its request never came to is back where the request before 
     const { text } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/logs`)
     return text.includes('the build hangs')
   })
-  // Accepted while the other service is under way, so that its state of that moment is none to go back to.
+  // Accepted while the other service is under way, so that its state of that moment is none to go
+  // back to.
   await deploy(a.tokens.ADMIN)
   assert.equal((await serviceOf(platform, last)).state, 'DEPLOYMENT_QUEUED')
   builder.tell(first, { type: 'fail' })

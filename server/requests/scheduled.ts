@@ -17,7 +17,10 @@ export interface RuleOrder {
   readonly since: Date
 }
 
-/** Requests of deployment rules. Both take part in the caller's unit of work, and throw as requests of users do. */
+/**
+ * Requests of deployment rules. Both take part in the caller's unit of work, and throw as requests
+ * of users do.
+ */
 export function createScheduled(options: RequestOptions) {
   const { database } = options
   const mine = async ({ environment, since, ruleId }: RuleOrder): Promise<ServiceRow[]> => {

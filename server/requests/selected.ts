@@ -22,7 +22,10 @@ export interface PushedTarget {
   readonly commit: string
 }
 
-/** What is asked of several services of one environment together: one request for all of them, or none. */
+/**
+ * What is asked of several services of one environment together: one request for all of them, or
+ * none.
+ */
 export function createSelected(options: DeploymentsOptions) {
   const { database } = options
 
@@ -48,7 +51,10 @@ export function createSelected(options: DeploymentsOptions) {
       await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
     },
 
-    /** Services whose branch was pushed, each at the commit that was pushed; gives the id of the request. */
+    /**
+     * Services whose branch was pushed, each at the commit that was pushed; gives the id of the
+     * request.
+     */
     async deployPushed(
       environment: Pick<EnvironmentRow, 'id' | 'name'>,
       targets: readonly PushedTarget[],
@@ -71,7 +77,10 @@ export function createSelected(options: DeploymentsOptions) {
       return { ...first, ...whole }
     },
 
-    /** Leaves out services that the cluster cannot run, unless no other is named: nothing of them can be stopped. */
+    /**
+     * Leaves out services that the cluster cannot run, unless no other is named: nothing of them
+     * can be stopped.
+     */
     async stop(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
       const named = await choose(environment, body)
       const able = named.filter((service) => isUsed(service) || !refusalOf(options, service))
@@ -83,7 +92,9 @@ export function createSelected(options: DeploymentsOptions) {
       await ask(environment, 'UNINSTALL', (await choose(environment, body)).filter(isUsed), by)
     },
 
-    /** Rows of which nothing was ever deployed go at once; what is being deleted already goes on. */
+    /**
+     * Rows of which nothing was ever deployed go at once; what is being deleted already goes on.
+     */
     async remove(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
       const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, environment.id)
@@ -114,7 +125,9 @@ const idOf = ({ id }: ServiceRow): string => id
 
 const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' || state === 'DELETING'
 
-/** A commit is checked against the repository at once, and a tag is taken over, as for one service. */
+/**
+ * A commit is checked against the repository at once, and a tag is taken over, as for one service.
+ */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
   if (refusalOf(options, service)) return { service, commit: undefined }
   const { git_commit_id, image_tag } = wanted

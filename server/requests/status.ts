@@ -15,7 +15,9 @@ import { requestState } from './request-state.ts'
 import { findLastRequest, listActiveRequests, type RequestProgress, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 
-/** Which words the caller knows for `state`: all of the API's, or the three of the specification. */
+/**
+ * Which words the caller knows for `state`: all of the API's, or the three of the specification.
+ */
 export type Dialect = 'full' | 'specification'
 
 /** The status of one service; undefined when it is gone. */

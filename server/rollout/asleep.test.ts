@@ -8,7 +8,10 @@ import { silentLogger } from '../lib/log.ts'
 import { allClusters } from '../routers/index.ts'
 import { createSleeper } from '../scaling/index.ts'
 
-/** Deployments of what sleeps: a version has to be seen healthy once, and sleeps again when nobody asks for it. */
+/**
+ * Deployments of what sleeps: a version has to be seen healthy once, and sleeps again when nobody
+ * asks for it.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine, router } = platform
 const idleSeconds = 300

@@ -62,7 +62,10 @@ export function plainRecipe(
   }
 }
 
-/** The same with its secrets, which are masked in the log from now on. Throws BuildError for one that is not there. */
+/**
+ * The same with its secrets, which are masked in the log from now on. Throws BuildError for one
+ * that is not there.
+ */
 export async function wholeRecipe(
   options: Recipe,
   work: Work,

@@ -85,7 +85,9 @@ async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Prom
   }
 }
 
-/** Builds where the image is not there, and where no other service of the organization has the same. */
+/**
+ * Builds where the image is not there, and where no other service of the organization has the same.
+ */
 async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: SourceTexts): Promise<void> {
   const { step, context, target } = work
   const { release } = source

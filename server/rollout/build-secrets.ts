@@ -6,7 +6,10 @@ import type { Recipe } from './recipe.ts'
 /** What BuildKit takes for one secret. */
 const maxSecretBytes = 500 * 1024
 
-/** The secrets of a version that its build may mount, by name, and what tells them from others without telling them. */
+/**
+ * The secrets of a version that its build may mount, by name, and what tells them from others
+ * without telling them.
+ */
 export type BuildSecrets = Pick<BuildRecipe, 'secrets' | 'secretsHash'>
 
 /**

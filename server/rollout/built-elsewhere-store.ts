@@ -36,7 +36,10 @@ export async function listBuiltElsewhere(
     ) found order by created_at desc limit ${mostAsked}`
 }
 
-/** Of other services of the organization, the versions of each that may give their image away, the newest alone. */
+/**
+ * Of other services of the organization, the versions of each that may give their image away, the
+ * newest alone.
+ */
 export async function listBuilds(
   sql: Sql,
   { organizationId, serviceId, url }: { organizationId: string; serviceId: string; url: string },

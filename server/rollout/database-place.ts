@@ -5,9 +5,15 @@ import { isPublished, type ReleaseRow, setReleasePort, type Versioned } from '..
 import { findService, setDataVersion, versionRefusal } from '../services/index.ts'
 import type { Recipe, Work } from './recipe.ts'
 
-/** What a database has on this machine beside its container: data of a version, and a port while it is public. */
+/**
+ * What a database has on this machine beside its container: data of a version, and a port while it
+ * is public.
+ */
 
-/** Throws EngineError('refused') where the data of a database was written by a version that this one cannot follow. */
+/**
+ * Throws EngineError('refused') where the data of a database was written by a version that this one
+ * cannot follow.
+ */
 export async function checkData({ database }: Recipe, release: ReleaseRow): Promise<void> {
   if (release.kind !== 'database') return
   const service = await findService(database, release.service_id)

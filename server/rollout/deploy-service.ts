@@ -20,10 +20,10 @@ export interface Among {
 }
 
 /**
- * Deploys or restarts one service. These are all steps, in order; each is recorded under the name beside it, and a
- * process that takes over runs those without a record. At `yield` the service waits until all services of its
- * stage have a release. Returns whether the service is up. When a step fails, `settle` undoes what it left and
- * keeps the previous release.
+ * Deploys or restarts one service. These are all steps, in order; each is recorded under the name
+ * beside it, and a process that takes over runs those without a record. At `yield` the service
+ * waits until all services of its stage have a release. Returns whether the service is up. When a
+ * step fails, `settle` undoes what it left and keeps the previous release.
  */
 export async function* deployService(options: Recipe, work: Work, among: Among): AsyncGenerator<'built', boolean> {
   const made: { release?: string } = {}

@@ -49,7 +49,8 @@ export function isSameSource(
   }
   const image = imageOf(settings, origin)
   if (image === undefined || image !== imageOf(deployed, origin)) return false
-  // The registry is no part of the settings that a version keeps. What the engine itself made is of none.
+  // The registry is no part of the settings that a version keeps. What the engine itself made is of
+  // none.
   const { reference } = deployed.image
   return reference.startsWith('sha256:') || reference.startsWith(`${image.slice(0, image.lastIndexOf(':'))}@`)
 }

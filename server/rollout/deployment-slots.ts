@@ -1,7 +1,10 @@
 import type { EnginePlace } from '../engines/index.ts'
 import { createSlots, type Slots } from '../lib/slots.ts'
 
-/** Creates slots for deployments: each engine has its own. Clusters without one of these engines share theirs. */
+/**
+ * Creates slots for deployments: each engine has its own. Clusters without one of these engines
+ * share theirs.
+ */
 export function createDeploymentSlots(
   engines: readonly { readonly name: string }[],
   count: number,

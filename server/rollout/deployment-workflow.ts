@@ -78,7 +78,10 @@ function partition(targets: readonly TargetRow[], services: readonly string[]): 
   return [targets.filter(isNamed), targets.filter((target) => !isNamed(target))]
 }
 
-/** Returns the services whose part ended while the request waited: the copies that they were are deleted. */
+/**
+ * Returns the services whose part ended while the request waited: the copies that they were are
+ * deleted.
+ */
 async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Promise<string[]> {
   const request = await findRequest(sql, requestId)
   if (!request) return []

@@ -27,12 +27,16 @@ const words: Record<'STOP' | 'DELETE' | 'UNINSTALL', { working: ReportStep; done
   },
 }
 
-/** Stops, uninstalls or deletes a service: traffic first, then what runs, then (not for a stop) volumes and images. */
+/**
+ * Stops, uninstalls or deletes a service: traffic first, then what runs, then (not for a stop)
+ * volumes and images.
+ */
 export async function endService(options: Recipe, work: Work, action: 'STOP' | 'DELETE' | 'UNINSTALL'): Promise<void> {
   const { target, step, context, report } = work
   const id = target.service_id
   const { done } = phases[action]
-  // Once begun it is carried through: what lost its traffic, and perhaps its data, is not there to go back to.
+  // Once begun it is carried through: what lost its traffic, and perhaps its data, is not there to
+  // go back to.
   context.signal.throwIfAborted()
   report.enter(words[action].working)
   if (isTaskKind(target.kind)) await executeEnding(options, work, action)

@@ -4,7 +4,9 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 
-/** Deployments of whole environments, stage by stage, on an engine that fails where it is told to. */
+/**
+ * Deployments of whole environments, stage by stage, on an engine that fails where it is told to.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 

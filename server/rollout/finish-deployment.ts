@@ -8,13 +8,19 @@ import { setServing } from './outcome-store.ts'
 import type { Recipe, Work } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 
-/** A frozen release, and the id of the one that has the traffic: the same, unless what runs was kept. */
+/**
+ * A frozen release, and the id of the one that has the traffic: the same, unless what runs was
+ * kept.
+ */
 interface Deployed {
   readonly release: ReleaseRow
   readonly serving: string
 }
 
-/** Step `FINISH`: writes that the service is deployed. Also runs if the request was cancelled meanwhile. */
+/**
+ * Step `FINISH`: writes that the service is deployed. Also runs if the request was cancelled
+ * meanwhile.
+ */
 export async function finishDeployment(options: Recipe, work: Work, deployed: Deployed): Promise<void> {
   failpoint('finish.before')
   await work.step(`${work.target.service_id}/FINISH`, () => finish(options, work, deployed), { evenIfCanceled: true })

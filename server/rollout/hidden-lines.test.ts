@@ -3,7 +3,10 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/** What a service was given as a secret, a file among them, is in no line, whichever version prints it. */
+/**
+ * What a service was given as a secret, a file among them, is in no line, whichever version prints
+ * it.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine } = platform
 const { containerId = '' } = (await platform.addObjects(a)).more

@@ -50,7 +50,10 @@ export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSig
   return frozen.release
 }
 
-/** Has the engine get the image of a version again where it went: by its digest, whatever its tag stands for by now. */
+/**
+ * Has the engine get the image of a version again where it went: by its digest, whatever its tag
+ * stands for by now.
+ */
 export async function haveImage(
   options: Pick<Recipe, 'database' | 'clock' | 'registryLogin' | 'images'>,
   organizationId: string,
@@ -64,7 +67,8 @@ export async function haveImage(
   attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
   const service = await findService(options.database, release.service_id)
   const origin = service?.origin ?? null
-  // The service may have another registry by now, which must not be entered with the password of this one.
+  // The service may have another registry by now, which must not be entered with the password of
+  // this one.
   const isItsOwn = origin !== null && reference.startsWith(`${registryHost(origin.url)}/`)
   const login = await readLogin(options, organizationId, isItsOwn ? origin : null, attempt.signal)
   await noteFetched(options.database, options.images.name, { reference, isThere: false }, options.clock.now())
@@ -110,7 +114,9 @@ async function mirror(
   await context.fenced(keep)
 }
 
-/** While the registry is away, the version that the service runs answers for the same name and tag. */
+/**
+ * While the registry is away, the version that the service runs answers for the same name and tag.
+ */
 async function pinFormer(
   options: Recipe,
   { target, report }: Work,

@@ -137,7 +137,10 @@ export async function executeEnding(
   await executeJob(options, work, release, event)
 }
 
-/** A deployment failed or was cancelled: what it still has running is ended, and its run is said to have ended. */
+/**
+ * A deployment failed or was cancelled: what it still has running is ended, and its run is said to
+ * have ended.
+ */
 export async function endJob(options: Recipe, { request, target, context, report }: Work, signal: AbortSignal) {
   const runs = await listRunsOf(options.database, target.service_id, request.id)
   const ids = new Set(runs.map(({ id }) => id))

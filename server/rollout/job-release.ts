@@ -77,7 +77,10 @@ export async function engineTask(
   return { release: { id: row.id, service: id, environment, displayName, workload }, secrets }
 }
 
-/** What a run of the timetable runs; undefined when its job or version is gone, or runs nothing for that event. */
+/**
+ * What a run of the timetable runs; undefined when its job or version is gone, or runs nothing for
+ * that event.
+ */
 export async function loadJob(
   options: RecipeOptions,
   { service_id, release_id, event }: JobRunRow,

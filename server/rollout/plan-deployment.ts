@@ -27,7 +27,10 @@ export interface PlanFacts {
   readonly wasDeployed: boolean
   /** Why it would not take part. */
   readonly skipped: string | undefined
-  /** Another service whose image it takes where its commit is the same; undefined: it can only be built. */
+  /**
+   * Another service whose image it takes where its commit is the same; undefined: it can only be
+   * built.
+   */
   readonly twin: string | undefined
   /** The wanted version is a former one, which has its image. */
   readonly isRollback: boolean
@@ -115,7 +118,10 @@ function conditions({ wanted: { kind, image }, isRollback }: PlanFacts, branch: 
 // Kind and settings are of one row.
 const versioned = ({ kind, settings }: Version): Versioned => ({ kind, settings }) as Versioned
 
-/** Names of members that differ, of objects inside with a dot: `git_repository.branch`. Lists differ as a whole. */
+/**
+ * Names of members that differ, of objects inside with a dot: `git_repository.branch`. Lists differ
+ * as a whole.
+ */
 export function changedNames(before: object, after: object): string[] {
   const [old, young] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
   const names = [...new Set([...old.keys(), ...young.keys()])].sort()

@@ -103,7 +103,10 @@ async function factsOf(
   }
 }
 
-/** A service is not left out if its whole environment is a copy in progress: the deployment waits for the data. */
+/**
+ * A service is not left out if its whole environment is a copy in progress: the deployment waits
+ * for the data.
+ */
 function fillingText({ copying, restoring }: ServiceRow, isCopy: boolean): string | undefined {
   if (restoring !== null) return 'It is being restored from a backup, and left out until that has ended.'
   return copying === null || isCopy ? undefined : 'It is being copied, and left out until its data are there.'

@@ -11,7 +11,10 @@ interface Begun {
   isOver: boolean
 }
 
-/** What starts comes first, so long at most: then the rest of it waits for its turn, or for something else. */
+/**
+ * What starts comes first, so long at most: then the rest of it waits for its turn, or for
+ * something else.
+ */
 const patienceMs = 1_000
 
 /**
@@ -75,7 +78,10 @@ export class Preparations {
     }
   }
 
-  /** The id of the release where it was begun; its service has its turn now, and is said to be under way. */
+  /**
+   * The id of the release where it was begun; its service has its turn now, and is said to be under
+   * way.
+   */
   async of(work: Work): Promise<string | undefined> {
     const begun = this.#begun.get(work)
     if (begun && !begun.isOver) await work.context.fenced((sql) => enterState(sql, work.target, 'DEPLOYING'))

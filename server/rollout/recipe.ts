@@ -71,7 +71,10 @@ export interface RecipeOptions extends RefusalOptions {
    * masked, and what those before it were.
    */
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
-  /** Ends what the observer may have under way for a service: from here on the request alone acts on it. */
+  /**
+   * Ends what the observer may have under way for a service: from here on the request alone acts on
+   * it.
+   */
   readonly endRepair: (serviceId: string) => Promise<void>
   /** Where databases are published on this machine, and under which host name each. */
   readonly publicPorts: PublicPortRange & {
@@ -101,7 +104,10 @@ export interface Recipe extends RecipeOptions {
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
 }
 
-/** Returns the recipe for a cluster. Nothing runs on a cluster that is only a record. Throws NoEngineError. */
+/**
+ * Returns the recipe for a cluster. Nothing runs on a cluster that is only a record. Throws
+ * NoEngineError.
+ */
 export function recipeFor(options: RecipeOptions, place: EnginePlace): Recipe {
   const engine = engineOrNone(options.engineOf, place)
   const builder = builderOrNone(options.builderOf, place)
@@ -126,7 +132,9 @@ export interface Work {
   readonly report: Report
 }
 
-/** What people read in the deployment log; each line stands under the step that was entered last. */
+/**
+ * What people read in the deployment log; each line stands under the step that was entered last.
+ */
 export interface Report extends LineSink {
   enter(step: ReportStep): void
   /** From now on these texts are masked. */
@@ -179,7 +187,10 @@ export function createReport(lines: LineStore, executionId: string, target: Targ
   }
 }
 
-/** Goes on trying while the engine or the router is away; everything else, and the signal's end, is thrown. */
+/**
+ * Goes on trying while the engine or the router is away; everything else, and the signal's end, is
+ * thrown.
+ */
 export async function whileUnreachable<T>(
   { clock }: Pick<RecipeOptions, 'clock'>,
   signal: AbortSignal,

@@ -10,7 +10,8 @@ import { StepTimeoutError } from '../workflows/index.ts'
 import { toFailure } from './failure.ts'
 import { explainLate } from './recipe.ts'
 
-// What goes wrong beside the version itself: it must neither cost traffic nor be told as the version's fault.
+// What goes wrong beside the version itself: it must neither cost traffic nor be told as the
+// version's fault.
 
 interface Bench extends Platform {
   readonly service: string

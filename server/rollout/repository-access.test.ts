@@ -7,7 +7,10 @@ import { openGitRemote } from '../../test/support/git-remote.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/** Whether a repository is readable, as records report it. A gate in front of a real git server allows or refuses. */
+/**
+ * Whether a repository is readable, as records report it. A gate in front of a real git server
+ * allows or refuses.
+ */
 const settings = { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
 const platform = await createPlatform({ after }, { works: true, settings })
 const { a, b, call, database } = platform

@@ -130,7 +130,10 @@ const endOf = async (service: AsyncGenerator<'built', boolean>): Promise<boolean
 
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 
-/** An earlier stage failed, the request was cancelled before this service's turn, or the cluster cannot run it. */
+/**
+ * An earlier stage failed, the request was cancelled before this service's turn, or the cluster
+ * cannot run it.
+ */
 async function skip({ clock }: Recipe, { target, step, context }: Work, reason?: string): Promise<void> {
   const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError
   await step(

@@ -97,7 +97,10 @@ async function fail(options: Recipe, work: Work, failure: Failure): Promise<void
   )
 }
 
-/** Ends what the failed version has running. Traffic that it has already goes back to the former version first. */
+/**
+ * Ends what the failed version has running. Traffic that it has already goes back to the former
+ * version first.
+ */
 async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Promise<void> {
   const { target, request, report } = work
   if (isTaskKind(target.kind)) return endJob(options, work, signal)

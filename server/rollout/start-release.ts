@@ -21,8 +21,8 @@ export async function loadFrozen({ database }: Recipe, { request, report }: Work
 }
 
 /**
- * Step `DEPLOYMENT`, once it is the service's turn: starts the release and waits until every replica is healthy.
- * `whenBegun` is called when the engine begins it.
+ * Step `DEPLOYMENT`, once it is the service's turn: starts the release and waits until every
+ * replica is healthy. `whenBegun` is called when the engine begins it.
  */
 export async function startHealthy(
   options: Recipe,

@@ -7,7 +7,10 @@ export interface Router {
    * programs have. Throws when the router cannot be reached; repeatable.
    */
   replaceAll(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]>
-  /** Waits until no request is open on these endpoints, at most `timeoutMs`; gives how many are still open. */
+  /**
+   * Waits until no request is open on these endpoints, at most `timeoutMs`; gives how many are
+   * still open.
+   */
   drained(endpoints: readonly RouteEndpoint[], timeoutMs: number, signal: AbortSignal): Promise<number>
   /**
    * Services that are asleep and for which requests wait: at once when something is new since
@@ -15,7 +18,10 @@ export interface Router {
    * given is news.
    */
   wakes(sequence: number, timeoutMs: number, signal: AbortSignal): Promise<Wakes>
-  /** What went on at each service with endpoints, by its id. Numbers begin anew with a new process or new endpoints. */
+  /**
+   * What went on at each service with endpoints, by its id. Numbers begin anew with a new process
+   * or new endpoints.
+   */
   activity(signal: AbortSignal): Promise<ReadonlyMap<string, Activity>>
 }
 

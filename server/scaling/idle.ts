@@ -1,6 +1,8 @@
 import type { Activity } from '../routers/index.ts'
 
-/** Since when nobody has asked for a service, by a monotonic clock, and what its counter said then. */
+/**
+ * Since when nobody has asked for a service, by a monotonic clock, and what its counter said then.
+ */
 export interface Quiet {
   readonly sinceMs: number
   readonly requests: number
@@ -16,6 +18,9 @@ export function stillQuiet(known: Quiet | undefined, seen: Activity | undefined,
   return isSame ? known : { sinceMs: nowMs, requests }
 }
 
-/** Whoever was seen once only, or asked just now, is not: that takes a second look, however short the time. */
+/**
+ * Whoever was seen once only, or asked just now, is not: that takes a second look, however short
+ * the time.
+ */
 export const isIdle = (quiet: Quiet, idleMs: number, nowMs: number): boolean =>
   nowMs > quiet.sinceMs && nowMs - quiet.sinceMs >= idleMs

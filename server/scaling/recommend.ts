@@ -46,7 +46,8 @@ export function decideReplicas(load: Load, history: readonly Recommendation[], n
   const recommended = needed > replicas ? Math.max(replicas, Math.min(needed, room)) : needed
   const kept = [...history.filter(({ atMs }) => nowMs - atMs < stabilisationMs), { atMs: nowMs, replicas: recommended }]
   const highest = Math.max(...kept.map((one) => one.replicas))
-  // A decision to shrink needs a window without a wish for more; one that has only just begun has not seen it.
+  // A decision to shrink needs a window without a wish for more; one that has only just begun has
+  // not seen it.
   const isWatched = history.some(({ atMs }) => nowMs - atMs >= stabilisationMs)
   const lower = isWatched ? Math.min(replicas, highest) : replicas
   const oldest = history.findLast(({ atMs }) => nowMs - atMs >= stabilisationMs)
@@ -69,7 +70,9 @@ export function recommend({ replicas, min, max, usage, targets }: Load): number 
 
 const percent = (used: number, limit: number): number[] => (limit > 0 ? [(100 * used) / limit] : [])
 
-/** Replicas that tell nothing count as idle where more are needed, and as well used where fewer are. */
+/**
+ * Replicas that tell nothing count as idle where more are needed, and as well used where fewer are.
+ */
 function forMetric(replicas: number, percents: readonly number[], target: number): number {
   if (percents.length === 0 || target <= 0) return replicas
   const sum = percents.reduce((total, one) => total + one, 0)

@@ -1,4 +1,7 @@
-/** How many replicas the settings allow. Other kinds than those that scale have neither, and exactly one replica. */
+/**
+ * How many replicas the settings allow. Other kinds than those that scale have neither, and exactly
+ * one replica.
+ */
 export interface Instances {
   readonly min_running_instances?: number | null
   /** -1: as many as the machine bears. */

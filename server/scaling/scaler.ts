@@ -18,7 +18,10 @@ export interface ScalerOptions extends Announcer {
   readonly engine: Observes
   readonly clock: Clock
   readonly log: Logger
-  /** All that there is: replicas of a service together never get more CPU, nor all services' replicas more memory. */
+  /**
+   * All that there is: replicas of a service together never get more CPU, nor all services'
+   * replicas more memory.
+   */
   readonly machine: { readonly cpuMilli: number; readonly memoryMiB: number }
 }
 

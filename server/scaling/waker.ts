@@ -37,7 +37,8 @@ export function createWaker(options: WakerOptions): Reconciler {
     reconcile: async (signal) => {
       const wakes = await router.wakes(sequence, patienceMs, signal).catch(() => undefined)
       if (!wakes) {
-        // Whoever supervises the router tells of its absence. Its next process is asked soon, and for all that it has.
+        // Whoever supervises the router tells of its absence. Its next process is asked soon, and
+        // for all that it has.
         sequence = -1
         return clock.sleep(pauseMs, signal)
       }

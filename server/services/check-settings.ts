@@ -25,7 +25,10 @@ interface Asked {
   readonly former?: Settings
 }
 
-/** The providers of the git tokens that a body names, or that stay; throws 404 or 400 that names the field. */
+/**
+ * The providers of the git tokens that a body names, or that stay; throws 404 or 400 that names the
+ * field.
+ */
 export async function readTokenTypes(sql: Sql, options: CheckOptions, asked: Asked): Promise<TokenTypes> {
   const found = new Map<string, Provider>()
   for (const path of settingsBranchOf(asked.kind).repositories) {

@@ -5,7 +5,10 @@ const module = new URL('yaml.ts', import.meta.url)
 /** So much is read at once, whatever it is: less than a thread takes to begin. */
 const mostHere = 1024
 
-/** Why the first of these texts that is no mapping in plain YAML is none, with its field; undefined where all are. */
+/**
+ * Why the first of these texts that is no mapping in plain YAML is none, with its field; undefined
+ * where all are.
+ */
 export async function firstYamlProblem(texts: readonly NamedText[]): Promise<string | undefined> {
   const size = texts.reduce((sum, { text }) => sum + text.length, 0)
   if (size <= mostHere) return yamlProblemOf(texts)

@@ -49,7 +49,8 @@ export async function cloneService(
     await writeSecret(sql, vault, { id, organizationId }, { name: secret, text: text.reveal(), now })
   }
   await givePassword(sql, options, { id, organizationId, kind })
-  // That of the data: an original that was never deployed since it was copied has not exchanged its own yet.
+  // That of the data: an original that was never deployed since it was copied has not exchanged its
+  // own yet.
   const former = secrets.get(formerPasswordName) ?? secrets.get(passwordName)
   if (withData && kind === 'database' && former) {
     await writeSecret(sql, vault, { id, organizationId }, { name: formerPasswordName, text: former.reveal(), now })

@@ -84,7 +84,10 @@ export interface GroupItemRow {
   readonly item_type: TaggedItemType
 }
 
-/** What has the group. A service with a schedule is a job: one with a time-table, or one of the life cycle. */
+/**
+ * What has the group. A service with a schedule is a job: one with a time-table, or one of the life
+ * cycle.
+ */
 export async function listGroupItems(sql: Sql, id: string): Promise<GroupItemRow[]> {
   const services = await sql<GroupItemRow[]>`
     select c.id as cluster_id, c.name as cluster_name, p.id as project_id, p.name as project_name,

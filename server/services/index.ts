@@ -1,4 +1,7 @@
-/** Services as records: settings, rules, groups of labels and annotations, deployment restrictions, autoscaling. */
+/**
+ * Services as records: settings, rules, groups of labels and annotations, deployment restrictions,
+ * autoscaling.
+ */
 export { createAdvancedSettings } from './advanced-settings.ts'
 export { type Clone, cloneService } from './clone.ts'
 export { commitPage } from './commit-page.ts'

@@ -19,7 +19,9 @@ interface Row {
 
 export type ReferringType = Exclude<ServiceType, 'JOB'> | 'CRON' | 'LIFECYCLE'
 
-/** The services that refer to this object, oldest first. Those with a schedule are told apart by it. */
+/**
+ * The services that refer to this object, oldest first. Those with a schedule are told apart by it.
+ */
 export async function listReferringServices(sql: Sql, reference: Reference, id: string) {
   const rows = await sql<Row[]>`
     select p.id as project_id, p.name as project_name, e.id as environment_id, e.name as environment_name, e.mode as

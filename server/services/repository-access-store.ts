@@ -1,6 +1,8 @@
 import type { Sql } from '../database/index.ts'
 
-/** One contact with a repository: who asked, with what, and whether the repository could be read. */
+/**
+ * One contact with a repository: who asked, with what, and whether the repository could be read.
+ */
 export interface RepositoryContact {
   readonly organizationId: string
   readonly url: string
@@ -10,7 +12,10 @@ export interface RepositoryContact {
   readonly checkedAt: Date
 }
 
-/** Stores the contact unless a later one is stored. Returns whether the repository is new to the organization. */
+/**
+ * Stores the contact unless a later one is stored. Returns whether the repository is new to the
+ * organization.
+ */
 export async function upsertContact(sql: Sql, contact: RepositoryContact): Promise<boolean> {
   const { organizationId, url, gitToken, hasAccess, checkedAt } = contact
   const rows = await sql<{ is_new: boolean }[]>`
@@ -28,7 +33,10 @@ export async function upsertContact(sql: Sql, contact: RepositoryContact): Promi
   return rows[0]?.is_new ?? false
 }
 
-/** Deletes contacts with repositories that no service of the organization uses, except the latest `kept`. */
+/**
+ * Deletes contacts with repositories that no service of the organization uses, except the latest
+ * `kept`.
+ */
 export async function pruneContacts(sql: Sql, organizationId: string, kept: number): Promise<void> {
   await sql`
     delete from repository_access a using (

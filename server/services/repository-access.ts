@@ -2,10 +2,16 @@ import type { Database } from '../database/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { pruneContacts, type RepositoryContact, upsertContact } from './repository-access-store.ts'
 
-/** Contacts that are kept of repositories without a service: forms look into a repository before its service exists. */
+/**
+ * Contacts that are kept of repositories without a service: forms look into a repository before its
+ * service exists.
+ */
 const keptUnused = 100
 
-/** Stores what each contact with a repository says. A contact that cannot be stored never fails the reading itself. */
+/**
+ * Stores what each contact with a repository says. A contact that cannot be stored never fails the
+ * reading itself.
+ */
 export const createRepositoryAccess =
   ({ database, log }: { readonly database: Database; readonly log: Logger }) =>
   async (contact: RepositoryContact): Promise<void> => {

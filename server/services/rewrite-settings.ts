@@ -1,7 +1,10 @@
 import type { Sql } from '../database/index.ts'
 import { listSettings, writeSettings } from './service-store.ts'
 
-/** Changes names inside of settings, wherever they stand. `rename` must leave what JSON itself consists of as it is. */
+/**
+ * Changes names inside of settings, wherever they stand. `rename` must leave what JSON itself
+ * consists of as it is.
+ */
 export async function rewriteSettings(
   sql: Sql,
   ids: readonly string[],

@@ -9,7 +9,10 @@ export interface GroupRequest {
   readonly scopes: readonly AnnotationScope[]
 }
 
-/** `<prefix>/<name>` as orchestrators take it: the prefix a DNS name, the name at most 63 characters. */
+/**
+ * `<prefix>/<name>` as orchestrators take it: the prefix a DNS name, the name at most 63
+ * characters.
+ */
 const nameForm = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 const prefixForm = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i
 const labelValueForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
@@ -18,7 +21,10 @@ const control = /\p{Cc}/u
 /** Words that engines, routers and this platform read themselves. */
 const reservedLabels =
   /^(?:quayside|traefik|caddy|com\.docker|io\.docker|org\.mobyproject|io\.kubernetes)(?=[._/-]|$)|^caddy/i
-/** Annotations that put configuration into a proxy, send requests elsewhere, or change a load balancer of the cloud. */
+/**
+ * Annotations that put configuration into a proxy, send requests elsewhere, or change a load
+ * balancer of the cloud.
+ */
 const dangerousAnnotations =
   /snippet|lua|modsecurity|auth-url|auth-signin|mirror-|^service\.(?:beta|alpha)\.kubernetes\.io\//i
 

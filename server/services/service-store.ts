@@ -27,7 +27,10 @@ export interface ServiceOf<K extends KindName> {
   readonly environment_mode: string
   readonly cluster_id: string
   readonly cluster_name: string
-  /** The name of the engine that runs the workloads of the cluster; null: nothing of this installation. */
+  /**
+   * The name of the engine that runs the workloads of the cluster; null: nothing of this
+   * installation.
+   */
   readonly cluster_engine: string | null
   readonly stage_id: string
   readonly created_at: Date
@@ -55,7 +58,10 @@ export interface ServiceOf<K extends KindName> {
   readonly public_address: { readonly host: string; readonly port: number } | null
   /** The version of a database that last had its data; null: there is none. */
   readonly data_version: string | null
-  /** Groups or an autoscaling policy hang on it: most services have none, and are read without asking for them. */
+  /**
+   * Groups or an autoscaling policy hang on it: most services have none, and are read without
+   * asking for them.
+   */
   readonly has_parts: boolean
   /** As they were sent last. */
   readonly advanced_settings: SettingValues
@@ -196,7 +202,9 @@ export async function updateService(sql: Sql, id: string, change: Written, now: 
     where id = ${id}`
 }
 
-/** Beside a change of the settings themselves, which counts the version up. They were read as JSON. */
+/**
+ * Beside a change of the settings themselves, which counts the version up. They were read as JSON.
+ */
 export async function updateAdvancedSettings(sql: Sql, id: string, values: SettingValues): Promise<void> {
   await sql`update service set advanced_settings =
     ${sql.json(values as Readonly<Record<string, Exclude<Json, undefined>>>)} where id = ${id}`

@@ -208,7 +208,10 @@ export function createServices(options: ServicesOptions) {
       }).catch(nameTaken('A service', name))
     },
 
-    /** The versions that a database can be changed to, newest first: of one with data, those that open it. */
+    /**
+     * The versions that a database can be changed to, newest first: of one with data, those that
+     * open it.
+     */
     versions: (service: ServiceRow): readonly string[] => {
       const { name, data_version: from, settings } = databaseOf(service)
       const { versions } = databaseTable[settings.type]

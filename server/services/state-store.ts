@@ -3,7 +3,9 @@ import { mayFollow, type StateEvent, statesBefore } from '@quayside/contract/tra
 import type { Fragment, Sql } from '../database/index.ts'
 import type { Logger } from '../lib/log.ts'
 
-/** The only SQL that writes states of services. The table of transitions is contract/transitions.ts. */
+/**
+ * The only SQL that writes states of services. The table of transitions is contract/transitions.ts.
+ */
 
 /** A change of a service's state. */
 export interface Change {
@@ -20,7 +22,9 @@ export interface Change {
   readonly beside?: Fragment
 }
 
-/** Writes the state of a service. A change that is not in the table is a bug: see `reportUnlisted`. */
+/**
+ * Writes the state of a service. A change that is not in the table is a bug: see `reportUnlisted`.
+ */
 export async function writeState(sql: Sql, { service, event, to, next, beside }: Change): Promise<void> {
   const rows = await sql<{ id: string; before: State; after: State }[]>`
     with ${beside ? sql`${beside},` : sql``} before as (

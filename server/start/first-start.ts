@@ -16,7 +16,9 @@ import { lastReason } from '../rollout/index.ts'
 import { findService } from '../services/index.ts'
 import { timed } from './timed.ts'
 
-/** What the first start has made so far; kept, so that one that was cut off goes on where it was. */
+/**
+ * What the first start has made so far; kept, so that one that was cut off goes on where it was.
+ */
 interface Progress {
   readonly organizationId: string
   /** The admin token was made, and its file written. */

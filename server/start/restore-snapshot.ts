@@ -9,7 +9,9 @@ import { lockDataDirectory, rollbackFile } from './data-directory.ts'
 import { masterKeyId, snapshotsIn } from './snapshot-at-start.ts'
 import { StartError, toStartError } from './start-error.ts'
 
-/** While the database may be missing; bootstrap/rollback-upgrade.mjs goes on by it, and removes it. */
+/**
+ * While the database may be missing; bootstrap/rollback-upgrade.mjs goes on by it, and removes it.
+ */
 interface Mark {
   readonly commit: string
   readonly name: string
@@ -32,7 +34,8 @@ async function main([commit = '', ...migrations]: string[]): Promise<void> {
   }
   const file = rollbackFile(config)
   const mark = await readMark(file)
-  // To the millisecond: one that begins in the second in which another has ended must not be taken for it.
+  // To the millisecond: one that begins in the second in which another has ended must not be taken
+  // for it.
   const name = mark?.name ?? clock.now().toISOString().replace(/[-:.]/g, '')
   const went = await goBack({
     directory: join(config.dataDirectory, 'postgresql'),

@@ -48,7 +48,9 @@ export async function snapshotBefore(options: {
   log.info({ snapshot, ms: Math.round(clock.monotonic() - startedAt) }, 'snapshot was taken before migrations')
 }
 
-/** Which key that is; it tells nothing of the key itself. Null where there is none that can be read. */
+/**
+ * Which key that is; it tells nothing of the key itself. Null where there is none that can be read.
+ */
 export const masterKeyId = (file: string): Promise<string | null> =>
   readMasterKey(file).then(
     ({ id }) => id,
@@ -79,7 +81,10 @@ const nothingChanged = ({ pending }: SchemaState): string =>
 
 const otherwise = 'Start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on without a way back.'
 
-/** Of a database that is not ours to copy. Throws StartError where it has data and migrations are to come. */
+/**
+ * Of a database that is not ours to copy. Throws StartError where it has data and migrations are to
+ * come.
+ */
 export function refuseWithoutBackup({ applied, pending }: SchemaState): void {
   if (applied.length === 0 || pending.length === 0) return
   throw new StartError(

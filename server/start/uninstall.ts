@@ -58,7 +58,9 @@ interface Facts {
   readonly fetched: readonly string[]
 }
 
-/** From the database, or from the file that the server leaves beside it if no database can be had. */
+/**
+ * From the database, or from the file that the server leaves beside it if no database can be had.
+ */
 async function readFacts(config: Config): Promise<Facts> {
   await using started = new AsyncDisposableStack()
   try {

@@ -19,7 +19,7 @@ function feedOf(database: Database, t: { after(work: () => Promise<void>): void 
 
 const organizationOf = ({ project }: Place): string => project.organizationId
 
-test('each change of a state is told once, with where it happened, and other writes are not', async (t) => {
+test('each change of a state is reported once with its place, and other writes are not', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
   const other = await addPlace(sql)
@@ -250,7 +250,7 @@ test('a nudged change is reported at once, not after the pause', async (t) => {
   }
 })
 
-test('changes are deleted after a day, and a follower who missed some is told so', async (t) => {
+test('changes are deleted after a day, and a follower who missed some is notified', async (t) => {
   const { sql } = await testDatabase(t)
   await addPlace(sql)
   const feed = feedOf(sql, t)
@@ -266,6 +266,6 @@ test('changes are deleted after a day, and a follower who missed some is told so
   assert.deepEqual(await feed.position(3), { after: 3, complete: true })
 })
 
-test('a number that was never given is no place to go on from', () => {
+test('a number that was never assigned is not a valid position', () => {
   assert.deepEqual(positionOf(8, { last_sequence: 7, pruned_sequence: 0 }), { after: 7, complete: false })
 })

@@ -38,7 +38,9 @@ function chainOf(drafts: readonly Draft[]): Definition[] {
   return found
 }
 
-/** The rule in its plainest form: the narrowest variable of a key; an alias has its target's text. */
+/**
+ * The rule in its plainest form: the narrowest variable of a key; an alias has its target's text.
+ */
 function expected(definitions: readonly Definition[], key: string): string | Secret | undefined {
   const winner = scopes
     .toReversed()

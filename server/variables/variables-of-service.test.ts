@@ -25,7 +25,7 @@ async function load(deployment?: variables.Deployment) {
   return { ...loaded, textOf: (key: string) => reveal(loaded.variables.get(key)?.value) }
 }
 
-test('where the engine runs, a deployment is told the network and the domain that the server was started with', async () => {
+test('on the cluster of the engine a deployment gets the network and the domain of the server', async () => {
   await database`update cluster set engine = 'local' where organization_id = ${place.project.organizationId}`
   await database`insert into setting (key, value) values ('domain', '"apps.test"')`
   const { textOf } = await load()

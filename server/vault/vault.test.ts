@@ -192,7 +192,7 @@ describe('data keys', () => {
     assert.equal((await (await startVault()).open(database, organization, cell, sealed)).reveal(), 'text')
   })
 
-  test('another key seals once it is committed, and never where it was rolled back; the former one opens', async () => {
+  test('a new key seals once it is committed, never after a rollback, and the previous one still opens', async () => {
     const organization = await addOrganization()
     const vault = await startVault()
     const keyOf = (sealed: string): string => sealed.split('.')[1] ?? ''

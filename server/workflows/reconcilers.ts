@@ -18,7 +18,7 @@ export interface ReconcilersOptions {
 }
 
 export interface Reconcilers {
-  /** Runs it at once, or once more if it is running now. Throws for an unknown name. */
+  /** Runs it at once, or again if it is running now. Throws for an unknown name. */
   nudge(name: string): void
   stop(): Promise<void>
   counts(): Readonly<Record<string, { readonly runs: number; readonly failures: number }>>

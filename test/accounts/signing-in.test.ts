@@ -5,7 +5,10 @@ import { createBrowser, type Opened } from '../support/browser.ts'
 import { publicUrl } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** From the first link to a call of the API as a person: nothing but what a browser and a command line send. */
+/**
+ * From the first link to a call of the API as a person: nothing but what a browser and a command
+ * line send.
+ */
 const platform = await createPlatform({ after })
 const { call, database, accounts } = platform
 const origin = await platform.listen()

@@ -6,7 +6,10 @@ import { after, test } from 'node:test'
 import { until } from '../../server/workflows/testing.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Group N: how many connections of the API's port one client may have. Addresses of 127.0.0.0/8 stand for clients. */
+/**
+ * Group N: how many connections of the API's port one client may have. Addresses of 127.0.0.0/8
+ * stand for clients.
+ */
 
 const platform = await createPlatform(
   { after },

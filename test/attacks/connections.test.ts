@@ -6,7 +6,10 @@ import { type TestContext, test } from 'node:test'
 import { portOf, testBed } from '../../router/test-bed.ts'
 import { until } from '../support/until.ts'
 
-/** Group N: how many connections of the router one client may have. Addresses of 127.0.0.0/8 stand for clients. */
+/**
+ * Group N: how many connections of the router one client may have. Addresses of 127.0.0.0/8 stand
+ * for clients.
+ */
 
 const connections = { total: 2_000, perClient: 500 }
 

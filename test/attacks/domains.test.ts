@@ -320,7 +320,8 @@ test('checks of domains wait for each other: an organization has few questions t
   const check = () => call(a.tokens.READ, 'GET', `/application/${applicationId}/checkCustomDomain`)
   const checks = Array.from({ length: 8 }, check)
   await Promise.race(checks)
-  // Three questions and their second tries of each check: two checks of a caller run, and two more may have begun.
+  // Three questions and their second tries of each check: two checks of a caller run, and two more
+  // may have begun.
   assert.ok(names.asked.filter((name) => name === domain).length - before <= 18)
   for (const { status } of await Promise.all(checks)) assert.equal(status, 200)
 })

@@ -4,7 +4,10 @@ import { createBrowser } from '../support/browser.ts'
 import { publicUrl } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** The pages of accounts and the issuer, asked with bodies of any form: a refusal is 4xx and says why, never 500. */
+/**
+ * The pages of accounts and the issuer, asked with bodies of any form: a refusal is 4xx and says
+ * why, never 500.
+ */
 const platform = await createPlatform({ after })
 const { a, accounts, rooms } = platform
 const origin = await platform.listen()

@@ -11,7 +11,9 @@ after(() => {
   for (const socket of open) socket.destroy()
 })
 
-/** The git host runs one program a call. Nobody may hold so many of them that others are refused. */
+/**
+ * The git host runs one program a call. Nobody may hold so many of them that others are refused.
+ */
 const platform = await createPlatform({ after })
 const { a, b } = platform
 const origin = await platform.listen()

@@ -328,7 +328,8 @@ test('each webhook takes so many messages; others go on', async () => {
 })
 
 test('K9: how much of a signature is right does not show in the time that it takes', (t) => {
-  // What decides is node's comparison alone, of two digests: whatever it says of whatever was sent is what counts.
+  // What decides is node's comparison alone, of two digests: whatever it says of whatever was sent
+  // is what counts.
   const real = crypto.timingSafeEqual
   const lengths: number[] = []
   let says: boolean | undefined

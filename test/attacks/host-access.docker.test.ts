@@ -25,7 +25,10 @@ const noOtherHost = await whyNoOtherHost()
 
 const cleanUps = new WeakMap<TestContext, AsyncDisposableStack>()
 
-/** Registers a clean-up of the test. The last one runs first: a network cannot go before its containers. */
+/**
+ * Registers a clean-up of the test. The last one runs first: a network cannot go before its
+ * containers.
+ */
 function after(t: TestContext, work: () => unknown): void {
   const known = cleanUps.get(t)
   const stack = known ?? new AsyncDisposableStack()
@@ -43,7 +46,10 @@ async function listen(t: TestContext): Promise<number> {
   return typeof bound === 'object' && bound ? bound.port : assert.fail('no port')
 }
 
-/** Prints for each host and port whether somebody answers there; `gateway` is the machine on the program's network. */
+/**
+ * Prints for each host and port whether somebody answers there; `gateway` is the machine on the
+ * program's network.
+ */
 const dialing = (targets: readonly (readonly [string, number])[]): string =>
   `const routes = require('fs').readFileSync('/proc/net/route', 'utf8').split('\\n').map((row) => row.split('\\t'));
   const hex = (routes.find(([, to, , flags]) => to === '00000000' && flags === '0003') ?? [])[2] ?? '';

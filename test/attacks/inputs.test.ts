@@ -3,7 +3,9 @@ import { after, test } from 'node:test'
 import { assertError } from '../contract/requests.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Groups F, G, H, I, J: what users type into fields that reach git, builds, engines and receivers. */
+/**
+ * Groups F, G, H, I, J: what users type into fields that reach git, builds, engines and receivers.
+ */
 const platform = await createPlatform({ after })
 const { a, b, call } = platform
 const token = a.tokens.ADMIN

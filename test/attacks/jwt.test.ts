@@ -7,7 +7,9 @@ import { createJwtVerifier } from '../../server/access/jwt.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Group B: what a JWT's own bytes can say in two ways, and what its issuer's silence must not open. */
+/**
+ * Group B: what a JWT's own bytes can say in two ways, and what its issuer's silence must not open.
+ */
 const [issuer, audience] = ['https://issuer.example', 'quayside']
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const asked: string[] = []

@@ -11,7 +11,10 @@ const { a, b } = limited
 const tallyOf = (answers: readonly { status: number }[]) =>
   Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, all]) => [status, all.length]))
 
-/** Each test comes from an address of its own: budgets of addresses are shared by all that comes from there. */
+/**
+ * Each test comes from an address of its own: budgets of addresses are shared by all that comes
+ * from there.
+ */
 const from =
   (remoteAddress: string) =>
   async (authorization: string | undefined, url: string, more: { method?: 'HEAD'; headers?: object } = {}) => {
@@ -54,7 +57,10 @@ test('N5 the same token is the same caller, however it asks', async () => {
   assert.ok(stopped > 0 && passed + 5 <= allowedSince(began), `${passed} of 20`)
 })
 
-/** Tokens of the right form that nobody was given; their checksums come from tokens of another installation. */
+/**
+ * Tokens of the right form that nobody was given; their checksums come from tokens of another
+ * installation.
+ */
 async function strangeTokens(count: number): Promise<string[]> {
   const made = await Promise.all(
     Array.from({ length: count }, (_, index) =>

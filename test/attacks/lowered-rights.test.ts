@@ -51,7 +51,10 @@ async function openAll(token: string) {
   return { shell, lines, events }
 }
 
-/** Whether the client is told of a change of the project when it is told of one of the cluster that comes after it. */
+/**
+ * Whether the client is told of a change of the project when it is told of one of the cluster that
+ * comes after it.
+ */
 async function isTold(client: EventsClient): Promise<boolean> {
   const mark = newId()
   const data = database.json({ mark })

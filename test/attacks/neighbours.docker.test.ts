@@ -16,7 +16,10 @@ import { newId } from '../../server/lib/id.ts'
 import { run } from '../../server/lib/run.ts'
 import { until } from '../support/until.ts'
 
-/** Build steps of two organizations run at the same time on one bridge, and one of them attacks the other. */
+/**
+ * Build steps of two organizations run at the same time on one bridge, and one of them attacks the
+ * other.
+ */
 const { socketPath, skip } = await engineForTests()
 const builder = createDockerBuilder({ socketPath })
 const noPerl = await readFile('/usr/bin/perl').then(

@@ -7,7 +7,10 @@ import { newId } from '../../server/lib/id.ts'
 import { addPerson, publicUrl, signIn, tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** People with roles. What each role may at each operation is in test/contract/authorization.test.ts. */
+/**
+ * People with roles. What each role may at each operation is in
+ * test/contract/authorization.test.ts.
+ */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 const path = `/organization/${a.organizationId}`

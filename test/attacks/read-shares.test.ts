@@ -34,7 +34,10 @@ const someWait = (least: number) =>
     return rows.length >= least
   })
 
-/** Requests of A that wait for the lock are overtaken by small reads of B, each of its own statement. */
+/**
+ * Requests of A that wait for the lock are overtaken by small reads of B, each of its own
+ * statement.
+ */
 async function overtakes(lock: string, slow: () => readonly [method: string, path: string]): Promise<void> {
   const release = await hold(lock)
   const answered: string[] = []

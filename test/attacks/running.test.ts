@@ -3,7 +3,9 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/** Group I, with workers that work: concurrent requests, deletions, and what an engine gets to see. */
+/**
+ * Group I, with workers that work: concurrent requests, deletions, and what an engine gets to see.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 await platform.addRepository(a)

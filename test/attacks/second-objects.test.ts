@@ -13,13 +13,16 @@ import { createPlatform } from '../support/platform.ts'
  * what protects the object that it names:
  * - `part`: only a part of the target, or of the target's environment, is accepted; the same part
  *   of another environment is unknown.
- * - `organization`: the object belongs to the organization as a whole; that of another organization is unknown.
- * - `place`: the caller needs a permission where that object is; one who has everything on the target alone is refused.
- * - `own`: the id is made or kept by the caller for entries of the body; it names nothing that exists elsewhere.
+ * - `organization`: the object belongs to the organization as a whole; that of another organization
+ *   is unknown.
+ * - `place`: the caller needs a permission where that object is; one who has everything on the
+ *   target alone is refused.
+ * - `own`: the id is made or kept by the caller for entries of the body; it names nothing that
+ *   exists elsewhere.
  * - `filter`: it narrows a list, and what the caller may not see stays out of it: one of elsewhere
  *   is answered as an unknown one.
- * - `refused`: the operation does not accept it.
- * A new reference without a row fails the first test.
+ * - `refused`: the operation does not accept it. A new reference without a row fails the first
+ *   test.
  */
 const rules: Readonly<Record<string, 'part' | 'organization' | 'place' | 'own' | 'filter' | 'refused'>> = {
   annotationsGroupId: 'organization',

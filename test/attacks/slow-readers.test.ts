@@ -38,7 +38,10 @@ setFlagsFromString('--expose-gc')
 // The flag adds this function to new contexts.
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** Bytes that are in use, in objects and buffers: the size of the process would count garbage as well. */
+/**
+ * Bytes that are in use, in objects and buffers: the size of the process would count garbage as
+ * well.
+ */
 function usedBytes(): number {
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()

@@ -43,7 +43,8 @@ for (const with_data of [false, true]) {
     assert.deepEqual(await platform.fingerprint(), before)
     const copy = await call(manager, 'POST', path, body)
     assert.equal(copy.status, 202, copy.text)
-    // A copy that DEVELOPMENT may read would bring the repositories of its services within reach of the tests below.
+    // A copy that DEVELOPMENT may read would bring the repositories of its services within reach of
+    // the tests below.
     await database`delete from environment where id = ${Object(copy.body).id}`
   })
 }
@@ -80,7 +81,10 @@ test('an alias or an override does not carry a variable from one environment int
 })
 
 const hello = { url: 'http://localhost:3000/git/hello.git' }
-/** Every operation whose good request names a repository; those on an environment are asked of the caller's own one. */
+/**
+ * Every operation whose good request names a repository; those on an environment are asked of the
+ * caller's own one.
+ */
 const naming = operations.filter(([name]) => JSON.stringify(goodRequest(name, source)).includes('git_repository'))
 
 test('operations that name a repository are found', () => assert.ok(naming.length >= 8, `${naming.length}`))

@@ -230,7 +230,8 @@ test('when the server stops, clients are told to come back', async (t) => {
   await own.stop()
   assert.equal((await socket.ended).code, 1011)
   await until('the end of the events', () => events.isOver())
-  // The end of an answer is what clients come back after the pause that they were told of at its beginning.
+  // The end of an answer is what clients come back after the pause that they were told of at its
+  // beginning.
   assert.ok(events.isWhole(), 'the events were cut off')
   assert.match(events.text(), /^retry: [1-5]\d{3}$/m)
   assert.ok(now() - began < 5_000)

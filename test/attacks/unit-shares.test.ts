@@ -3,7 +3,10 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/** Changes hold a connection for as long as they take. No organization may hold all of them, whatever it asks. */
+/**
+ * Changes hold a connection for as long as they take. No organization may hold all of them,
+ * whatever it asks.
+ */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 

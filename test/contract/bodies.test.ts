@@ -50,7 +50,8 @@ for (const [name, operation] of operations) {
         return call(a.tokens.ADMIN, operation.method, `${path}?${[`${others}`, text].filter(Boolean).join('&')}`)
       }
       for (const { what, field, value } of violationsOf(query)) {
-        // Of a query everything is text: a text cannot be of the wrong type there, nor can anything be null.
+        // Of a query everything is text: a text cannot be of the wrong type there, nor can anything
+        // be null.
         if (value === null || typeof value === 'object' || (what === 'of the wrong type' && value === 7)) continue
         const answer = await ask(field, value === undefined ? '' : `${field}=${value}`)
         assertError(answer, 400)

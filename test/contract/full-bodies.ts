@@ -1,6 +1,9 @@
 import type { Path } from './sample.ts'
 
-/** Bodies with as many fields as one service can have at a time: they take the place of members of the good body. */
+/**
+ * Bodies with as many fields as one service can have at a time: they take the place of members of
+ * the good body.
+ */
 const probe = (type: object) => ({
   type,
   initial_delay_seconds: 1,
@@ -62,7 +65,10 @@ export const fullBodies: Readonly<Record<string, object>> = {
   editHelm: { ...helm, source: { git_repository } },
 }
 
-/** Fields that an answer holds in another form, each with the reason: the end of a name, or an operation and a name. */
+/**
+ * Fields that an answer holds in another form, each with the reason: the end of a name, or an
+ * operation and a name.
+ */
 const differing: Readonly<Record<string, string>> = {
   token: 'a credential',
   target_secret: 'a credential',

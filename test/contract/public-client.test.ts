@@ -8,7 +8,10 @@ import { until } from '../support/until.ts'
 import { readPublishedTypes } from './published-types.ts'
 import { clientName, goodRequest, idsOf, operations, publicOperations } from './requests.ts'
 
-/** The published client of this API, as it comes from the registry, walks over what the specification has. */
+/**
+ * The published client of this API, as it comes from the registry, walks over what the
+ * specification has.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a } = platform
 await platform.addRepository(a)
@@ -36,7 +39,10 @@ function methodOf(name: string, configuration: published.Configuration): ClientM
 const isText = ({ contentType, reply, status }: Operation): boolean =>
   status === 204 || contentType !== undefined || reply['type'] === 'null'
 
-/** The client sends both headers of one name when it is given both kinds of credential: one is what people do. */
+/**
+ * The client sends both headers of one name when it is given both kinds of credential: one is what
+ * people do.
+ */
 const ways = {
   Token: new published.Configuration({ apiKey: `Token ${a.tokens.ADMIN}`, basePath }),
   Bearer: new published.Configuration({ accessToken: a.tokens.ADMIN, basePath }),

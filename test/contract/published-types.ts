@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** What the published client declares that its methods answer; read from its declaration file, as a compiler would. */
+/**
+ * What the published client declares that its methods answer; read from its declaration file, as a
+ * compiler would.
+ */
 type Type =
   | { readonly is: 'name'; readonly name: string }
   | { readonly is: 'literal'; readonly value: string }

@@ -17,7 +17,10 @@ import {
   queryOf,
 } from './requests.ts'
 
-/** A good request of every operation: the code that clients expect, and a body that the reply's schema describes. */
+/**
+ * A good request of every operation: the code that clients expect, and a body that the reply's
+ * schema describes.
+ */
 const platform = await createPlatform(
   { after },
   {
@@ -33,7 +36,9 @@ ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 ajv.addFormat('date-time', isDateTime)
 ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/)
 
-/** An application that was deployed and printed something, so that what is read of it is not empty. */
+/**
+ * An application that was deployed and printed something, so that what is read of it is not empty.
+ */
 const inUse: Objects = await platform.addObjects(a)
 const path = `/application/${inUse.applicationId}`
 assert.equal((await call(a.tokens.ADMIN, 'POST', `${path}/deploy`, {})).status, 202)
@@ -54,7 +59,7 @@ await until('the deployment was told to the webhook', async () => {
 
 /** Where the specification asks for words that the published client does not know. */
 const deviations: Readonly<Record<string, RegExp>> = {
-  // RUNNING, STOPPED and ERROR for whoever does not say that it knows more.
+  // RUNNING, STOPPED and ERROR for clients that do not declare more states.
   getApplicationStatus: /^\$\.state: /,
   // The client declares BOOLEAN alone, and has features of other types.
   ...Object.fromEntries(
@@ -109,7 +114,7 @@ for (const [name, operation] of operations) {
     assert.ok(isValid(answer.body), `${ajv.errorsText(isValid.errors)}: ${answer.text}`)
     if (known) assert.deepEqual(undeclared(name, answer.body), [])
     const results = Object(answer.body).results
-    // Nothing waits in the queue of an environment at rest.
+    // Nothing waits in the queue of a settled environment.
     if (!Array.isArray(results) || name === 'listDeploymentRequestByEnvironmentId') return
     if (good.empty) assert.equal(results.length, 0)
     else assert.notEqual(results.length, 0)

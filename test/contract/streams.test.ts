@@ -216,7 +216,7 @@ test('/service/status, /service/pods and /deployment/status send again what has 
   for (const client of [running, pods, deployment, project]) client.socket.close()
 })
 
-test('a run of a job is told by /service/status and /service/pods, and its lines by /service/logs under its id', async () => {
+test('a run of a job is reported by /service/status and /service/pods, and its lines by /service/logs under its id', async () => {
   const job = a.objects.more['jobId'] ?? ''
   const ofJob = { ...ofA, service: job }
   await database`update service set state = 'DEPLOYED' where id = ${job}`
@@ -262,7 +262,7 @@ test('a run of a job is told by /service/status and /service/pods, and its lines
   for (const client of [status, pods, logs]) client.socket.close()
 })
 
-test('/deployment/logs goes on with the next deployment, unless one is named', async () => {
+test('/deployment/logs continues with the next deployment, unless one is named', async () => {
   const { environment } = ofA
   const query = (version?: string) => queryOf(streams['/deployment/logs'], ofA, { version })
   const [any, first] = [connect('/deployment/logs', query()), connect('/deployment/logs', query(`${environment}-1`))]

@@ -6,7 +6,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
-// Jobs on a real engine: what they write is there for services of later stages, and what fails stops those.
+// Jobs on a real engine: what they write is there for services of later stages, and what fails
+// stops those.
 
 const outputs = { URL: { value: 'db.internal' }, TOKEN: { value: 'canary-e2e-jobs', sensitive: true } }
 const write = program(

@@ -10,7 +10,8 @@ import { building, crashing, outOfMemory, silent, web, withoutDockerfile } from 
 import { now, until } from '../support/until.ts'
 import { type Delivery, startReceiver } from '../support/webhook-receiver.ts'
 
-// The walk of the README, from a git push to nothing left, on a real server. The tests build on each other, in order.
+// The walk of the README, from a git push to nothing left, on a real server. The tests build on
+// each other, in order.
 
 const apiKey = `key-${randomBytes(12).toString('hex')}`
 let server: ServerProcess

@@ -4,7 +4,8 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// What was acknowledged is there; what was not is there whole or not at all, and may be sent again under its key.
+// What was acknowledged is there; what was not is there whole or not at all, and may be sent again
+// under its key.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 

@@ -12,7 +12,8 @@ import { get } from '../support/traffic.ts'
 import { printing, web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// PostgreSQL is full, crowded, deaf, or ends its sessions: answers stay short and honest, and everything heals alone.
+// PostgreSQL is full, crowded, deaf, or ends its sessions: answers stay short and honest, and
+// everything heals alone.
 
 const skip = process.getuid?.() === 0 ? false : 'a small disk of its own needs root'
 const volume = '/tmp/quayside-small-disk'
@@ -54,7 +55,10 @@ const heals = (): Promise<true> =>
 const health = async (kind: 'live' | 'ready'): Promise<number> =>
   (await fetch(`${server.apiUrl.replace('localhost', '127.0.0.1')}/health/${kind}`)).status
 
-/** What was acknowledged is there, what was refused may be, all of it is whole, and nothing else is there. */
+/**
+ * What was acknowledged is there, what was refused may be, all of it is whole, and nothing else is
+ * there.
+ */
 async function assertWhole(): Promise<void> {
   const { results } = await server.must<{ results: { key: string; value: string }[] }>('GET', variables())
   const stored = new Map(results.filter(({ key }) => key.startsWith('KEY_')).map((one) => [one.key, one.value]))
@@ -195,7 +199,8 @@ test('sessions that are ended again and again double nothing: a key is written o
     await until(`${key} is acknowledged`, async () => {
       const url = `${server.apiUrl.replace('localhost', '127.0.0.1')}${variables()}`
       const { status } = await fetch(url, options)
-      // 409 would mean that a lost answer was of a write that is there, and that the key did not tell.
+      // 409 would mean that a lost answer was of a write that is there, and that the key did not
+      // tell.
       assert.ok(status === 201 || status === 503, `${key}: ${status}\n${failures()}`)
       return status === 201
     })

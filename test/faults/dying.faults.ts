@@ -6,7 +6,8 @@ import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A service falls asleep, the server is killed while its container goes down, and the next server has to wake it.
+// A service falls asleep, the server is killed while its container goes down, and the next server
+// has to wake it.
 
 let server: ServerProcess
 let application: TestApplication

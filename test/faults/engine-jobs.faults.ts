@@ -7,7 +7,8 @@ import { startPrivateServer } from '../support/private-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// An engine that dies under a run of a job, with and without the run: that ends once, and truthfully.
+// An engine that dies under a run of a job, with and without the run: that ends once, and
+// truthfully.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine

@@ -8,7 +8,8 @@ import { heardBy, publicUrls, speaking } from '../support/speaking.ts'
 import { get, startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
-// Ports of the machine for TCP and UDP lead through the router: an engine that dies takes none of them away.
+// Ports of the machine for TCP and UDP lead through the router: an engine that dies takes none of
+// them away.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine

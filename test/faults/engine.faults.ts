@@ -10,7 +10,8 @@ import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startPrivateWebServer } from '../support/web-server.ts'
 
-// An engine that dies or stands still costs neither requests nor deployments. The machine's own engine is left alone.
+// An engine that dies or stands still costs neither requests nor deployments. The machine's own
+// engine is left alone.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine

@@ -48,7 +48,10 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
   const adopted = 'The image of this commit is there already; nothing is built.'
   const reported = async () => (await application.deploymentLog()).map(({ message }) => message?.safe_message)
 
-  /** The branch goes on while the server is away: what was taken up is deployed at the commit that it began with. */
+  /**
+   * The branch goes on while the server is away: what was taken up is deployed at the commit that
+   * it began with.
+   */
   const commitMore = async (): Promise<void> => {
     await application.git.git('commit', '--quiet', '--allow-empty', '--message', 'later')
     const repository = join(server.dataDirectory, 'git', server.organizationId, 'web.git')

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 
-// PostgreSQL gives way again and again, as it does under much concurrent work: clients do not hear of it.
+// PostgreSQL gives way again and again, as it does under much concurrent work: clients do not hear
+// of it.
 
 const platform = await createPlatform({ after })
 const { a, call, database } = platform

@@ -5,7 +5,8 @@ import { silentLogger as log } from '../../server/lib/log.ts'
 import { createKeyRotationWorkflow, openVault } from '../../server/vault/index.ts'
 import { createWorkflows } from '../../server/workflows/index.ts'
 
-// A process that rotates keys of organizations until it is killed, or until whoever started it has ended.
+// A process that rotates keys of organizations until it is killed, or until whoever started it has
+// ended.
 
 export interface RotatorOptions {
   readonly url: string

@@ -5,7 +5,8 @@ import { makeDatabase, type TestDatabase } from '../support/database.ts'
 import { provideDatabaseImages } from '../support/database-images.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 
-// What differs by the type of a database: how its owner enters, and that it ends in order and keeps what it was given.
+// What differs by the type of a database: how its owner enters, and that it ends in order and keeps
+// what it was given.
 
 let server: ServerProcess
 let environmentId: string
@@ -20,7 +21,10 @@ before(
 )
 after(() => server?.close())
 
-/** Runs a client in the container, at the address that others have; `$0` is the password, `$1` the host. */
+/**
+ * Runs a client in the container, at the address that others have; `$0` is the password, `$1` the
+ * host.
+ */
 async function ask(database: TestDatabase, command: string): Promise<string> {
   const { host, password } = await database.credentials()
   const { exitCode, output } = await database.exec('sh', '-c', command, password, host)

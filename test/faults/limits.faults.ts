@@ -129,7 +129,8 @@ test('a server with little memory refuses what does not fit, and loses nothing o
     await until('more than a hundred are refused', () => refused().length > 100)
     for (const { answer } of refused()) assert.match(answer, /^HTTP\/1\.1 503 [\s\S]*retry-after: 1/i)
     for (let n = 0; n < 20; n++) assert.equal((await write(`SMALL_${n}`, 100)).status, 201)
-    // The senders share what is for senders without a credential; there is room left for one with a token.
+    // The senders share what is for senders without a credential; there is room left for one with a
+    // token.
     assert.equal((await write('LARGE', 20_000)).status, 201)
     assert.deepEqual(await application.answer(), served)
     assert.ok((await limit.peak()) < 384 * mebi, 'it took all')

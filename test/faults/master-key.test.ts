@@ -108,7 +108,10 @@ for (const [point, goesOn] of [
   })
 }
 
-/** Everything that a server does with the master key: what it has sealed before is opened, and more is sealed. */
+/**
+ * Everything that a server does with the master key: what it has sealed before is opened, and more
+ * is sealed.
+ */
 async function work(vault: Vault): Promise<void> {
   const { sql } = database
   const [id, uid] = [newId(), newId()]
@@ -124,7 +127,10 @@ async function work(vault: Vault): Promise<void> {
     assert.equal((await vault.open(sql, organization, cell, sealed[index] ?? '')).reveal(), `text of ${organization}`)
 }
 
-/** A server as the command sees it: it has the data directory, sessions of that name, and the key in memory. */
+/**
+ * A server as the command sees it: it has the data directory, sessions of that name, and the key in
+ * memory.
+ */
 async function startServer(t: TestContext, name = serverSession(file)): Promise<Vault> {
   const lock = await exclusiveLock(`data ${dirname(file)}`)
   assert.ok(lock)

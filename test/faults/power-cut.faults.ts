@@ -46,7 +46,9 @@ async function processesOf(directories: readonly string[]): Promise<number[]> {
   return found.flatMap((pid) => (pid === undefined || pid === process.pid ? [] : [pid]))
 }
 
-/** Kills the server, the router, PostgreSQL, the engine, its containerd and every container of it. */
+/**
+ * Kills the server, the router, PostgreSQL, the engine, its containerd and every container of it.
+ */
 async function cutPower(): Promise<void> {
   const containers = await server.engine.containersWith(`quayside.instance=${server.instance}`)
   const states = await Promise.all(containers.map(({ Id }) => server.engine.ask('GET', `/containers/${Id}/json`)))

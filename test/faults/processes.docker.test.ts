@@ -9,7 +9,8 @@ import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals alone.
+// Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals
+// alone.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 

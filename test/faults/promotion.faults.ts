@@ -5,7 +5,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// What was built once is promoted: the engine has one image, which lives as long as the last service that has it.
+// What was built once is promoted: the engine has one image, which lives as long as the last
+// service that has it.
 
 let server: ServerProcess
 let original: TestApplication

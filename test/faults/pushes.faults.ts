@@ -6,7 +6,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed while it takes a push in deploys what git has of it after its next start, once.
+// A server that is killed while it takes a push in deploys what git has of it after its next start,
+// once.
 
 let server: ServerProcess
 let application: TestApplication

@@ -33,7 +33,10 @@ after(async () => {
   await server?.close()
 })
 
-/** Takes the place of PostgreSQL's socket; what PostgreSQL says arrives as much later as is set, or never. */
+/**
+ * Takes the place of PostgreSQL's socket; what PostgreSQL says arrives as much later as is set, or
+ * never.
+ */
 async function standBetween(path: string) {
   const real = `${path}.real`
   const state = { delayMs: 0, isSilent: false }
@@ -94,7 +97,10 @@ test('two tenths of a second more are only felt', async (t) => {
   await application.run(web('over a slow way'))
 })
 
-/** A build that goes on while answers come so much later; gives how often the deployment was taken up. */
+/**
+ * A build that goes on while answers come so much later; gives how often the deployment was taken
+ * up.
+ */
 async function takenUp(version: string, delayMs: number): Promise<string | undefined> {
   await application.ship(web(version, { buildMs: 25_000 }))
   await application.reaches(['BUILDING'])

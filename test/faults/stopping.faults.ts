@@ -61,7 +61,8 @@ test('a server that is told to stop amid requests, streams and builds ends in or
     say(`${head(`GET /organization/${server.organizationId}/stream`)}\r\n`),
   )
   await until('all follow', () => followers.every(({ text }) => text.includes('event: ready')), { limitMs: 60_000 })
-  // The head of a write, and the body only when the server has been told to stop; some never send it.
+  // The head of a write, and the body only when the server has been told to stop; some never send
+  // it.
   const path = `/application/${applications[0]?.id}/environmentVariable`
   const writers = Array.from({ length: requests }, (_, n) => {
     const body = JSON.stringify({ key: `OPEN_${n}`, value: 'text' })

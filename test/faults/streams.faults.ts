@@ -60,7 +60,10 @@ interface Client {
   text: string
 }
 
-/** All at once; who is turned away comes back after a pause of its own, as clients of server-sent events do. */
+/**
+ * All at once; who is turned away comes back after a pause of its own, as clients of server-sent
+ * events do.
+ */
 async function open(lastId?: string): Promise<Client[]> {
   const coming = lastId === undefined ? '' : `Last-Event-ID: ${lastId}\r\n`
   const head =

@@ -107,7 +107,8 @@ describe('a version of two replicas', () => {
     }
     const check = { type: 'http', path: '/', scheme: 'HTTP', port: 8080 } as const
     const ids = newRelease(bench.workload('web'))
-    // The name of the first resolves to its address: the program that has this address is the first.
+    // The name of the first resolves to its address: the program that has this address is the
+    // first.
     const source = `
       process.on('SIGTERM', () => process.exit(0))
       const own = require('os').networkInterfaces().eth0[0].address

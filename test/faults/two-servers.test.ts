@@ -21,7 +21,10 @@ function createGate() {
       shut = Promise.withResolvers()
     },
     open: () => shut?.resolve(),
-    /** The same driver, for a server that may stand still: `names` are the calls that change something. */
+    /**
+     * The same driver, for a server that may stand still: `names` are the calls that change
+     * something.
+     */
     before: <T extends object>(driver: T, names: readonly (keyof T)[]): T =>
       new Proxy(driver, {
         get: (target, name) => {
@@ -103,7 +106,8 @@ for (const point of points) {
     const { kill } = process
     t.mock.method(process, 'kill', (pid: number, signal?: string | number) => {
       if (pid !== process.pid || signal !== 'SIGSTOP') return kill.call(process, pid, signal)
-      // Instead of the whole process, this server alone: neither the database nor the drivers hear of it any more.
+      // Instead of the whole process, this server alone: neither the database nor the drivers hear
+      // of it any more.
       way.silence()
       gate.shut()
       isAsleep = true

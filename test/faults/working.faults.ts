@@ -11,7 +11,8 @@ import { crashing, web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// A server that is killed in the middle of long work: the work is taken up, or ended, and nothing of it stays behind.
+// A server that is killed in the middle of long work: the work is taken up, or ended, and nothing
+// of it stays behind.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 const { environmentId } = application

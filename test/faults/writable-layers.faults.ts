@@ -9,7 +9,8 @@ import { startPrivateServer } from '../support/private-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 
-// Programs that fill the disk outside of their volumes, on an engine that stops them in the middle of a write.
+// Programs that fill the disk outside of their volumes, on an engine that stops them in the middle
+// of a write.
 
 const skip = (await whyNoBtrfsEngine()) ?? false
 const gibibyte = 1024 ** 3

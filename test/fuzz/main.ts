@@ -67,7 +67,10 @@ async function lane(): Promise<void> {
   }
 }
 
-/** Much is deleted on the way, and much else meets a limit: a new organization with everything in it. */
+/**
+ * Much is deleted on the way, and much else meets a limit: a new organization with everything in
+ * it.
+ */
 async function renew({ database }: Platform): Promise<void> {
   const next = await addTenant(database, platform, `tenant-${sent}`)
   objects = await addObjects(database, platform, next)

@@ -5,7 +5,10 @@ import { run } from '../../server/lib/run.ts'
 
 const support = new URL('../support/', import.meta.url)
 
-/** Runs a passing test file whose server printed the line. Returns what the runner printed, and its exit code. */
+/**
+ * Runs a passing test file whose server printed the line. Returns what the runner printed, and its
+ * exit code.
+ */
 async function runFileWith(line: string) {
   const file = `
     import { once } from 'node:events'

@@ -10,7 +10,9 @@ const files = globSync('server/composition/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => ({ path, code: codeOf(readFileSync(join(root, path), 'utf8')) }))
 
-/** Words and signs of control flow. A conditional expression has a space on both sides of its `?`. */
+/**
+ * Words and signs of control flow. A conditional expression has a space on both sides of its `?`.
+ */
 const controlFlow = /\b(?:if|for|while|do|switch|try|catch|throw|await|async|yield)\b| \? /g
 /** The order in which the parts of a server end: it may wait for each, and decides nothing. */
 const lifecycle = 'server/composition/lifecycle.ts'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sourceFiles } from './source-files.ts'
 
-// Engines, builders and routers belong to clusters. They are reached through engineOf, builderOf and
-// routerOf, so that no code acts on one of another cluster.
+// Engines, builders and routers belong to clusters. They are reached through engineOf, builderOf
+// and routerOf, so that no code acts on one of another cluster.
 
 const root = join(import.meta.dirname, '..', '..')
 

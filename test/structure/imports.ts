@@ -1,6 +1,7 @@
 /**
  * Which rooms of the server a room may import. Every room may also import `lib` and the contract.
- * `npm run emit` writes the table into ARCHITECTURE.md. An entry that no import uses fails the test.
+ * `npm run emit` writes the table into ARCHITECTURE.md. An entry that no import uses fails the
+ * test.
  */
 export const roomImports: Readonly<Record<string, readonly string[]>> = {
   access: ['database'],
@@ -160,8 +161,8 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The programs of bootstrap/ run before packages are installed and before Node can read TypeScript. They import
- * Node's modules and each other only. These files may also import the listed ones.
+ * The programs of bootstrap/ run before packages are installed and before Node can read TypeScript.
+ * They import Node's modules and each other only. These files may also import the listed ones.
  */
 export const bootstrapExceptions: Readonly<Record<string, readonly string[]>> = {
   'bootstrap/upgrade.test.mjs': ['server/database/exclusive.ts'],

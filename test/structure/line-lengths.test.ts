@@ -18,8 +18,8 @@ const generated: readonly string[] = [
 ]
 
 /**
- * Lines that cannot be broken: regular expressions, and programs and pages of other languages inside
- * of strings. The number may fall, and must not rise.
+ * Lines that cannot be broken: regular expressions, and programs and pages of other languages
+ * inside of strings. The number may fall, and must not rise.
  */
 const unbreakable: Readonly<Record<string, number>> = {
   'ARCHITECTURE.md': 1,
@@ -86,7 +86,9 @@ const unbreakable: Readonly<Record<string, number>> = {
   'test/support/spoof.pl': 3,
 }
 
-/** Returns the long lines. Tables, blocks of code in Markdown and names of tests are one line each. */
+/**
+ * Returns the long lines. Tables, blocks of code in Markdown and names of tests are one line each.
+ */
 function longLines(path: string): number[] {
   let isCode = false
   return readFileSync(join(root, path), 'utf8')

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 /**
  * The names of all steps of a deployment. They are stored: a renamed step runs twice in deployments
- * that go on after an upgrade.
+ * that continue after an upgrade.
  */
 const names = [
   'BEGIN',

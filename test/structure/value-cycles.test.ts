@@ -40,7 +40,7 @@ function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
   return cycles
 }
 
-test('imports of values are told from imports of types, and a cycle is found', () => {
+test('imports of values are distinguished from imports of types, and a cycle is found', () => {
   const text =
     "import { type A, b } from './b.ts'\nimport { type C } from './c.ts'\nexport * from '../d.ts'\nimport " +
     "type E from './e.ts'"

@@ -60,7 +60,10 @@ export async function makeApplication(
   return viewOf(server, { id, environmentId, git, url: links.results[0]?.url ?? '' })
 }
 
-/** An application `web` in an environment of its own; nothing of it runs yet. `settings` over the usual ones. */
+/**
+ * An application `web` in an environment of its own; nothing of it runs yet. `settings` over the
+ * usual ones.
+ */
 export async function makeWeb(server: ServerProcess, settings: object = {}): Promise<TestApplication> {
   return makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web', settings })
 }

@@ -13,7 +13,10 @@ export const databaseImages = {
 
 const program = fileURLToPath(new URL('../../bootstrap/images.mjs', import.meta.url))
 
-/** Sees to it that the machine's engine has the images; builds what is missing, which takes a minute. */
+/**
+ * Sees to it that the machine's engine has the images; builds what is missing, which takes a
+ * minute.
+ */
 export async function provideDatabaseImages(...names: readonly (keyof typeof databaseImages)[]): Promise<void> {
   const env = { QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}` }
   const { exitCode, stdout, stderr } = await run(process.execPath, [program, ...names], { env, timeoutMs: 540_000 })

@@ -14,7 +14,10 @@ export type DatabaseReply = Static<typeof DatabaseRecord>
 export interface TestService {
   readonly id: string
   readonly path: string
-  /** Asks for an action and waits until it ended; fails with the reason unless it ended in this state. */
+  /**
+   * Asks for an action and waits until it ended; fails with the reason unless it ended in this
+   * state.
+   */
   acts(action: 'deploy' | 'stop' | 'restart-service' | 'uninstall', state?: string): Promise<StatusReply>
   settles(): Promise<StatusReply>
   /** Runs a command in the container and gives its exit code and output. */
@@ -51,7 +54,10 @@ export async function makeDatabase(
   }
 }
 
-/** A container of an image of a database that does nothing: a client, with the variables of its environment. */
+/**
+ * A container of an image of a database that does nothing: a client, with the variables of its
+ * environment.
+ */
 export async function makeClient(
   server: ServerProcess,
   environmentId: string,

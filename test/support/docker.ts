@@ -28,7 +28,9 @@ export interface TestImage {
 
 /** Docker's API for tests, beside the engine and the builder under test. */
 export interface Docker {
-  /** Sends any call. Returns the JSON answer, undefined for 404 and for an answer that is not JSON. */
+  /**
+   * Sends any call. Returns the JSON answer, undefined for 404 and for an answer that is not JSON.
+   */
   ask(call: Call): Promise<unknown>
   createContainer(spec: object): Promise<TestContainer>
   /** Returns a function that removes the network. */

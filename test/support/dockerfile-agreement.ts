@@ -137,7 +137,10 @@ const lines = fc
   )
   .map(([first, all]) => `${first}FROM a\n${all.map((one) => one.join('')).join('\n')}\n`)
 
-/** Texts that are made to be read differently: half of them noise, half of them close to a Dockerfile. */
+/**
+ * Texts that are made to be read differently: half of them noise, half of them close to a
+ * Dockerfile.
+ */
 export const hostileTexts: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: noise },
   { weight: 3, arbitrary: lines },
@@ -160,7 +163,10 @@ export function assertStable(dockerfile: Dockerfile): void {
   assert.deepEqual(parseDockerfile(written), dockerfile)
 }
 
-/** BuildKit reads what is written as what was read here. Returns whether there was anything to compare. */
+/**
+ * BuildKit reads what is written as what was read here. Returns whether there was anything to
+ * compare.
+ */
 export async function assertAgreement(
   parser: BuildKitParser,
   version: ParserVersion,

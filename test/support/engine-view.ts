@@ -11,7 +11,9 @@ export interface Labelled {
   readonly Labels: Readonly<Record<string, string>> | null
 }
 
-/** What a Docker Engine has, seen beside the server that uses it. Labels are given as `name=value`. */
+/**
+ * What a Docker Engine has, seen beside the server that uses it. Labels are given as `name=value`.
+ */
 export interface EngineView {
   readonly socketPath: string
   /** One call of the engine's API; `undefined` for 404. Throws on other refusals. */
@@ -32,7 +34,8 @@ export function viewEngine(socketPath = usualSocket): EngineView {
   const ask: EngineView['ask'] = (method, path, body) => docker.ask({ method, path, ...(body && { body }) })
   const list = async (path: string, labels: readonly string[]): Promise<Labelled[]> => {
     const answer = await ask('GET', `${path}filters=${encodeURIComponent(JSON.stringify({ label: labels }))}`)
-    // Lists of objects by Docker's published API; what a test reads of them is what `Labelled` names.
+    // Lists of objects by Docker's published API; what a test reads of them is what `Labelled`
+    // names.
     return Array.isArray(answer) ? (answer as Labelled[]) : []
   }
   const view: EngineView = {

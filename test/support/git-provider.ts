@@ -1,6 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
 
-/** One message of a git provider, as it is sent: what the documentation of each shows, cut to what matters. */
+/**
+ * One message of a git provider, as it is sent: what the documentation of each shows, cut to what
+ * matters.
+ */
 export interface ProviderMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

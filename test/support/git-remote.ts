@@ -6,7 +6,10 @@ import { run } from '../../server/lib/run.ts'
 /** Files by path; a push makes the branch hold exactly these. */
 export type Tree = Readonly<Record<string, string>>
 
-/** A working copy whose remote is a repository of the built-in git host, driven by the real git over HTTP. */
+/**
+ * A working copy whose remote is a repository of the built-in git host, driven by the real git over
+ * HTTP.
+ */
 export interface GitRemote {
   readonly url: string
   /** Commits the tree on `main` and pushes it; gives the commit's id. */

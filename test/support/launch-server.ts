@@ -44,7 +44,10 @@ async function freePort(): Promise<number> {
   return promise
 }
 
-/** The settings of a server that may send webhooks to this machine and is not limited in how often it is asked. */
+/**
+ * The settings of a server that may send webhooks to this machine and is not limited in how often
+ * it is asked.
+ */
 export const settingsOf = (ground: Ground, engineSocket: string): Record<string, string> => ({
   QUAYSIDE_DATA: ground.dataDirectory,
   QUAYSIDE_PORT: String(ground.port),
@@ -55,7 +58,10 @@ export const settingsOf = (ground: Ground, engineSocket: string): Record<string,
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'quayside-test-compile-cache'),
 })
 
-/** Adds each line of the streams to `output`. Lines that only a bug prints fail the test file, see `noteLine`. */
+/**
+ * Adds each line of the streams to `output`. Lines that only a bug prints fail the test file, see
+ * `noteLine`.
+ */
 export function watchOutput(streams: readonly (Readable | null)[], output: string[]): void {
   for (const stream of streams) {
     if (!stream) continue
@@ -66,7 +72,10 @@ export function watchOutput(streams: readonly (Readable | null)[], output: strin
   }
 }
 
-/** Starts `server/main.ts`. Lines of both streams are added to `output`, unless `stdio` says where they go. */
+/**
+ * Starts `server/main.ts`. Lines of both streams are added to `output`, unless `stdio` says where
+ * they go.
+ */
 export function launchServer(
   env: Readonly<Record<string, string>>,
   output: string[],
@@ -86,7 +95,10 @@ export function launchServer(
   return {
     child,
     exit,
-    /** Waits until a line begins so. Throws with everything that was printed when the process ends before. */
+    /**
+     * Waits until a line begins so. Throws with everything that was printed when the process ends
+     * before.
+     */
     printed: (text: string): Promise<true> =>
       until(`the server says "${text}"`, () => look(text), {
         limitMs: readyMs,

@@ -11,7 +11,10 @@ interface Names {
   readonly peak: string
 }
 
-/** Where the kernel keeps control groups that bound memory; undefined where it has none that can be used. */
+/**
+ * Where the kernel keeps control groups that bound memory; undefined where it has none that can be
+ * used.
+ */
 async function findNames(): Promise<Names | undefined> {
   if (await isThere(join(version1, 'memory.limit_in_bytes')))
     return { parent: version1, limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' }

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** Records of one name; `*.` in front stands for every name with one more label that has none of its own. */
+/**
+ * Records of one name; `*.` in front stands for every name with one more label that has none of its
+ * own.
+ */
 export interface Zone {
   CNAME?: string
   A?: string

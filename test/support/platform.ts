@@ -75,12 +75,17 @@ export interface Platform extends Composition {
   addRepository(tenant: Tenant, change?: string): Promise<string>
   /** Listens on a port of the loopback device; gives the origin. */
   listen(): Promise<string>
-  /** A digest of every table; two are equal where nothing was written (when a token was used last does not count). */
+  /**
+   * A digest of every table; two are equal where nothing was written (when a token was used last
+   * does not count).
+   */
   fingerprint(): Promise<Readonly<Record<string, string>>>
 }
 type Headers = Readonly<Record<string, string>>
 
-/** Everything ends with the test `t`, or with the file where `{ after }` of node:test is handed in. */
+/**
+ * Everything ends with the test `t`, or with the file where `{ after }` of node:test is handed in.
+ */
 export async function createPlatform(t: Cleanup, options: PlatformOptions = {}): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-platform-'))
   let ending = async (): Promise<void> => {}

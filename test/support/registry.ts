@@ -8,7 +8,10 @@ import { findProgram } from './find-program.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
-/** A container registry of a test's own: Debian's `docker-registry`, on this machine's loopback, with a password. */
+/**
+ * A container registry of a test's own: Debian's `docker-registry`, on this machine's loopback,
+ * with a password.
+ */
 export interface Registry {
   /** `127.0.0.1:<port>`. */
   readonly host: string

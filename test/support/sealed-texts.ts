@@ -1,7 +1,10 @@
 import type { Database } from '../../server/database/index.ts'
 import { listSealedColumns, type Vault } from '../../server/vault/index.ts'
 
-/** Tables in which any column of any row, documents included, holds something that this key has sealed. */
+/**
+ * Tables in which any column of any row, documents included, holds something that this key has
+ * sealed.
+ */
 export async function holdersOf(sql: Database, keyId: string): Promise<string[]> {
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public'`
@@ -20,7 +23,10 @@ export async function keyIdNow(sql: Database, vault: Vault, organizationId: stri
   return sealed.split('.')[1] ?? ''
 }
 
-/** Opens every text of an organization that this key has sealed; gives how many, by table and column. */
+/**
+ * Opens every text of an organization that this key has sealed; gives how many, by table and
+ * column.
+ */
 export async function openAll(
   sql: Database,
   vault: Vault,

@@ -2,7 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ServerProcess } from './server-process.ts'
 
-/** The places where a text is found that must be nowhere: files, argument lists, images, what was printed. */
+/**
+ * The places where a text is found that must be nowhere: files, argument lists, images, what was
+ * printed.
+ */
 export async function placesOf(text: string, server: ServerProcess, service: string): Promise<string[]> {
   const { engine } = server
   const found: string[] = []

@@ -9,7 +9,10 @@ if (!Number.isSafeInteger(seed) || seed < 0)
 
 let isPrinted = false
 
-/** Random numbers of this run. Prints how to have the same ones again. Different names give independent numbers. */
+/**
+ * Random numbers of this run. Prints how to have the same ones again. Different names give
+ * independent numbers.
+ */
 export function seeded(test: { diagnostic(message: string): void }, name = ''): Random {
   if (!isPrinted) test.diagnostic(`to repeat it: QUAYSIDE_TEST_SEED=${seed}`)
   isPrinted = true

@@ -1,4 +1,7 @@
-/** A certificate that nobody vouches for, with its key: of servers in tests, and good for nothing else. */
+/**
+ * A certificate that nobody vouches for, with its key: of servers in tests, and good for nothing
+ * else.
+ */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUo9aeygAisc6xb8t

@@ -32,7 +32,10 @@ export interface ServerProcess {
   readonly engine: EngineView
   readonly apiUrl: string
   readonly routerPort: number
-  /** Tells this installation's things from others' in the engine: the value of the label `quayside.instance`. */
+  /**
+   * Tells this installation's things from others' in the engine: the value of the label
+   * `quayside.instance`.
+   */
   readonly instance: string
   readonly organizationId: string
   readonly token: string

@@ -25,7 +25,10 @@ export async function heardBy(url: URL): Promise<string> {
   return heard
 }
 
-/** Where ports of this machine lead to it: one that speaks TCP, as the address of a web server, and one of UDP. */
+/**
+ * Where ports of this machine lead to it: one that speaks TCP, as the address of a web server, and
+ * one of UDP.
+ */
 export async function publicUrls(server: ServerProcess, { id }: TestApplication): Promise<{ tcp: string; udp: URL }> {
   const { results } = await server.must<{ results: { url: string }[] }>('GET', `/application/${id}/link`)
   const urls = results.map(({ url }) => new URL(url))

@@ -54,7 +54,10 @@ export interface Traffic {
   sends(count: number): Promise<void>
 }
 
-/** Requests at a constant rate over kept-alive connections, whether or not earlier ones were answered. */
+/**
+ * Requests at a constant rate over kept-alive connections, whether or not earlier ones were
+ * answered.
+ */
 export function startTraffic(url: string, perSecond = 100): Traffic {
   const agent = new Agent({ keepAlive: true })
   const bodies = new Map<string, number>()

@@ -4,7 +4,10 @@ import type { Tree } from './git-remote.ts'
 const dockerfile = (...lines: string[]): string =>
   ['FROM quayside/node:24', 'WORKDIR /app', 'COPY . ./', ...lines, 'CMD ["node", "app.js"]', ''].join('\n')
 
-/** Of this process alone: what a former run of a test built comes out of the engine's cache, and takes no time. */
+/**
+ * Of this process alone: what a former run of a test built comes out of the engine's cache, and
+ * takes no time.
+ */
 const once = randomUUID()
 
 const run = (source: string): string => `RUN ["node", "-e", ${JSON.stringify(source)}]`

@@ -48,7 +48,10 @@ export async function ensureBaseImage(options: { readonly socketPath: string }, 
   return baseImage
 }
 
-/** Paths of the shared libraries and of the loader, out of what `ldd` prints. Throws for one that is missing. */
+/**
+ * Paths of the shared libraries and of the loader, out of what `ldd` prints. Throws for one that is
+ * missing.
+ */
 export function parseLibraries(lddOutput: string): string[] {
   return lddOutput.split('\n').flatMap((line) => {
     const [name = '', address = ''] = line.trim().split(' => ', 2)
@@ -58,7 +61,10 @@ export function parseLibraries(lddOutput: string): string[] {
   })
 }
 
-/** Older C libraries load these for host names only when they need them, so that `ldd` does not know them. */
+/**
+ * Older C libraries load these for host names only when they need them, so that `ldd` does not know
+ * them.
+ */
 const lateLibraries = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2']
 
 async function librariesOf(program: string, signal: AbortSignal): Promise<string[]> {

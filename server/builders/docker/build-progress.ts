@@ -4,7 +4,10 @@ import type { BuildStatus, Vertex } from './trace.ts'
 
 const lastLinesKept = 20
 
-/** Turns what BuildKit reports into log lines, and remembers what the explanation of a failure needs. */
+/**
+ * Turns what BuildKit reports into log lines, and remembers what the explanation of a failure
+ * needs.
+ */
 export interface BuildProgress {
   report(status: BuildStatus): void
   /** Gives the unfinished lines; call it when the build has ended. */
@@ -40,7 +43,8 @@ export function followProgress(output: LineSink): BuildProgress {
       step.announced = true
       output.line(vertex.cached ? `${vertex.name} (unchanged, reused)` : vertex.name)
     }
-    // Steps that were stopped because another one failed are reported as canceled; the cause is the other one.
+    // Steps that were stopped because another one failed are reported as canceled; the cause is the
+    // other one.
     if (vertex.error && (!failed || failed === step || /context canceled/.test(vertex.error) === false)) failed = step
     if (vertex.completed && !step.ended) endStep(step)
   }

@@ -56,7 +56,10 @@ test('offers a session that is healthy and gives the secrets of its build, and n
   }
 })
 
-/** What BuildKit sends: an annotation that comes first here, so that fields are told apart, and the name. */
+/**
+ * What BuildKit sends: an annotation that comes first here, so that fields are told apart, and the
+ * name.
+ */
 function question(name: string): Buffer {
   const id = Buffer.from(name)
   const length = id.length < 128 ? [id.length] : [(id.length & 0x7f) | 0x80, id.length >> 7]
@@ -66,7 +69,10 @@ function question(name: string): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-/** A remote call as the engine makes it: a message in, an empty one by default, status and answer out. */
+/**
+ * A remote call as the engine makes it: a message in, an empty one by default, status and answer
+ * out.
+ */
 async function call(
   client: ClientHttp2Session,
   path: string,

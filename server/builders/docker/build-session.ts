@@ -50,7 +50,8 @@ export async function openBuildSession(
   const sessions: ServerHttp2Session[] = []
   server.on('session', (session) => {
     sessions.push(session)
-    // The engine closes the connection when the build has ended; nothing is waiting for an answer then.
+    // The engine closes the connection when the build has ended; nothing is waiting for an answer
+    // then.
     session.on('error', () => socket.destroy())
   })
   socket.on('error', () => socket.destroy())

@@ -4,7 +4,10 @@ import { DockerfileError, parseDockerfile } from '../dockerfile.ts'
 /** The first version whose builder knows here-documents. */
 const firstMajor = 23
 
-/** Refuses here-documents for an engine that would take their text for instructions. Throws DockerfileError. */
+/**
+ * Refuses here-documents for an engine that would take their text for instructions. Throws
+ * DockerfileError.
+ */
 export function checkHeredocs({ dockerfile, dockerfileText }: BuildRecipe, version: string): void {
   if (Number.parseInt(version, 10) >= firstMajor) return
   const { instructions } = parseDockerfile(dockerfileText, dockerfile)

@@ -22,7 +22,9 @@ const docker = openDocker(socketPath)
 const service = `test-${process.pid}`
 let counter = 0
 
-/** A Dockerfile whose only step is this program; a number makes it different from every other one. */
+/**
+ * A Dockerfile whose only step is this program; a number makes it different from every other one.
+ */
 function running(program: string): string {
   const command = ['/usr/local/bin/node', '-e', `/* ${process.pid} ${counter++} */ ${program}`]
   return `FROM quayside/node:24\nRUN ${JSON.stringify(command)}\n`

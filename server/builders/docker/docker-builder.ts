@@ -27,7 +27,10 @@ export interface DockerBuilderOptions {
   readonly guard?: Pick<AddressGuard, 'check'>
   /** Brings base images; without it only those are used that the engine has. */
   readonly baseImages?: BaseImages
-  /** Of the steps of builds; 'none' is no network at all. Base images are fetched by the engine all the same. */
+  /**
+   * Of the steps of builds; 'none' is no network at all. Base images are fetched by the engine all
+   * the same.
+   */
   readonly network?: 'default' | 'none'
   /** Larger images fail their build. */
   readonly maxImageBytes?: number
@@ -175,7 +178,8 @@ async function requestBuild(
       t: order.tag,
       dockerfile: recipe.dockerfile,
       labels,
-      // Cache mounts are shared by their id alone; the namespace keeps those of one service from the others.
+      // Cache mounts are shared by their id alone; the namespace keeps those of one service from
+      // the others.
       buildargs: { ...buildArguments, BUILDKIT_CACHE_MOUNT_NS: recipe.service },
       networkmode: network,
       ...(recipe.ignoresCache ? { nocache: true } : {}),

@@ -2,7 +2,10 @@ import { isRefusedWith, type SocketHttp } from '../../lib/socket-http.ts'
 import { type BuildOrder, recipeLabel, repositoryOf } from '../build-order.ts'
 import type { Image, Promoted } from '../builder.ts'
 
-/** The image of the order, by its tag. A tag without our label is somebody else's image and counts as absent. */
+/**
+ * The image of the order, by its tag. A tag without our label is somebody else's image and counts
+ * as absent.
+ */
 export async function findImage(docker: SocketHttp, order: BuildOrder): Promise<Image | undefined> {
   const image = await inspectImage(docker, order.tag)
   if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined

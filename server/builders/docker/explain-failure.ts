@@ -8,7 +8,10 @@ export interface BuildFailure {
   readonly error: string
   readonly step: FailedStep | undefined
   readonly recipe: BuildRecipe
-  /** Whether the limits of the recipe were enforced: then a killed step most likely ran out of memory. */
+  /**
+   * Whether the limits of the recipe were enforced: then a killed step most likely ran out of
+   * memory.
+   */
   readonly limited: boolean
 }
 

@@ -176,7 +176,8 @@ async function watchSteps(
     watcher.unref()
     return watcher
   } catch {
-    // Not root, another layout, or not the engine's machine: builds run without these limits, and say so.
+    // Not root, another layout, or not the engine's machine: builds run without these limits, and
+    // say so.
     return undefined
   }
 }
@@ -205,7 +206,9 @@ async function makeYield(place: StepPlace, { controller, name, value }: LimitFil
   if (await exists(path)) await writeFile(path, value)
 }
 
-/** Writes the files of one controller; its directory may appear a little later than the watched one. */
+/**
+ * Writes the files of one controller; its directory may appear a little later than the watched one.
+ */
 async function apply(place: StepPlace, step: string, files: readonly LimitFile[], clock: Clock): Promise<void> {
   for (const { controller, name, value, optional } of files) {
     const path = join(place.directory(controller), step, name)

@@ -6,7 +6,10 @@ import { type TestContext, test } from 'node:test'
 import { systemClock as clock } from '../../lib/clock.ts'
 import { createStepPorts } from './step-ports.ts'
 
-/** A machine with one step behind port `veth1`, as the kernel shows it, and what happens to them in order. */
+/**
+ * A machine with one step behind port `veth1`, as the kernel shows it, and what happens to them in
+ * order.
+ */
 async function openMachine(t: TestContext, fails?: string) {
   const home = await mkdtemp(join(tmpdir(), 'quayside-ports-'))
   t.after(() => rm(home, { recursive: true }))

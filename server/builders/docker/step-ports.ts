@@ -11,12 +11,17 @@ import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from '.
  * step appears (ADR 0042):
  * - It is isolated: the bridge passes nothing between two isolated ports.
  * - It gets no frames for unknown addresses, which the bridge sends to every port.
- * - It sends only from its own MAC and IP address, so it cannot impersonate another step on the bridge or the host.
+ * - It sends only from its own MAC and IP address, so it cannot impersonate another step on the
+ *   bridge or the host.
  *
- * Needs root on the engine's machine, and the program `ebtables` (part of Debian's package iptables).
+ * Needs root on the engine's machine, and the program `ebtables` (part of Debian's package
+ * iptables).
  */
 export interface StepPorts {
-  /** Sets up the port of one step while the step is paused. Rejects with an Error that says what failed. */
+  /**
+   * Sets up the port of one step while the step is paused. Rejects with an Error that says what
+   * failed.
+   */
   keepApart(step: StepGroup): Promise<void>
 }
 
@@ -29,7 +34,9 @@ export interface StepGroup {
 
 export interface StepPortsOptions {
   readonly clock: Clock
-  /** Name of the default bridge, and the MAC of each IPv4 address on it, as the engine reports them. */
+  /**
+   * Name of the default bridge, and the MAC of each IPv4 address on it, as the engine reports them.
+   */
   readonly bridge: () => Promise<{ readonly name: string; readonly macs: ReadonlyMap<string, string> }>
   /** Where the kernel shows devices and processes; other places are for tests. */
   readonly sys?: string
@@ -106,7 +113,9 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
   }
 }
 
-/** Removes the rules of all ports that no longer exist. Throws if `ebtables` is missing or refuses. */
+/**
+ * Removes the rules of all ports that no longer exist. Throws if `ebtables` is missing or refuses.
+ */
 export async function removePortRules(sys = '/sys/class/net'): Promise<void> {
   const listed = await runFilter('ebtables', ['-t', 'nat', '-L'])
   for (const args of removalCommands(listed, new Set(await readdir(sys)))) await runFilter('ebtables', args)

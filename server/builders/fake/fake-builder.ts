@@ -22,7 +22,9 @@ export type FakeBehaviour =
 export interface FakeBuilder extends Builder {
   /** From now on, until told otherwise. Services it was told nothing about succeed. */
   tell(service: string, behaviour: FakeBehaviour): void
-  /** References of everything built so far, in order; an image that was found is not there again. */
+  /**
+   * References of everything built so far, in order; an image that was found is not there again.
+   */
   readonly built: readonly string[]
   /** What was asked to be built, in order. */
   readonly recipes: readonly BuildRecipe[]

@@ -194,7 +194,8 @@ describe('lifecycle commands', () => {
       return (await notes(release.service).catch(() => '')) === 'started started '
     })
     await bench.engine.followRestarts(limit())
-    // Another process does not know of earlier starts: it repeats the command of a restarted replica, once.
+    // Another process does not know of earlier starts: it repeats the command of a restarted
+    // replica, once.
     const other = bench.anotherEngine()
     await other.followRestarts(limit())
     await other.followRestarts(limit())
@@ -252,7 +253,8 @@ describe('copies of volumes of several services', () => {
     const files =
       `const fs=require('fs'),file=fs.openSync('/data/count','w+');const ` +
       `put=(n)=>fs.writeSync(file,String(n).padStart(9,'0'),0)`
-    // The follower has in its volume what the leader told it; the leader tells what it has in its own.
+    // The follower has in its volume what the leader told it; the leader tells what it has in its
+    // own.
     const follower = newRelease({
       ...bench.workload('web'),
       ...node(

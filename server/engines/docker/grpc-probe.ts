@@ -7,7 +7,10 @@ const servingStatus = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] a
 /** An answer is one number. */
 const maxAnswerBytes = 16 * 1024
 
-/** Asks the standard gRPC health service without TLS. Returns its status by name, or what else the server said. */
+/**
+ * Asks the standard gRPC health service without TLS. Returns its status by name, or what else the
+ * server said.
+ */
 export async function probeGrpc(host: string, port: number, service: string, signal: AbortSignal): Promise<string> {
   const baseUrl = `http://${host}:${port}`
   const sessionManager = new Http2SessionManager(baseUrl)

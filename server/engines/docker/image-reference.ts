@@ -23,7 +23,10 @@ const grammar = new RegExp(
  */
 const isReserved = (host: string): boolean => /(?:^|\.)invalid(?::\d+)?$/i.test(host)
 
-/** Throws EngineError('refused') for what is no reference. What passes may stand in a path of the daemon. */
+/**
+ * Throws EngineError('refused') for what is no reference. What passes may stand in a path of the
+ * daemon.
+ */
 export function parseReference(text: string): ImageReference {
   const [, given, path = '', tag, digest] = grammar.exec(text) ?? []
   if (path === '' || text.length > 500) {

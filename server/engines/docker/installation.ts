@@ -5,7 +5,10 @@ import type { DockerDaemon } from './daemon.ts'
 import { label, labelFilter } from './labels.ts'
 import { holderImage } from './network-holder.ts'
 
-/** All that an installation has on the engine: names of containers, networks and volumes, and tags of images. */
+/**
+ * All that an installation has on the engine: names of containers, networks and volumes, and tags
+ * of images.
+ */
 export interface InstallationThings {
   readonly containers: readonly string[]
   readonly networks: readonly string[]

@@ -29,7 +29,10 @@ export class KnownStates {
   /** What happened since the look began: an answer may be older. */
   readonly #changed = new Set<string | undefined>()
 
-  /** Begins a look at everything; `nowMs` by a monotonic clock; `isTold`: `forget` is called with what happens. */
+  /**
+   * Begins a look at everything; `nowMs` by a monotonic clock; `isTold`: `forget` is called with
+   * what happens.
+   */
   begin(nowMs: number, isTold: boolean): void {
     if (nowMs - this.#lookedMs > longestGapMs) this.#known.clear()
     this.#lookedMs = nowMs
@@ -44,7 +47,10 @@ export class KnownStates {
     else this.#known.delete(id)
   }
 
-  /** The state of a listed container where it can only be what it was; undefined: it has to be asked. */
+  /**
+   * The state of a listed container where it can only be what it was; undefined: it has to be
+   * asked.
+   */
   find(listed: ContainerInfo): ReplicaState | undefined {
     const known = this.#known.get(listed.Id)
     const isYoung = known !== undefined && this.#lookedMs - known.askedMs < oldestMs

@@ -41,7 +41,10 @@ export const labelFilter = (instance: string, further: Labels = {}): { label: st
   ),
 })
 
-/** Names are made of ids alone. The last digits of a release's id are its random ones; the first are a time. */
+/**
+ * Names are made of ids alone. The last digits of a release's id are its random ones; the first are
+ * a time.
+ */
 export const containerName = (release: Pick<Release, 'id' | 'service'>, replica: number): string =>
   `quay-${safeId(release.service)}-${safeId(release.id).slice(-8)}-${replica}`
 
@@ -96,11 +99,17 @@ export function taskName(run: string): string {
 /** The container that holds the network of a run. */
 export const holderName = (run: string): string => taskName(run).replace('quay-run-', 'quay-net-')
 
-/** Below a word of ours: other programs on the host read labels, too, and must not take orders from users. */
+/**
+ * Below a word of ours: other programs on the host read labels, too, and must not take orders from
+ * users.
+ */
 const usersLabels = ({ labels = {} }: Pick<Workload, 'labels'>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${label.ofUser}.${key}`, value]))
 
-/** How many replicas a start brings up: whoever scales the release starts it again with another smallest number. */
+/**
+ * How many replicas a start brings up: whoever scales the release starts it again with another
+ * smallest number.
+ */
 export const replicaCount = (workload: Pick<LongRunning, 'replicas'>): number => Math.max(1, workload.replicas.min)
 
 function safeId(id: string): string {

@@ -111,7 +111,8 @@ test('a line that the engine writes only after the container has ended is given'
   const written: string[] = []
   let given = 0
   let reads = 0
-  // As after a restart of the daemon: it says that the container has ended, and still takes over what it printed.
+  // As after a restart of the daemon: it says that the container has ended, and still takes over
+  // what it printed.
   async function* read({ replica, release }: Printed): AsyncGenerator<LogLine> {
     reads++
     for (; given < written.length; given++) {

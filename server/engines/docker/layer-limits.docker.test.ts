@@ -20,7 +20,10 @@ const limit = () => AbortSignal.timeout(120_000)
 /** EDQUOT, for which Node has no name, or ENOSPC. */
 const full = /^-(?:122|28)$/m
 
-/** Writes so many MiB to the disk and prints how many fitted; ends with code 7 if they did not all fit. */
+/**
+ * Writes so many MiB to the disk and prints how many fitted; ends with code 7 if they did not all
+ * fit.
+ */
 const writing = (mebibytes: number): string =>
   'let n=0;try{const ' +
   `out=fs.openSync('/tmp/big','w');for(;n<${mebibytes};n++){fs.writeSync(out,crypto.randomBytes(${mebibyte}));fs.fsyncSync(out)}}catch(e){console.log(e.errno);process.exitCode=7}console.log('wrote '+n)`

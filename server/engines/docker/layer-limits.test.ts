@@ -20,7 +20,10 @@ interface Pretended {
   make(layerGiB?: number): Promise<string>
 }
 
-/** A daemon of this kind, whose images take 5 GiB. `refuse`: why a container of that size is not made. */
+/**
+ * A daemon of this kind, whose images take 5 GiB. `refuse`: why a container of that size is not
+ * made.
+ */
 const pretending = (
   info: () => object,
   refuse: (size: string | null) => readonly [number, string] | undefined,

@@ -11,8 +11,8 @@ const gibibyte = 1024 ** 3
 type Limited = Pick<Workload, 'image' | 'layerGiB'>
 
 /**
- * How much a container may write outside of its volumes, for an engine that enforces that. Asks the daemon once, and
- * again after the line to it was cut: a restart may change where it keeps layers.
+ * How much a container may write outside of its volumes, for an engine that enforces that. Asks the
+ * daemon once, and again after the line to it was cut: a restart may change where it keeps layers.
  */
 export class LayerLimits {
   readonly #daemon: DockerDaemon
@@ -32,7 +32,10 @@ export class LayerLimits {
     this.#quota = undefined
   }
 
-  /** Makes the container of a workload as `createContainer` does, with its limit if the engine enforces one. */
+  /**
+   * Makes the container of a workload as `createContainer` does, with its limit if the engine
+   * enforces one.
+   */
   async create(
     workload: Limited,
     container: Parameters<typeof createContainer>[1],

@@ -14,13 +14,19 @@ interface Where {
   readonly clock: Clock
 }
 
-/** Starts of containers for which this process has run the post-start command: when each began, by container. */
+/**
+ * Starts of containers for which this process has run the post-start command: when each began, by
+ * container.
+ */
 export type PostStarted = Map<string, string>
 
 /** Kubernetes grants a program as much after a command that has used up the grace time. */
 const leastSeconds = 2
 
-/** Returns the command of a label; undefined if it holds none, as a label can that comes from an image. */
+/**
+ * Returns the command of a label; undefined if it holds none, as a label can that comes from an
+ * image.
+ */
 const commandOf = (labels: Readonly<Record<string, string>>, name: string): string[] | undefined => {
   try {
     const command: unknown = JSON.parse(labels[name] ?? 'null')
@@ -85,7 +91,10 @@ export async function endProgram(
 
 const graceOf = (labels: ReplicaState['labels']): number => Number(labels[label.stopGraceSeconds] ?? 10)
 
-/** Runs the pre-stop command of a container that runs, and returns how many seconds its program has left to end. */
+/**
+ * Runs the pre-stop command of a container that runs, and returns how many seconds its program has
+ * left to end.
+ */
 export async function graceAfterPreStop(
   { daemon, clock }: Where,
   { id, labels }: { readonly id: string; readonly labels: ReplicaState['labels'] },
@@ -104,7 +113,9 @@ export async function graceAfterPreStop(
   return Math.max(leastSeconds, graceSeconds - Math.ceil((clock.monotonic() - begunMs) / 1000))
 }
 
-/** A container is created and started in one go; whatever runs since later than this was restarted. */
+/**
+ * A container is created and started in one go; whatever runs since later than this was restarted.
+ */
 const firstStartMs = 300_000
 
 /** Whether a container runs since another start than its first one. */

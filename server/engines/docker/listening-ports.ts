@@ -6,7 +6,10 @@ export interface Listener {
   readonly localOnly: boolean
 }
 
-/** Where the programs in the container of this process listen; undefined where the kernel does not let us look. */
+/**
+ * Where the programs in the container of this process listen; undefined where the kernel does not
+ * let us look.
+ */
 export async function listenersOf(pid: number): Promise<Listener[] | undefined> {
   if (pid === 0) return undefined
   // Absent: no IPv6, no right to look, a daemon on another host, or the process has just ended. It

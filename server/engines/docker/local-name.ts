@@ -12,7 +12,10 @@ const mostCharacters = 255
 
 const plainHost = /^[a-z0-9]+(?:(?:\.|-+)[a-z0-9]+)*(?::[0-9]+)?$/
 
-/** The tag of a pinned reference. Throws EngineError('refused') for a name that leaves no room for it. */
+/**
+ * The tag of a pinned reference. Throws EngineError('refused') for a name that leaves no room for
+ * it.
+ */
 export function localName(reference: string): string {
   const { host, name, digest } = parseReference(reference)
   if (digest === undefined) throw new EngineError('refused', `"${reference}" is not pinned: it has no digest`)

@@ -10,7 +10,9 @@ export type Seen = ReadonlyMap<string, Observation>
 /** Nothing is taken for unchanged for longer, whatever the daemon tells. */
 export const longestMs = 10_000
 
-/** Looks at everything that runs; where nothing happened since the last look, that one still holds. */
+/**
+ * Looks at everything that runs; where nothing happened since the last look, that one still holds.
+ */
 export class Looks {
   readonly #host: Host
   readonly #known: KnownStates

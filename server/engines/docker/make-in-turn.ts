@@ -2,7 +2,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { Slots } from '../../lib/slots.ts'
 
-/** One that takes longer, as with an image whose volume is filled first, keeps nobody else waiting. */
+/**
+ * One that takes longer, as with an image whose volume is filled first, keeps nobody else waiting.
+ */
 const patienceMs = 100
 
 /**

@@ -13,7 +13,10 @@ interface Owner {
   readonly networksToCome: Map<string, Promise<string>>
 }
 
-/** Sees to it that the environment has its own bridge, and one only, however many ask at once. Gives its id. */
+/**
+ * Sees to it that the environment has its own bridge, and one only, however many ask at once. Gives
+ * its id.
+ */
 export async function ensureNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<string> {
   const toCome = owner.networksToCome.get(environment)
   // A failure is told to whoever makes it: who waited tries by himself then.
@@ -45,7 +48,10 @@ async function findOrCreate(owner: Owner, environment: string, signal: AbortSign
   )
 }
 
-/** Removes the environment's network unless a container of ours, running or not, still belongs to it. */
+/**
+ * Removes the environment's network unless a container of ours, running or not, still belongs to
+ * it.
+ */
 export async function eraseNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<void> {
   const filter = { instance: owner.instance, labels: { [label.environment]: environment } }
   if ((await listContainers(owner.daemon, filter, signal)).length > 0) return
@@ -117,7 +123,9 @@ export const networkSpec = (instance: string, environment: string, subnet: strin
 export const bridgeName = (environment: string): string =>
   `qs-${createHash('sha256').update(environment).digest('hex').slice(0, 12)}`
 
-/** Small subnets to try once Docker's own pools are used up; where to begin differs by environment. */
+/**
+ * Small subnets to try once Docker's own pools are used up; where to begin differs by environment.
+ */
 export function spareSubnets(environment: string): string[] {
   const start = createHash('sha256').update(environment).digest().readUInt16BE(0)
   return Array.from({ length: 64 }, (_, n) => {

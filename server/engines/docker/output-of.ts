@@ -5,7 +5,10 @@ import { frames } from './frames.ts'
 /** So much of what a program says of its failure is told. */
 const toldBytes = 2000
 
-/** Runs a program inside of a container and gives what it prints, piece by piece; throws at the end where it failed. */
+/**
+ * Runs a program inside of a container and gives what it prints, piece by piece; throws at the end
+ * where it failed.
+ */
 export async function* outputOf(
   daemon: DockerDaemon,
   { container, command }: { readonly container: string; readonly command: readonly string[] },

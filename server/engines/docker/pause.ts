@@ -8,7 +8,9 @@ interface Owner {
   readonly instance: string
 }
 
-/** The volumes whose users copies of this process have stand still: nobody else may let them go on. */
+/**
+ * The volumes whose users copies of this process have stand still: nobody else may let them go on.
+ */
 export class HeldVolumes {
   readonly #holders = new Set<readonly string[]>()
 

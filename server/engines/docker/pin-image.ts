@@ -44,7 +44,10 @@ export async function pinImage(
   }
 }
 
-/** Throws EngineError if the registry does not give the image to everybody without a password, or cannot be asked. */
+/**
+ * Throws EngineError if the registry does not give the image to everybody without a password, or
+ * cannot be asked.
+ */
 export async function assertOpen(registries: Registries, image: string, attempt: Attempt): Promise<void> {
   const reference = parseReference(image)
   const ask = async () => {

@@ -26,7 +26,10 @@ export function toFound(container: ContainerInfo, network: string): FoundContain
 export type Operation =
   /** Makes the container, writes its files and starts it. */
   | { readonly do: 'create'; readonly replica: number }
-  /** Made but not running, perhaps by a process that died half-way: files are written again, then it is started. */
+  /**
+   * Made but not running, perhaps by a process that died half-way: files are written again, then it
+   * is started.
+   */
   | { readonly do: 'start'; readonly replica: number; readonly container: string }
   /** Running, and put back into the network of its environment. */
   | { readonly do: 'join'; readonly replica: number; readonly container: string }

@@ -114,7 +114,8 @@ function statusOf(
     resolve(response.statusCode ?? 0)
     response.destroy()
   }
-  // Certificates inside an environment are the program's own: whether it answers is the question, not who it is.
+  // Certificates inside an environment are the program's own: whether it answers is the question,
+  // not who it is.
   const request =
     check.scheme === 'HTTPS'
       ? httpsRequest({ ...options, rejectUnauthorized: false }, answer)

@@ -44,7 +44,8 @@ async function end(
     )
     return found.filter((container) => leaves(container) && container.State !== 'removing')
   }
-  // Again until nothing is left: a start that was cut off may have had one more container on its way.
+  // Again until nothing is left: a start that was cut off may have had one more container on its
+  // way.
   for (let containers = await find(); containers.length > 0; containers = await find()) {
     await everyOne(
       containers.map(({ Id: id, Labels: labels, State }) => {

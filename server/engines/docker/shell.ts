@@ -67,7 +67,8 @@ const graceMs = 500
 async function endCommand({ daemon, clock }: Line, container: string, id: string): Promise<void> {
   for (const kill of ['SIGHUP', 'SIGKILL'] as const) {
     const { isRunning, pid } = await stateOf({ daemon }, id, AbortSignal.timeout(10_000))
-    // Seen from another namespace the number would be that of somebody else: only who is inside the container is ended.
+    // Seen from another namespace the number would be that of somebody else: only who is inside the
+    // container is ended.
     if (!isRunning || pid <= 1 || !(await isInside(pid, container))) return
     process.kill(pid, kill)
     await clock.sleep(graceMs)

@@ -5,7 +5,10 @@ import { pretend } from './test-daemon.ts'
 
 const [left, made] = ['1'.repeat(64), '2'.repeat(64)]
 
-/** Starts `left`, which the daemon refuses in these words; gives what was started and what was asked. */
+/**
+ * Starts `left`, which the daemon refuses in these words; gives what was started and what was
+ * asked.
+ */
 async function begin(refusal: string): Promise<{ readonly started: string; readonly asked: string[] }> {
   const asked: string[] = []
   let started = ''

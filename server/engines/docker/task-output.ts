@@ -44,7 +44,8 @@ export async function readOutput(
     })
     const entries = extract()
     response.once('error', (error) => entries.destroy(error))
-    // Entries are read one by one, and no more than the first: nobody has to unpack what a program left there.
+    // Entries are read one by one, and no more than the first: nobody has to unpack what a program
+    // left there.
     for await (const entry of response.pipe(entries)) {
       const { type, size = 0 } = entry.header
       if (type !== 'file') return { outputProblem: 'it is no file' }

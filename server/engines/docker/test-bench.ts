@@ -37,7 +37,10 @@ const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 /** How a program is run by the test image. */
 export const node = (source: string) => ({ entrypoint: ['node', '-e'], arguments: [source] })
 
-/** A server that prints "up" when it listens and ends at once when asked. `failsAfter`: so many requests go well. */
+/**
+ * A server that prints "up" when it listens and ends at once when asked. `failsAfter`: so many
+ * requests go well.
+ */
 export function serve(
   port: number,
   options: {

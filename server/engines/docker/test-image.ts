@@ -6,7 +6,10 @@ import { systemClock } from '../../lib/clock.ts'
 import { run } from '../../lib/run.ts'
 import { DockerDaemon } from './daemon.ts'
 
-/** An image for tests, made without any registry: the running Node with the libraries it needs, and nothing else. */
+/**
+ * An image for tests, made without any registry: the running Node with the libraries it needs, and
+ * nothing else.
+ */
 export async function importTestImage(socketPath: string, reference: string): Promise<void> {
   const daemon = new DockerDaemon({ socketPath, clock: systemClock })
   const node = await realpath(process.execPath)

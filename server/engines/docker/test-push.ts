@@ -9,7 +9,10 @@ import { fetchedAs } from './local-name.ts'
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const daemonAt = (socketPath: string) => new DockerDaemon({ socketPath, clock: systemClock })
 
-/** Makes an image of one small file, or a larger one, which nothing else has, under the reference `host/name:tag`. */
+/**
+ * Makes an image of one small file, or a larger one, which nothing else has, under the reference
+ * `host/name:tag`.
+ */
 export async function makeSmallImage(socketPath: string, reference: string, bytes = 36): Promise<void> {
   const tar = pack()
   tar.entry({ name: 'who' }, randomBytes(bytes))
@@ -44,7 +47,9 @@ export async function makeContainer(socketPath: string, image: string): Promise<
   return String(Object(await daemonAt(socketPath).json(call)).Id)
 }
 
-/** A new image under the reference: one that is there, with another command and without new layers. */
+/**
+ * A new image under the reference: one that is there, with another command and without new layers.
+ */
 export async function changeImage(
   socketPath: string,
   from: string,

@@ -101,12 +101,15 @@ export const baseline = (samples: readonly Sample[], now: Sample): Sample | unde
     return ageMs >= shortestMs && ageMs <= longestMs && cpuNanos <= now.cpuNanos
   })
 
-/** Reads one answer of `GET /containers/{id}/stats`; undefined for a container that does not run. */
+/**
+ * Reads one answer of `GET /containers/{id}/stats`; undefined for a container that does not run.
+ */
 export function sampleOf(stats: ContainerStats): Sample | undefined {
   const { usage, limit, stats: details } = stats.memory_stats
   const cpuNanos = stats.cpu_stats.cpu_usage?.total_usage
   if (usage === undefined || cpuNanos === undefined) return undefined
-  // Pages of files that can go at any time are no need of the program. Control groups of version 1 call them otherwise.
+  // Pages of files that can go at any time are no need of the program. Control groups of version 1
+  // call them otherwise.
   const droppable = details?.total_inactive_file ?? details?.inactive_file ?? 0
   return {
     atMs: Date.parse(stats.read),

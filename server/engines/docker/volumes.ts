@@ -5,7 +5,9 @@ import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, labelFilter, volumeName } from './labels.ts'
 import type { Host } from './start.ts'
 
-/** Sees to it that the release's volumes exist. Docker gives back a volume that is there already. */
+/**
+ * Sees to it that the release's volumes exist. Docker gives back a volume that is there already.
+ */
 export async function ensureVolumes(
   daemon: DockerDaemon,
   instance: string,
@@ -41,7 +43,10 @@ export const createVolume = (
     signal,
   })
 
-/** Removes a volume of ours, with the helpers that an earlier process has left. One that is not there is removed. */
+/**
+ * Removes a volume of ours, with the helpers that an earlier process has left. One that is not
+ * there is removed.
+ */
 export async function removeVolume(host: Host, name: string, signal: AbortSignal): Promise<void> {
   await removeHelpers(host, name, signal)
   try {

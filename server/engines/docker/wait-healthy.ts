@@ -41,7 +41,10 @@ const toldPauseMs = 1000
 /** So long the first check may go on after the deadline: nothing else could tell what is wrong. */
 const longestFirstCheckMs = 10_000
 
-/** What the two loops of one wait know; the one that inspects writes `state`, the one that asks writes the rest. */
+/**
+ * What the two loops of one wait know; the one that inspects writes `state`, the one that asks
+ * writes the rest.
+ */
 interface View {
   state: ReplicaState
   /** A check is under way. */

@@ -5,12 +5,17 @@ import { createKeyedSlots } from '../../lib/keyed-slots.ts'
 
 /** How long a form waits for a repository, a registry or a provider. */
 const browseMs = 15_000
-/** Questions of one organization to the outside at the same time, and of one of its callers; further ones wait. */
+/**
+ * Questions of one organization to the outside at the same time, and of one of its callers; further
+ * ones wait.
+ */
 const [mostBrowsed, perOwner] = [4, 2]
 
 type BrowsingCaller = Pick<Caller, 'id' | 'organizationId'>
 
-/** Runs a caller's questions to the outside: a few at a time, and none for longer than a form waits. */
+/**
+ * Runs a caller's questions to the outside: a few at a time, and none for longer than a form waits.
+ */
 export type Browse = <T>(caller: BrowsingCaller, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 export function createBrowsing(): Browse {

@@ -21,7 +21,10 @@ import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Actions on several services of an environment, what was done to it before, and lists over many environments. */
+/**
+ * Actions on several services of an environment, what was done to it before, and lists over many
+ * environments.
+ */
 export const environmentDeploymentHandlers = (rooms: Rooms) => {
   const { database, lines, overview, selected, services, stages } = rooms
   const statusOf = async (id: string) => (await environmentStatuses(database, id)).environment

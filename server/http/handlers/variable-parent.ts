@@ -39,7 +39,10 @@ interface Wish {
   readonly field?: string
 }
 
-/** Finds and authorises the project, environment or service whose variables a query or a body speaks of. */
+/**
+ * Finds and authorises the project, environment or service whose variables a query or a body speaks
+ * of.
+ */
 export const findVariableParent =
   (rooms: Rooms) =>
   async (call: Asking, { access, scope, id, field = 'scope' }: Wish): Promise<Scope> => {

@@ -115,7 +115,10 @@ const tooOld = 'What happened since is not kept any more: read everything again.
 
 const frames = new WeakMap<StateChange, string>()
 
-/** Made once for all clients. JSON has no line ends of its own, so that nothing in it can look like another event. */
+/**
+ * Made once for all clients. JSON has no line ends of its own, so that nothing in it can look like
+ * another event.
+ */
 function frameOf(change: StateChange): string {
   const known = frames.get(change)
   if (known !== undefined) return known

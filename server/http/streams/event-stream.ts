@@ -19,7 +19,10 @@ export interface EventStreamOptions {
   readonly random?: () => number
 }
 
-/** `GET /organization/{organizationId}/stream`: server-sent events. `Last-Event-ID` goes on behind that event. */
+/**
+ * `GET /organization/{organizationId}/stream`: server-sent events. `Last-Event-ID` goes on behind
+ * that event.
+ */
 export function mountEventStream(app: FastifyInstance, options: EventStreamOptions): void {
   app.route({
     method: eventStream.method,
@@ -78,7 +81,10 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
   )
 }
 
-/** Clients that lost their connection come back after a pause of their own, so that not all come at once. */
+/**
+ * Clients that lost their connection come back after a pause of their own, so that not all come at
+ * once.
+ */
 function sendHead(reply: FastifyReply, random: () => number): void {
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -30,7 +30,10 @@ export interface OpenStreams {
   reserve(owner: StreamOwner): () => void
   add(stream: OpenStream): void
   remove(stream: OpenStream): void
-  /** Ends them all and takes no further ones; who does not take part in the end within a second is cut off. */
+  /**
+   * Ends them all and takes no further ones; who does not take part in the end within a second is
+   * cut off.
+   */
   close(): Promise<void>
 }
 

@@ -39,7 +39,10 @@ export interface Admitted {
   readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
 }
 
-/** Sends the stream over the WebSocket until one side ends; tells by the code of the close why it ended. */
+/**
+ * Sends the stream over the WebSocket until one side ends; tells by the code of the close why it
+ * ended.
+ */
 export async function runStream(
   options: StreamRunOptions,
   admitted: Admitted,

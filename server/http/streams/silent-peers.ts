@@ -71,7 +71,9 @@ const readTable = (path: string): Promise<string> => readFile(path, 'latin1').ca
 const peerName = (localPort: number, address: string, port: number): string =>
   `${localPort} ${address.replace(/^::ffff:(?=\d+\.)/i, '')} ${port}`
 
-/** Columns: number, local address, remote address, state, queues, timer (01: sends again), retries … */
+/**
+ * Columns: number, local address, remote address, state, queues, timer (01: sends again), retries …
+ */
 const row =
   /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]+):[0-9A-F]+ 01:[0-9A-F]+ ([0-9A-F]{8})/
 

@@ -63,7 +63,10 @@ export async function authorizeStream(
   return { authorized, subject: { type, row } as unknown as StreamCall['subject'], organizationId }
 }
 
-/** A project is on no cluster of its own: the one that is named with it must be one of the same organization. */
+/**
+ * A project is on no cluster of its own: the one that is named with it must be one of the same
+ * organization.
+ */
 async function requireCluster(database: Database, organizationId: string, id: string | undefined): Promise<void> {
   if (id !== undefined && !(await findCluster(database, organizationId, id))) throw notFound()
 }

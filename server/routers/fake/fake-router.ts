@@ -2,13 +2,19 @@ import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Router, Wakes } from '../router.ts'
 
-/** A router in memory: takes no traffic, but can be asked where a request would go and be told that one is open. */
+/**
+ * A router in memory: takes no traffic, but can be asked where a request would go and be told that
+ * one is open.
+ */
 export interface FakeRouter extends Router {
   /** The table in effect. */
   readonly routes: readonly Route[]
   /** How often a table was taken. */
   readonly replacements: number
-  /** Opens a request at the first endpoint of a host; the given function ends it. Throws where there is no endpoint. */
+  /**
+   * Opens a request at the first endpoint of a host; the given function ends it. Throws where there
+   * is no endpoint.
+   */
   open(host: string): () => void
   /**
    * A request comes for a host whose service is asleep; the given function ends its waiting. Throws

@@ -14,8 +14,9 @@ export interface OwnRouterOptions {
 const attempts = 5
 
 /**
- * The router as its own process. A table gets the version after the one that the process has; the same table keeps its
- * version, so that handing it over again costs nothing. Tables are handed over one after the other.
+ * The router as its own process. A table gets the version after the one that the process has; the
+ * same table keeps its version, so that handing it over again costs nothing. Tables are handed over
+ * one after the other.
  */
 export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterOptions): Router {
   let last: RouteTable = { version: 0, routes: [] }

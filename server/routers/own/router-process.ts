@@ -65,7 +65,8 @@ export async function ensureRouterProcess(options: RouterProcessOptions): Promis
   const waiting = await findSuccessor(options)
   if (waiting) return { ...(await takeOver(options, running, waiting)), adopted: true }
   if (running && mayShare(running, options)) {
-    // A name of its own: whoever closes a socket removes the name under which it was opened, whatever is there by then.
+    // A name of its own: whoever closes a socket removes the name under which it was opened,
+    // whatever is there by then.
     const name = `${successorPrefix}${randomBytes(2).toString('hex')}`
     const controlSocket = join(dirname(options.controlSocket), name)
     const started = await startRouter({ ...options, controlSocket }, ['--share'])
@@ -81,7 +82,10 @@ const successorPrefix = 'next-'
 
 type Successor = Health & { readonly controlSocket: string }
 
-/** The one that waits beside the running one since somebody was cut off here; what does not serve any more is ended. */
+/**
+ * The one that waits beside the running one since somebody was cut off here; what does not serve
+ * any more is ended.
+ */
 async function findSuccessor(options: RouterProcessOptions): Promise<Successor | undefined> {
   const dir = dirname(options.controlSocket)
   // Before the first start there is no such directory.
@@ -128,7 +132,10 @@ interface Health {
   readonly closing: boolean
 }
 
-/** Undefined: nobody listens on the control socket. Throws `unavailable` when somebody does but gives no answer. */
+/**
+ * Undefined: nobody listens on the control socket. Throws `unavailable` when somebody does but
+ * gives no answer.
+ */
 export async function findRouter({
   controlSocket,
   signal,
@@ -146,7 +153,10 @@ export async function findRouter({
   }
 }
 
-/** Nobody is there: no socket file, one that a dead process left, or one whose process ended during the question. */
+/**
+ * Nobody is there: no socket file, one that a dead process left, or one whose process ended during
+ * the question.
+ */
 function isAbsence(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : undefined
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined

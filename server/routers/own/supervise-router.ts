@@ -1,8 +1,8 @@
 import { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 /**
- * Keeps a router process running: starts one when it is gone; it comes up with the table that it had last. One that is
- * slow to answer is left alone, since traffic may well be flowing.
+ * Keeps a router process running: starts one when it is gone; it comes up with the table that it
+ * had last. One that is slow to answer is left alone, since traffic may well be flowing.
  */
 export function superviseRouter(
   options: Omit<RouterProcessOptions, 'signal'>,

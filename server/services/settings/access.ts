@@ -12,8 +12,9 @@ export interface RepositoryFact {
 }
 
 /**
- * Returns whether the repository is readable, as the last contact said. Before any contact only a repository of the
- * built-in host is known to be readable; `isHome` says whether an address is on that host.
+ * Returns whether the repository is readable, as the last contact said. Before any contact only a
+ * repository of the built-in host is known to be readable; `isHome` says whether an address is on
+ * that host.
  */
 export function hasAccess(
   { url, git_token_id }: { readonly url: string; readonly git_token_id: string | null },

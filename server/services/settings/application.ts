@@ -70,7 +70,8 @@ export function changeSettings(
 ): ApplicationSettings {
   const { git_repository, ...rest } = body
   const { dockerfile_path, docker_target_build_stage, build_mode } = given(rest)
-  // Every member that ApplicationSettings requires is in `former` or has a default in the create schema.
+  // Every member that ApplicationSettings requires is in `former` or has a default in the create
+  // schema.
   return {
     ...runningSettings(former, rest),
     ...given({ dockerfile_path, docker_target_build_stage, build_mode }),
@@ -82,7 +83,10 @@ export function changeSettings(
 
 type RunningChange = Omit<ApplicationChange, 'git_repository' | 'dockerfile_path'>
 
-/** What applications and containers have in common, after a change; whatever else the former settings hold stays. */
+/**
+ * What applications and containers have in common, after a change; whatever else the former
+ * settings hold stays.
+ */
 export function runningSettings(former: Partial<RunningSettings>, body: RunningChange): Partial<RunningSettings> {
   const { cpu, memory, gpu, min_running_instances, max_running_instances, healthchecks, auto_preview } = body
   const { entrypoint: _e, ephemeral_storage_in_gib: _s, ...kept } = former

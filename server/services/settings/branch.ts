@@ -37,7 +37,10 @@ type CommonField =
   | 'labels_groups'
   | 'autoscaling'
 
-/** The provider of the git token that the repository at this place of the settings uses; undefined without one. */
+/**
+ * The provider of the git token that the repository at this place of the settings uses; undefined
+ * without one.
+ */
 export type TokenTypes = (path: string) => Provider | undefined
 
 /** A container registry or a Helm repository. */
@@ -80,7 +83,10 @@ export interface Branch<K extends KindName> {
   readonly repositories: readonly string[]
   /** Where the id of a container registry or Helm repository stands. */
   readonly origins: readonly { readonly table: 'container_registry' | 'helm_repository'; readonly path: string }[]
-  /** Secret values that the body brings, by name; undefined keeps the stored one. What is not named is removed. */
+  /**
+   * Secret values that the body brings, by name; undefined keeps the stored one. What is not named
+   * is removed.
+   */
   secrets?(body: EditBody<K>): Readonly<Record<string, string | undefined>> | undefined
   /** The part of the record that follows from the settings. */
   record(settings: SettingsOf[K], facts: RecordFacts): RecordPart<K>

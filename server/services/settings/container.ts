@@ -14,12 +14,14 @@ const defaultIcon = 'app://qovery-console/container'
 
 const change: Branch<'container'>['change'] = (former, body) => {
   const { image_name, tag, registry_id } = body
-  // What is not in the body is in the settings that were there, or has a default in the create schema.
+  // What is not in the body is in the settings that were there, or has a default in the create
+  // schema.
   return { ...runningSettings(former, body), ...given({ image_name, tag, registry_id }) } as ContainerSettings
 }
 
 export const containerBranch: Branch<'container'> = {
-  // A new one differs from a changed one by nothing but its icon: every other member has a default in the schema.
+  // A new one differs from a changed one by nothing but its icon: every other member has a default
+  // in the schema.
   create: (body, types) => change({ icon_uri: defaultIcon } as ContainerSettings, body, types),
   change,
   check: (settings, ceiling) => {

@@ -1,6 +1,8 @@
 import { refuse } from './rules.ts'
 
-/** The five fields of a time-table, with the least and the greatest number and the names of each. */
+/**
+ * The five fields of a time-table, with the least and the greatest number and the names of each.
+ */
 const fields = [
   { name: 'minute', least: 0, greatest: 59, names: [] },
   { name: 'hour', least: 0, greatest: 23, names: [] },

@@ -24,7 +24,10 @@ const rules: Record<
   REDIS: { name: 'Redis', tools: 'redis-cli --rdb', opensOlderMajor: true, opensNewerMinor: false },
 }
 
-/** Why data that one version has written cannot be opened by another one, and what to do; undefined where it can. */
+/**
+ * Why data that one version has written cannot be opened by another one, and what to do; undefined
+ * where it can.
+ */
 export function versionRefusal(
   type: DatabaseType,
   { from, to, name }: { readonly from: string; readonly to: string; readonly name: string },
@@ -43,7 +46,9 @@ const numbersOf = (version: string): number[] => version.split(/[.-]/).map(Numbe
 
 const isMajorChange = (from: string, to: string): boolean => numbersOf(from)[0] !== numbersOf(to)[0]
 
-/** Numbers that one of them leaves out are whatever the other one says: `8` is no older than `8.4`. */
+/**
+ * Numbers that one of them leaves out are whatever the other one says: `8` is no older than `8.4`.
+ */
 function isOlder(version: string, than: string): boolean {
   const other = numbersOf(than)
   for (const [index, number] of numbersOf(version).entries()) {

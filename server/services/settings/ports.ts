@@ -45,7 +45,9 @@ function portSettings(
   }
 }
 
-/** 443 for what goes through the router, the same port for public TCP and UDP, none when private. */
+/**
+ * 443 for what goes through the router, the same port for public TCP and UDP, none when private.
+ */
 function defaultExternal(port: PortBody): number | undefined {
   if (!port.publicly_accessible) return undefined
   return port.protocol === 'HTTP' || port.protocol === 'GRPC' ? 443 : port.internal_port

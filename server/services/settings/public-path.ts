@@ -13,7 +13,9 @@ interface PathFields {
   readonly public_path_rewrite?: string | null
 }
 
-/** Ends of patterns that take everything below a path, with the number of the group that holds it. */
+/**
+ * Ends of patterns that take everything below a path, with the number of the group that holds it.
+ */
 const tails: readonly (readonly [end: string, group: number])[] = [
   ['(/|$)(.*)', 2],
   ['/?(.*)', 1],

@@ -36,7 +36,10 @@ export function repositoryOf(
 const branchForm = /^[A-Za-z0-9][A-Za-z0-9._/+@#-]{0,243}$/
 const branchTraps = /\.\.|@\{|\/\/|\.lock(?:\/|$)|\/$|\/\.|\.$/
 
-/** `field` is where it stands in the settings. Its address is checked by the room, which knows what may be opened. */
+/**
+ * `field` is where it stands in the settings. Its address is checked by the room, which knows what
+ * may be opened.
+ */
 export function checkRepository(field: string, { branch, root_path }: Repository): void {
   if (branch !== undefined && (!branchForm.test(branch) || branchTraps.test(branch))) {
     refuse(`${field}.branch`, 'is not the name of a branch')

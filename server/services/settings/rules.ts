@@ -9,7 +9,9 @@ export interface Ceiling {
   readonly architecture: 'AMD64' | 'ARM64'
 }
 
-/** Rules that go beyond a field's own form. Each throws with the name of the field that breaks it. */
+/**
+ * Rules that go beyond a field's own form. Each throws with the name of the field that breaks it.
+ */
 export function refuse(field: string, sentence: string): never {
   throw new AppError('invalid', `${field} ${sentence}.`)
 }

@@ -21,7 +21,8 @@ const asAdmin = async (platform: Platform, { organizationId }: Objects): Promise
 
 export const accessRequests: Partial<Record<OperationName, Good>> = {
   editOrganizationMemberRole: {
-    // The id of a built-in role follows from the organization's: `prepare` makes a custom one with this id.
+    // The id of a built-in role follows from the organization's: `prepare` makes a custom one with
+    // this id.
     body: { user_id, role_id: '0190b000-0000-7000-8000-0000000000aa' },
     prepare: async (platform, objects) => {
       await prepareMember(platform, objects)

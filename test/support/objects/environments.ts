@@ -3,7 +3,9 @@ import { newId } from '../../../server/lib/id.ts'
 import { findEnvironment } from '../../../server/organizations/index.ts'
 import type { Contribution } from '../fixture.ts'
 
-/** A stage of its own, rules, and a deployment that ended a while ago, in an environment of its own. */
+/**
+ * A stage of its own, rules, and a deployment that ended a while ago, in an environment of its own.
+ */
 export const addEnvironmentObjects: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { environmentId, projectId, organizationId, applicationId } = objects
   await insertEnvironmentCopy(database, { id: environmentId, sourceId: newId(), withData: false, now: new Date() })

@@ -4,7 +4,10 @@ import type { Contribution } from '../fixture.ts'
 const restricted = ['application', 'helm', 'job', 'terraform']
 const named = ['application', 'container', 'helm']
 
-/** What hangs on services, one of each for every kind that has it; the groups are those of the application. */
+/**
+ * What hangs on services, one of each for every kind that has it; the groups are those of the
+ * application.
+ */
 export const addParts: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { organizationId } = tenant
   const services: Readonly<Record<string, string>> = { ...objects.more, applicationId: objects.applicationId }

@@ -12,9 +12,10 @@ import type { OutgoingBlob } from './upload.ts'
 const saveMs = 30 * 60_000
 
 /**
- * Reads an image out of Docker (`docker save`) and passes each file of the archive on as a blob: the
- * layers, the configuration and some small ones. Files are told apart by their digests alone, so the
- * names that versions of Docker give them do not matter. One file at a time is in `directory`.
+ * Reads an image out of Docker (`docker save`) and passes each file of the archive on as a blob:
+ * the layers, the configuration and some small ones. Files are told apart by their digests alone,
+ * so the names that versions of Docker give them do not matter. One file at a time is in
+ * `directory`.
  */
 export async function exportImage(
   daemon: DockerDaemon,

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const folders = ['bench', 'bootstrap', 'client', 'contract', 'router', 'server', 'test']
+
+/** The longest line of a comment, in columns. */
+const commentColumns = 100
+
+/** Phrases with a plainer form. */
+const phrases = [
+  'is told',
+  'are told',
+  'told of',
+  'tells of',
+  'anew',
+  'once more',
+  'for ever',
+  'former',
+  'latter',
+  'way back',
+  'leads back',
+  'under way',
+  'at rest',
+  'goes on',
+  'go on',
+  'stays as it',
+  'lets go of',
+  'gives up',
+  'given up',
+  'but for',
+  'whoever',
+  'those who',
+]
+const plainer = new RegExp(`\\b(?:${phrases.join('|')})\\b`, 'i')
+
+/** Rooms whose prose still has such phrases. A room leaves this list once it has none. */
+const notYet: readonly string[] = [
+  'server/builders',
+  'server/clusters',
+  'server/disk',
+  'server/domains',
+  'server/engines',
+  'server/environments',
+  'server/history',
+  'server/http',
+  'server/observations',
+  'server/releases',
+  'server/requests',
+  'server/rollout',
+  'server/routers',
+  'server/scaling',
+  'server/services',
+  'server/start',
+  'test/attacks',
+  'test/e2e',
+  'test/faults',
+  'test/support',
+]
+
+/** Returns the comment or the name of a test in a line. Undefined for other lines. */
+function proseOf(line: string): string | undefined {
+  const text = line.trim()
+  if (text.includes('@typedef')) return undefined
+  if (text.startsWith('/*') || text.startsWith('* ') || text.startsWith('// ')) return text
+  const named = /^(?:test|it|describe)(?:\.\w+)?\((['`])/.exec(text)
+  if (named) return text
+  const comment = line.indexOf(' // ')
+  return comment >= 0 && !line.slice(0, comment).includes("'") ? line.slice(comment + 1) : undefined
+}
+
+const isComment = (line: string): boolean => /^\s*(?:\/\*\*|\* |\/\/ )/.test(line)
+/** Addresses and instructions for tools cannot be wrapped. */
+const isFixed = (line: string): boolean => line.includes('https://') || /\/\/ (?:biome-ignore|@ts-)/.test(line)
+
+const files = globSync(
+  folders.map((folder) => `${folder}/**/*.{ts,mjs}`),
+  { cwd: root },
+)
+  .filter((file) => !file.includes('node_modules'))
+  .sort()
+const lines = files.flatMap((file) =>
+  readFileSync(join(root, file), 'utf8')
+    .split('\n')
+    .map((line, index) => ({ file, line, where: `${file}:${index + 1}` })),
+)
+/** A room of the server, or a folder. */
+const roomOf = (file: string): string =>
+  file.startsWith('server/') || file.startsWith('test/')
+    ? file.split('/').slice(0, 2).join('/')
+    : file.split('/', 1).join()
+
+test('comments have at most a hundred columns', () => {
+  const long = lines.filter(({ line }) => line.length > commentColumns && isComment(line) && !isFixed(line))
+  assert.deepEqual(
+    long.map(({ where }) => where),
+    [],
+  )
+})
+
+const dressed = lines
+  .filter(({ file }) => file !== 'test/structure/prose.test.ts')
+  .filter(({ line }) => plainer.test(proseOf(line) ?? ''))
+
+test('comments and names of tests use plain words', () => {
+  const found = dressed.filter(({ file }) => !notYet.includes(roomOf(file)))
+  assert.deepEqual(
+    found.map(({ where, line }) => `${where}: ${line.trim()}`),
+    [],
+  )
+})
+
+test('rooms that use plain words leave the list of others', () => {
+  const rooms = new Set(dressed.map(({ file }) => roomOf(file)))
+  assert.deepEqual(
+    notYet.filter((room) => !rooms.has(room)),
+    [],
+  )
+})
