@@ -65,6 +65,7 @@ describe('two Docker Engines and a fake one in one server', { skip: why }, () =>
       await first.erase(id, { signal: limit(), output: silent })
       await first.eraseEnvironment(environment, { signal: limit(), output: silent })
       await second.erase(id, { signal: limit(), output: silent })
+      await second.eraseEnvironment(environment, { signal: limit(), output: silent })
     }
     if (registry) await removeImagesOf(socketPath, registry.host)
     await other?.close()
