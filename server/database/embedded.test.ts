@@ -133,6 +133,8 @@ test('a PostgreSQL that is killed with all of its processes leaves no shared mem
   const children = stdout.toString().split('\n').map(Number).filter(Boolean)
   assert.ok(children.length > 0)
   for (const pid of [killed, ...children]) process.kill(pid, 'SIGKILL')
+  // A start adopts a PostgreSQL that still runs, as this one does for a moment.
+  await until('it has ended', async () => !isRunning(await stateOf(killed)))
   const next = await open(directory)
   t.after(() => next.stop())
   const found = await segments()
