@@ -57,7 +57,6 @@ const notYet: readonly string[] = [
   'test/attacks',
   'test/e2e',
   'test/faults',
-  'test/support',
 ]
 
 /** Returns the comment or the name of a test in a line. Undefined for other lines. */

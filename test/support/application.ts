@@ -10,28 +10,28 @@ import { until } from './until.ts'
 
 export type StatusReply = typeof ShortStatus.static
 
-/** One application of a server under test, its repository included. */
+/** An application of a server under test, with its git repository. */
 export interface TestApplication {
   readonly id: string
   readonly environmentId: string
-  /** Where it answers. */
+  /** The public URL. */
   readonly url: string
   readonly git: GitRemote
   status(): Promise<StatusReply>
-  /** Asks for a deployment, without waiting for it. */
+  /** Requests a deployment and does not wait for it. */
   deploy(commit?: string): Promise<void>
   /** Pushes the tree and deploys it. */
   ship(tree: Tree): Promise<void>
-  /** The same, and waits until it runs; fails with the reason when it does not. */
+  /** Pushes the tree, deploys it and waits. Fails with the reason unless it is running. */
   run(tree: Tree): Promise<void>
-  /** Waits until its state is one of these. */
+  /** Waits until the application is in one of these states. */
   reaches(states: readonly string[], limitMs?: number): Promise<StatusReply>
-  /** Waits until nothing runs or waits for it any more. */
+  /** Waits until the application has no running or queued request. */
   settles(limitMs?: number): Promise<StatusReply>
   history(): Promise<(typeof DeploymentHistory.static)['results']>
   log(tail?: number): Promise<(typeof Log.static)[]>
   deploymentLog(): Promise<(typeof EnvironmentLog.static)[]>
-  /** What its address answers. */
+  /** Returns what the public URL answers. */
   answer(): Promise<{ status: number; body: string }>
 }
 
@@ -61,7 +61,7 @@ export async function makeApplication(
 }
 
 /**
- * An application `web` in an environment of its own; nothing of it runs yet. `settings` over the
+ * Makes an application `web` in its own environment and deploys nothing. `settings` override the
  * usual ones.
  */
 export async function makeWeb(server: ServerProcess, settings: object = {}): Promise<TestApplication> {
@@ -94,7 +94,7 @@ function viewOf(
     await deploy()
   }
   const settles = (limitMs = 90_000): Promise<StatusReply> =>
-    wait('is at rest', (last) => last.deployment_request_id === null && last.deployment_requests_count === 0, limitMs)
+    wait('is settled', (last) => last.deployment_request_id === null && last.deployment_requests_count === 0, limitMs)
   return {
     ...facts,
     status,

@@ -8,12 +8,12 @@ import { startTidying } from './tidying.ts'
 
 export interface Attempted extends Exit {
   readonly output: string
-  /** Which of its processes it left running, before they were ended. */
+  /** The processes that the server left running, before the test ended them. */
   readonly left: readonly ('PostgreSQL' | 'router')[]
 }
 
 /**
- * Starts a server that is expected to give up by itself, and waits for that; in a directory of its
+ * Starts a server that is expected to exit by itself and waits for that. It has a directory of its
  * own unless `env` names one.
  */
 export async function attemptServer(env: Readonly<Record<string, string>>): Promise<Attempted> {

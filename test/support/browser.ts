@@ -1,9 +1,9 @@
 /**
- * A browser of the tests: keeps cookies by path, follows nothing by itself, and knows the platform
- * under its public URL.
+ * A browser for tests. It keeps cookies by path, follows no redirects, and reaches the platform at
+ * its public URL.
  */
 export interface Browser {
-  /** `path` may be an address under the public URL. `form` makes it a POST. */
+  /** `path` may be a URL below the public URL. `form` makes the request a POST. */
   open(path: string, form?: Readonly<Record<string, string>>): Promise<Opened>
 }
 

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { messageOf } from '../../server/lib/error.ts'
 import { run, start } from '../../server/lib/run.ts'
 
-/** The result of BuildKit's own parser. */
+/** What BuildKit's own parser reads. */
 export interface Reading {
   readonly error?: string
   readonly escape: string
@@ -29,7 +29,7 @@ export interface ReadStage {
   readonly froms: readonly string[] | null
 }
 
-/** `old`: of Docker 20.10.24; `new`: of the newest BuildKit. */
+/** `old` is the parser of Docker 20.10.24, `new` that of the newest BuildKit. */
 export type ParserVersion = 'old' | 'new'
 
 export interface BuildKitParser {
@@ -40,9 +40,8 @@ const root = join(import.meta.dirname, '..', '..')
 const sources = join(import.meta.dirname, 'buildkit-parser')
 
 /**
- * A small Go program around BuildKit's parser, which is built once below node_modules out of Go
- * modules; or the reason why it cannot be. `mayLoad`: modules that this machine does not have are
- * loaded.
+ * Builds a small Go program around BuildKit's parser once, below node_modules. Returns the reason
+ * if it cannot be built. `mayLoad` allows Go to download modules that this machine does not have.
  */
 export async function buildParser(version: ParserVersion, mayLoad: boolean): Promise<{ program: string } | string> {
   return buildGoProgram(`buildkit-parser/${version}`, {
@@ -57,8 +56,8 @@ export async function buildParser(version: ParserVersion, mayLoad: boolean): Pro
 }
 
 /**
- * Builds a Go program once, below node_modules, out of copies of `files`; or returns the reason why
- * it cannot be built.
+ * Builds a Go program from copies of `files` once, below node_modules. Returns the reason if it
+ * cannot be built.
  */
 export async function buildGoProgram(
   name: string,
@@ -88,10 +87,10 @@ export async function buildGoProgram(
 }
 
 interface GoSources {
-  /** Paths of the sources, by their names in the directory of the build. */
+  /** The source files, by their names in the build directory. */
   readonly files: Readonly<Record<string, string>>
   readonly options?: readonly string[]
-  /** Loads modules that this machine does not have. */
+  /** Allows Go to download modules that this machine does not have. */
   readonly mayLoad: boolean
 }
 
@@ -101,7 +100,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Starts the program; it ends with the test. One text is read at a time. */
+/** Starts the program until the test ends. It reads one Dockerfile at a time. */
 export function startParser(program: string, t: { after(end: () => Promise<void>): void }): BuildKitParser {
   const child = start(program, [], { stdio: 'pipe' })
   const { stdin, stdout } = child
@@ -116,7 +115,7 @@ export function startParser(program: string, t: { after(end: () => Promise<void>
     async read(text) {
       stdin.write(`${JSON.stringify(text)}\n`)
       const { value, done } = await lines.next()
-      if (done) throw new Error(`BuildKit's parser broke off at ${JSON.stringify(text)}`)
+      if (done) throw new Error(`BuildKit's parser stopped at ${JSON.stringify(text)}`)
       const reading = JSON.parse(value)
       if (reading.panic) throw new Error(`BuildKit's parser panicked (${reading.panic}) at ${JSON.stringify(text)}`)
       return reading

@@ -1,4 +1,4 @@
 import type { Tenant } from './fixture.ts'
 
-/** What must never be seen again once it was handed in; every secret of a tenant holds its own. */
+/** Returns the value of every secret of a tenant. It must never appear in any output. */
 export const canaryOf = (tenant: Pick<Tenant, 'name'>): string => `SECRET-CANARY-${tenant.name}`

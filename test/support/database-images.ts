@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { run } from '../../server/lib/run.ts'
 import { usualSocket, viewEngine } from './engine-view.ts'
 
-/** What of the images that `npm run images` builds a test asks for. */
+/** The database images that tests use. `npm run images` builds them. */
 export const databaseImages = {
   postgresql: { type: 'POSTGRESQL', version: '15', image: 'postgres' },
   mysql: { type: 'MYSQL', version: '10.11', image: 'mysql' },
@@ -13,17 +13,14 @@ export const databaseImages = {
 
 const program = fileURLToPath(new URL('../../bootstrap/images.mjs', import.meta.url))
 
-/**
- * Sees to it that the machine's engine has the images; builds what is missing, which takes a
- * minute.
- */
+/** Builds the images that the machine's engine does not have. A build takes a minute. */
 export async function provideDatabaseImages(...names: readonly (keyof typeof databaseImages)[]): Promise<void> {
   const env = { QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}` }
   const { exitCode, stdout, stderr } = await run(process.execPath, [program, ...names], { env, timeoutMs: 540_000 })
-  if (exitCode !== 0) throw new Error(`the images of databases could not be built:\n${stdout}\n${stderr}`)
+  if (exitCode !== 0) throw new Error(`the database images could not be built:\n${stdout}\n${stderr}`)
 }
 
-/** All tags of an image of the machine's engine, the longest last. */
+/** Returns all tags of an image of the machine's engine, the longest last. */
 export async function tagsOf(image: string): Promise<string[]> {
   const found = Object(await viewEngine().ask('GET', `/images/${image}/json`))
   const names: unknown = found.RepoTags
@@ -31,12 +28,16 @@ export async function tagsOf(image: string): Promise<string[]> {
   return tags.sort((a, b) => a.length - b.length)
 }
 
-/** Copies an image of the machine's engine into another one. */
+/** Copies an image from the machine's engine to another engine. */
 export async function copyImage(reference: string, toSocket: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const save = request({ socketPath: usualSocket, path: `/images/${reference}/get` }, (image) => {
     const load = request({ socketPath: toSocket, method: 'POST', path: '/images/load' }, (answer) => {
-      answer.resume().on('end', () => (answer.statusCode === 200 ? resolve() : reject(new Error('it was not loaded'))))
+      answer
+        .resume()
+        .on('end', () =>
+          answer.statusCode === 200 ? resolve() : reject(new Error('the engine did not load the image')),
+        )
     })
     pipeline(image, load).catch(reject)
   })

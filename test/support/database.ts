@@ -10,26 +10,26 @@ import { until } from './until.ts'
 
 export type DatabaseReply = Static<typeof DatabaseRecord>
 
-/** A service that is no application, of a server under test. */
+/** A service other than an application, on a server under test. */
 export interface TestService {
   readonly id: string
   readonly path: string
   /**
-   * Asks for an action and waits until it ended; fails with the reason unless it ended in this
-   * state.
+   * Requests an action and waits until it ends. Fails with the reason unless the service is then in
+   * this state.
    */
   acts(action: 'deploy' | 'stop' | 'restart-service' | 'uninstall', state?: string): Promise<StatusReply>
   settles(): Promise<StatusReply>
-  /** Runs a command in the container and gives its exit code and output. */
+  /** Runs a command in the container. Returns its exit code and output. */
   exec(...command: readonly string[]): Promise<{ exitCode: number; output: string }>
-  /** What its present container printed. */
+  /** Returns what the current container printed. */
   printed(): Promise<string>
 }
 
 export interface TestDatabase extends TestService {
   readonly record: () => Promise<DatabaseReply>
   readonly credentials: () => Promise<Static<typeof Credentials>>
-  /** Changes settings; gives the status and the message of the answer. */
+  /** Changes settings. Returns the status and the message of the answer. */
   readonly edit: (change: object) => Promise<{ status: number; message: string }>
 }
 
@@ -54,10 +54,7 @@ export async function makeDatabase(
   }
 }
 
-/**
- * A container of an image of a database that does nothing: a client, with the variables of its
- * environment.
- */
+/** Makes a client: an idle container of a database image, with the variables of its environment. */
 export async function makeClient(
   server: ServerProcess,
   environmentId: string,
@@ -93,7 +90,7 @@ function serviceAt(server: ServerProcess, path: string): TestService {
       last = await server.must<StatusReply>('GET', `${path}/status`)
       return last.deployment_request_id === null && last.deployment_requests_count === 0 ? last : undefined
     }
-    return until(`${path} is at rest`, look, { limitMs: 90_000, seen: () => last })
+    return until(`${path} is settled`, look, { limitMs: 90_000, seen: () => last })
   }
   return {
     id,

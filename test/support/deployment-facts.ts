@@ -12,16 +12,16 @@ export interface StepFact {
   readonly finished_at: Date
 }
 
-/** The newest deployment request of the application. */
+/** Returns the newest deployment request of the application. */
 export async function lastRequest(server: ServerProcess, application: TestApplication): Promise<string> {
   const [row] = await server.sql<{ request_id: string }[]>`
     select request_id from deployment_target where service_id = ${application.id} order by service_seq desc limit 1`
-  return row?.request_id ?? assert.fail('nothing was ever asked for')
+  return row?.request_id ?? assert.fail('the application has no deployment request')
 }
 
 /**
- * Waits until no workflow is open. What else is under way when a server is killed, as what follows
- * a push, is taken up at the next start, and would meet a failpoint first.
+ * Waits until no workflow is open. Other work that is in progress when a server is killed, such as
+ * handling a push, resumes at the next start and would reach a failpoint first.
  */
 export const nothingWorks = (server: ServerProcess): Promise<true> =>
   until(
@@ -30,16 +30,16 @@ export const nothingWorks = (server: ServerProcess): Promise<true> =>
     { limitMs: 60_000 },
   )
 
-/** The steps of a request that are recorded as done. */
+/** Returns the steps of a request that are recorded as done. */
 export const doneSteps = (server: ServerProcess, request: string): Promise<StepFact[]> =>
   server.sql<StepFact[]>`
     select name, started_at, finished_at from workflow_step where workflow_id = ${request} and status = 'SUCCESS'
     order by name`
 
 /**
- * Holds the end of a successful deployment against everything that a fault could have left: one
- * container, one network, no checkout, a workflow that is done, and every step that was recorded
- * before the fault untouched.
+ * Asserts that a successful deployment left nothing behind despite the fault. It has one container,
+ * one network, no checkout and a finished workflow. Steps recorded before the fault did not run
+ * again.
  */
 export async function assertDeployedOnce(
   server: ServerProcess,
@@ -72,13 +72,13 @@ export async function assertDeployedOnce(
   await until('the workflow has ended', async () => (await workflow()) !== 'running')
   assert.equal(await workflow(), 'done')
   const steps = new Map((await doneSteps(server, request)).map((step) => [step.name, step]))
-  for (const step of recorded) assert.deepEqual(steps.get(step.name), step, `step ${step.name} was run again`)
+  for (const step of recorded) assert.deepEqual(steps.get(step.name), step, `step ${step.name} ran again`)
 }
 
 /**
- * Waits until the success of each of these requests was delivered, and holds it to one start and
- * one success each, whose repetitions have the same id. A delivery that a killed server was about
- * to make is made again after 20 s.
+ * Waits until the success of each request is delivered. Asserts one start and one success for each;
+ * repeated deliveries have the same id. A delivery that was interrupted by a kill is repeated after
+ * 20 s.
  */
 export async function assertToldOnce(requests: readonly string[], deliveries: readonly Delivery[]): Promise<void> {
   const eventsOf = (request: string): string[] => {
@@ -87,6 +87,6 @@ export async function assertToldOnce(requests: readonly string[], deliveries: re
   }
   await until('the last success is delivered', () => eventsOf(requests.at(-1) ?? '').length === 2, { limitMs: 45_000 })
   for (const request of requests) {
-    assert.deepEqual(eventsOf(request), ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL'], `told of ${request}`)
+    assert.deepEqual(eventsOf(request), ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL'], `deliveries for ${request}`)
   }
 }

@@ -4,16 +4,16 @@ import { isRefusedWith, type SocketCall, SocketHttp } from '../../server/lib/soc
 
 type Call = Omit<SocketCall, 'signal'>
 
-/** A container that a test made, with the calls of Docker's API that tests use. */
+/** A container made by a test, with the calls of Docker's API that tests use. */
 export interface TestContainer {
   start(): Promise<void>
   /** Returns the address in a network. Empty unless the container runs. */
   address(network: string): Promise<string>
-  /** Waits for the end of the program. Returns its exit code. */
+  /** Waits until the program ends. Returns its exit code. */
   wait(): Promise<number>
   /** Returns what the program printed, without the frames of the API. */
   output(): Promise<string>
-  /** Sends the stop signal, and SIGKILL after those seconds. Returns the exit code. */
+  /** Sends the stop signal, and SIGKILL after this many seconds. Returns the exit code. */
   stop(seconds: number): Promise<number>
   /** Removes the container unless it is gone. */
   remove(): Promise<void>
@@ -26,11 +26,9 @@ export interface TestImage {
   readonly Config: { readonly Labels?: Readonly<Record<string, string>> | null }
 }
 
-/** Docker's API for tests, beside the engine and the builder under test. */
+/** Docker's API for tests. It is independent of the engine and the builder under test. */
 export interface Docker {
-  /**
-   * Sends any call. Returns the JSON answer, undefined for 404 and for an answer that is not JSON.
-   */
+  /** Sends any call. Returns the JSON answer, or undefined for 404 and for other content. */
   ask(call: Call): Promise<unknown>
   createContainer(spec: object): Promise<TestContainer>
   /** Returns a function that removes the network. */
@@ -45,7 +43,7 @@ export interface Docker {
   build(archive: Readable, tag: string): Promise<void>
 }
 
-/** A test that waits longer for Docker has failed. */
+/** The timeout of a call. A test that waits longer for Docker has failed. */
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
 export function openDocker(socketPath: string): Docker {
@@ -77,7 +75,7 @@ export function openDocker(socketPath: string): Docker {
   }
 }
 
-/** Returns undefined for what the engine does not have. */
+/** Returns undefined if the engine does not have the object. */
 function absent(error: unknown): undefined {
   if (!isRefusedWith(error, 404)) throw error
 }
@@ -113,7 +111,7 @@ function containerOf({ ask, must, stream }: Line, id: string): TestContainer {
   }
 }
 
-/** Each frame of a log begins with eight bytes, of which the last four are its length. */
+/** Each frame of a log has a header of eight bytes. Its last four bytes are the length. */
 function withoutFrames(log: Buffer): string {
   let printed = ''
   for (let at = 0; at + 8 <= log.length; ) {

@@ -138,8 +138,8 @@ const lines = fc
   .map(([first, all]) => `${first}FROM a\n${all.map((one) => one.join('')).join('\n')}\n`)
 
 /**
- * Texts that are made to be read differently: half of them noise, half of them close to a
- * Dockerfile.
+ * Texts that parsers are likely to read differently. Most of them resemble a Dockerfile, the rest
+ * is noise.
  */
 export const hostileTexts: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: noise },
@@ -147,7 +147,7 @@ export const hostileTexts: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(lines, noise).map(([a, b]) => a + b) },
 )
 
-/** The Dockerfile of a text; undefined if it is rejected with a message. */
+/** Returns the parsed Dockerfile, or undefined if it is rejected with a message. */
 export function readHostile(text: string): Dockerfile | undefined {
   try {
     return parseDockerfile(text)
@@ -157,15 +157,15 @@ export function readHostile(text: string): Dockerfile | undefined {
   }
 }
 
-/** Checks that a written Dockerfile reads the same, and is written the same again. */
+/** Asserts that a written Dockerfile parses to the same instructions. */
 export function assertStable(dockerfile: Dockerfile): void {
   const written = writeDockerfile(dockerfile)
   assert.deepEqual(parseDockerfile(written), dockerfile)
 }
 
 /**
- * BuildKit reads what is written as what was read here. Returns whether there was anything to
- * compare.
+ * Asserts that BuildKit reads the written Dockerfile as this parser read it. Returns false if
+ * BuildKit rejects it, so there is nothing to compare.
  */
 export async function assertAgreement(
   parser: BuildKitParser,
@@ -173,7 +173,7 @@ export async function assertAgreement(
   dockerfile: Dockerfile,
 ): Promise<boolean> {
   const { instructions, escapeCharacter } = dockerfile
-  // Versions without here-documents are sent none.
+  // The old version has no here-documents.
   if (version === 'old' && instructions.some(({ heredocs }) => heredocs.length > 0)) return false
   const reading = await parser.read(writeDockerfile(dockerfile))
   if (reading.error !== undefined) return false
@@ -206,16 +206,16 @@ export async function assertAgreement(
   return true
 }
 
-/** The words of an instruction that may take something from elsewhere. */
+/** Returns the words of an instruction that may copy from elsewhere. */
 function wordsOf({ keyword, rest: text }: Instruction): readonly string[] | undefined {
   if (keyword === 'FROM') return plainWords(text)
   if (keyword !== 'ADD' && keyword !== 'COPY') return undefined
-  // Rejected before a build: versions disagree.
+  // Such instructions are rejected before a build, because versions disagree about them.
   if (text.startsWith('[') && !jsonWords(text)) return undefined
   return jsonWords(text) ?? plainWords(text)
 }
 
-/** Stages, and what they take from elsewhere, by the names in the file. */
+/** Asserts that both list the same stages and copy sources, by their names in the file. */
 function assertSources({ stages, problem }: Reading, dockerfile: Dockerfile): void {
   if (problem !== undefined) return
   const read = readOrNothing(dockerfile)
@@ -244,8 +244,8 @@ function readOrNothing(dockerfile: Dockerfile): ReturnType<typeof readStages> | 
 }
 
 /**
- * The newest BuildKit reads the original as the same instructions, if it reads it at all: nothing
- * but comments gets lost.
+ * Asserts that the newest BuildKit reads the same instructions from the original, so only comments
+ * are lost. Returns false if BuildKit rejects it.
  */
 export async function assertFaithful(
   parser: BuildKitParser,

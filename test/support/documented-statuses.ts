@@ -3,7 +3,10 @@ import { contract } from '../../contract/contract.ts'
 import { openApi } from '../../contract/openapi.ts'
 import type { Operation } from '../../contract/operation.ts'
 
-/** Statuses that no operation causes are documented for all operations at once, as `default`. */
+/**
+ * Statuses of the platform itself. The document lists them for all operations at once, as
+ * `default`.
+ */
 const general: ReadonlySet<number> = new Set([408, 414, 421, 500, 503])
 
 interface Documented {
@@ -17,7 +20,7 @@ for (const { method, path } of Object.values<Operation>(contract)) {
   byMethod.set(method, [...(byMethod.get(method) ?? []), { segments: path.split('/'), statuses }])
 }
 
-/** Fails if an operation answered with a status that the OpenAPI document does not list for it. */
+/** Fails if the OpenAPI document does not list the status for the operation. */
 export function assertDocumented(method: string, url: string, status: number): void {
   const segments = (url.split('?')[0] ?? '').split('/')
   const matching = (byMethod.get(method) ?? []).filter(
@@ -27,5 +30,5 @@ export function assertDocumented(method: string, url: string, status: number): v
   )
   if (matching.length === 0 || general.has(status)) return
   const isListed = matching.some(({ statuses }) => statuses.has(String(status)))
-  assert.ok(isListed, `${method} ${url} answered ${status}, which its description does not list`)
+  assert.ok(isListed, `${method} ${url} answered ${status}, which the OpenAPI document does not list`)
 }

@@ -2,7 +2,7 @@ import { readConfig } from '../../server/config.ts'
 import type { SocketCall } from '../../server/lib/socket-http.ts'
 import { openDocker } from './docker.ts'
 
-/** The engine that servers under test use unless they are told another one. */
+/** The engine of servers under test unless a test names another one. */
 export const usualSocket = readConfig().dockerSocket
 
 export interface Labelled {
@@ -12,20 +12,21 @@ export interface Labelled {
 }
 
 /**
- * What a Docker Engine has, seen beside the server that uses it. Labels are given as `name=value`.
+ * What a Docker Engine has, seen independently of the server that uses it. Labels have the form
+ * `name=value`.
  */
 export interface EngineView {
   readonly socketPath: string
-  /** One call of the engine's API; `undefined` for 404. Throws on other refusals. */
+  /** Sends a call to the engine's API. Returns undefined for 404 and throws for other errors. */
   ask(method: SocketCall['method'], path: string, body?: object): Promise<unknown>
-  /** Also stopped ones. */
+  /** Lists containers, including stopped ones. */
   containersWith(...labels: string[]): Promise<Labelled[]>
   networksWith(...labels: string[]): Promise<Labelled[]>
-  /** Names. */
+  /** Lists the names of volumes. */
   volumesWith(...labels: string[]): Promise<string[]>
-  /** Everything that a service has of what was built. */
+  /** Lists the images that were built for a service. */
   imagesOf(service: string): Promise<Labelled[]>
-  /** Removes everything of one installation, and what was built for its services. */
+  /** Removes everything that belongs to an installation, and the images built for its services. */
   removeInstallation(instance: string, services: readonly string[]): Promise<void>
 }
 
@@ -34,8 +35,7 @@ export function viewEngine(socketPath = usualSocket): EngineView {
   const ask: EngineView['ask'] = (method, path, body) => docker.ask({ method, path, ...(body && { body }) })
   const list = async (path: string, labels: readonly string[]): Promise<Labelled[]> => {
     const answer = await ask('GET', `${path}filters=${encodeURIComponent(JSON.stringify({ label: labels }))}`)
-    // Lists of objects by Docker's published API; what a test reads of them is what `Labelled`
-    // names.
+    // Docker's published API returns lists of objects. Tests read only the fields of `Labelled`.
     return Array.isArray(answer) ? (answer as Labelled[]) : []
   }
   const view: EngineView = {
@@ -49,14 +49,14 @@ export function viewEngine(socketPath = usualSocket): EngineView {
       return Array.isArray(volumes) ? volumes.map((volume) => String(Object(volume).Name)) : []
     },
     imagesOf: async (service) => {
-      // By name: the label of an image that was promoted tells for whom it was built.
+      // By name, because a promoted image keeps the label of the service that built it.
       const filters = encodeURIComponent(JSON.stringify({ reference: [`quayside/${service}`] }))
       const answer = await ask('GET', `/images/json?filters=${filters}`)
       return Array.isArray(answer) ? (answer as Labelled[]) : []
     },
     removeInstallation: async (instance, services) => {
       const label = `quayside.instance=${instance}`
-      // Containers first, for they hold the rest.
+      // Containers first, because they use the other objects.
       for (const { Id } of await view.containersWith(label)) await ask('DELETE', `/containers/${Id}?force=true&v=true`)
       for (const { Id } of await view.networksWith(label)) await ask('DELETE', `/networks/${Id}`)
       for (const name of await view.volumesWith(label)) await ask('DELETE', `/volumes/${name}?force=true`)

@@ -1,10 +1,10 @@
 import type { Database } from '../../server/database/index.ts'
 import { newId } from '../../server/lib/id.ts'
 
-/** The id of the execution that `addExecution` gives a service. */
+/** Returns the id of the execution that `addExecution` adds to a service. */
 export const executionOf = (serviceId: string): string => `former-${serviceId}`
 
-/** As if a deployment of the service had gone well once, with its settings of now; nothing runs. */
+/** Adds a successful past deployment of the service with its current settings. Nothing runs. */
 export async function addExecution(database: Database, serviceId: string): Promise<void> {
   const [request, release] = [newId(), newId()]
   await database.begin(async (sql) => {

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
-/** Where a program is in PATH; undefined if it is not installed. */
+/** Returns the path of a program in PATH, or undefined if it is not installed. */
 export async function findProgram(name: string): Promise<string | undefined> {
   for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
     const path = join(directory, name)

@@ -17,7 +17,7 @@ import { addKinds } from './objects/kinds.ts'
 import { addParts } from './objects/parts.ts'
 import { addVariableObjects } from './objects/variables.ts'
 
-/** One organization with a token of each permission, and tokens that are no longer good. */
+/** An organization with one token for each permission, and two invalid tokens. */
 export interface Tenant {
   readonly name: string
   readonly organizationId: string
@@ -25,7 +25,7 @@ export interface Tenant {
   readonly tokens: Readonly<Record<Permission | 'expired' | 'revoked', string>>
 }
 
-/** One of everything that an organization can have, by the names that path parameters have. */
+/** One object of each type that an organization can have, by the names of path parameters. */
 export interface Objects {
   readonly organizationId: string
   readonly clusterId: string
@@ -35,12 +35,12 @@ export interface Objects {
   readonly apiTokenId: string
   readonly gitTokenId: string
   readonly webhookId: string
-  /** By the scope that they belong to. */
+  /** By the scope of the variable. */
   readonly variables: Readonly<Record<'project' | 'environment' | 'service', string>>
   readonly secrets: Readonly<Record<'project' | 'environment' | 'service', string>>
   /**
-   * Those of the files in `objects/`, by the names of path parameters; `<first word of the
-   * path>.<name>` where that tells more.
+   * The objects made by the files in `objects/`, by the names of path parameters. Ambiguous names
+   * are `<first word of the path>.<name>`.
    */
   readonly more: Readonly<Record<string, string>>
 }
@@ -77,7 +77,10 @@ export async function addTenant(database: Database, { rooms }: Composition, name
   return { name, organizationId, clusterId, tokens }
 }
 
-/** An application of the built-in git host's repository `hello`, whole as after validation. */
+/**
+ * Returns valid settings of an application that uses the repository `hello` of the built-in git
+ * host.
+ */
 export const applicationBody = (name: string, change: Partial<ApplicationBody> = {}): ApplicationBody => ({
   name,
   git_repository: { url: 'http://localhost:3000/git/hello.git', branch: 'main' },
@@ -95,18 +98,18 @@ export const applicationBody = (name: string, change: Partial<ApplicationBody> =
   ...change,
 })
 
-/** Adds further objects: one function for each area, in a file of its own in `objects/`. */
+/** Adds further objects. Each area has one such function in a file in `objects/`. */
 export type Contribution = (given: {
   readonly database: Database
   readonly rooms: Composition['rooms']
   readonly tenant: Tenant
-  /** What is there already. */
+  /** The objects made so far. */
   readonly objects: Objects
-  /** Different at every call. */
+  /** A number that differs for every call. */
   readonly suffix: number
 }) => Promise<Readonly<Record<string, string>>>
 
-/** A function, because these files import this one. */
+/** A function rather than a constant, because these files import this one. */
 const contributions = (): readonly Contribution[] => [
   addGitObjects,
   addKinds,
@@ -120,7 +123,7 @@ const contributions = (): readonly Contribution[] => [
 
 let made = 0
 
-/** A new one of everything in the organization. */
+/** Adds one object of each type to the organization. */
 export async function addObjects(database: Database, { rooms }: Composition, tenant: Tenant): Promise<Objects> {
   const { organizationId, clusterId } = tenant
   const suffix = ++made

@@ -1,8 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 
 /**
- * One message of a git provider, as it is sent: what the documentation of each shows, cut to what
- * matters.
+ * A message of a git provider, as the provider's documentation shows it, without irrelevant fields.
  */
 export interface ProviderMessage {
   readonly headers: Readonly<Record<string, string>>
@@ -19,12 +18,12 @@ export interface PushFacts {
   /** Names of changed files. */
   readonly files?: readonly string[]
   readonly forced?: boolean
-  /** Members of the body that are others than usual. */
+  /** Members that override those of the usual body. */
   readonly change?: Readonly<Record<string, unknown>>
 }
 
 export const zeros = '0'.repeat(40)
-/** A commit id that tells which one it is. */
+/** Returns a recognizable commit id. */
 export const commitOf = (letter: string): string => letter.repeat(40)
 
 const json = { 'content-type': 'application/json' }
@@ -121,7 +120,7 @@ export const gitlab: Send = (facts, secret, headers) => ({
   },
 })
 
-/** With a signing token. `seconds` is when it says that it was sent. */
+/** Returns a message signed with a signing token. `seconds` is its time of sending. */
 export function gitlabSigned(facts: PushFacts, secret: string, seconds: number): ProviderMessage {
   const [body, id] = [gitlabBody(facts), randomUUID()]
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')

@@ -3,18 +3,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { run } from '../../server/lib/run.ts'
 
-/** Files by path; a push makes the branch hold exactly these. */
+/** Files by path. After a push the branch holds exactly these. */
 export type Tree = Readonly<Record<string, string>>
 
-/**
- * A working copy whose remote is a repository of the built-in git host, driven by the real git over
- * HTTP.
- */
+/** A working copy of a repository on the built-in git host. It uses the real git over HTTP. */
 export interface GitRemote {
   readonly url: string
-  /** Commits the tree on `main` and pushes it; gives the commit's id. */
+  /** Commits the tree on `main` and pushes it. Returns the commit's id. */
   push(tree: Tree, message?: string): Promise<string>
-  /** Runs git in the working copy, with what it takes to push; gives what it prints. */
+  /** Runs git in the working copy with credentials for pushes. Returns its output. */
   git(...args: string[]): Promise<string>
   remove(): Promise<void>
 }

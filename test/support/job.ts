@@ -11,21 +11,21 @@ interface Ended {
   readonly reason: string | null
 }
 
-/** One job of a server under test: Node programs of an image that is built once. */
+/** A job on a server under test. It runs Node programs from an image that is built once. */
 export interface TestJob {
   readonly id: string
   readonly git: GitRemote
-  /** Asks for a deployment, without waiting for it. */
+  /** Requests a deployment and does not wait for it. */
   deploy(query?: string): Promise<void>
-  /** Waits until nothing runs or waits for it any more. */
+  /** Waits until the job has no deployment request. */
   settles(): Promise<Ended>
-  /** Newest first. */
+  /** Lists the runs, newest first. */
   runs(): Promise<Run[]>
-  /** How often this line was collected. */
+  /** Returns how often this line was collected. */
   printed(text: string): Promise<number>
 }
 
-/** What an event or a timetable runs: a program for `node -e`. */
+/** Returns the command of an event or a schedule: a program for `node -e`. */
 export const program = (source: string) => ({ entrypoint: 'node', arguments: ['-e', source] })
 
 export async function makeJob(
@@ -51,7 +51,7 @@ export async function makeJob(
     deploy: async (query = '') => void (await server.must('POST', `/job/${id}/deploy${query}`, {})),
     settles: () =>
       until(
-        `job ${name} is at rest`,
+        `job ${name} is settled`,
         async () => {
           const status = await server.must<Ended & { deployment_request_id: string | null; status_details: object }>(
             'GET',

@@ -11,10 +11,7 @@ interface Names {
   readonly peak: string
 }
 
-/**
- * Where the kernel keeps control groups that bound memory; undefined where it has none that can be
- * used.
- */
+/** Finds a usable control group that limits memory. Returns undefined if the kernel has none. */
 async function findNames(): Promise<Names | undefined> {
   if (await isThere(join(version1, 'memory.limit_in_bytes')))
     return { parent: version1, limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' }
@@ -28,15 +25,17 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Why no process can be bound here; undefined where one can. */
+/** Returns why no process can be limited here, or undefined if it can. */
 export async function whyNoMemoryLimit(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'a bound on memory needs root'
+  if (process.getuid?.() !== 0) return 'a memory limit needs root'
   return (await findNames()) ? undefined : 'this kernel has no control group for memory'
 }
 
-/** A process that may take so much more memory than it has; beyond that the kernel ends it. */
+/**
+ * A limit on the memory that a process allocates from now on. The kernel kills it above the limit.
+ */
 export interface MemoryLimit {
-  /** Bytes that it has taken since, at most at a time. */
+  /** Returns the most bytes that the process has allocated at a time since then. */
   peak(): Promise<number>
   remove(): Promise<void>
 }
@@ -47,7 +46,7 @@ export async function limitMemory(pid: number, moreBytes: number): Promise<Memor
   const group = join(names.parent, `quayside-test-${process.pid}`)
   await mkdir(group)
   await writeFile(join(group, names.limit), String(moreBytes))
-  // What it has is counted where it was.
+  // Memory that the process already has is charged to its previous group.
   await writeFile(join(group, 'cgroup.procs'), String(pid))
   return {
     peak: async () => Number(await readFile(join(group, names.peak), 'utf8')),

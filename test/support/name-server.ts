@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
 /**
- * Records of one name; `*.` in front stands for every name with one more label that has none of its
- * own.
+ * The records of a name. A name that begins with `*.` stands for every name with one more label and
+ * no records of its own.
  */
 export interface Zone {
   CNAME?: string
@@ -17,13 +17,16 @@ export interface NameServer {
   /** `address:port` */
   readonly address: string
   readonly zones: Map<string, Zone>
-  /** Names that were asked for, in lower case. */
+  /** The names of all questions, in lower case. */
   readonly asked: string[]
 }
 
 const types = { 1: 'A', 5: 'CNAME', 16: 'TXT' } as const
 
-/** A DNS server on the loopback device that answers over UDP from a map. It ends with the test. */
+/**
+ * Starts a DNS server on the loopback device that answers over UDP from a map. It stops when the
+ * test ends.
+ */
 export async function startNameServer(t: { after(work: () => unknown): void }): Promise<NameServer> {
   const socket = createSocket('udp4')
   const zones = new Map<string, Zone>()
@@ -55,7 +58,7 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** Each as type and data. A CNAME record answers every question. */
+/** Returns each record as type and data. A CNAME record answers every question. */
 function recordsOf(zone: Zone, type: number): [number, Buffer][] {
   if (zone.CNAME !== undefined) return [[5, encodeName(zone.CNAME)]]
   const wanted = Object.entries(types).find(([number]) => Number(number) === type)?.[1]

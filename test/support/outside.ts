@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 
-/** The user and password that everything of it wants. */
+/** The user and password that all its services require. */
 export const outsideLogin = { username: 'robot', password: 'SECRET-OUTSIDE' }
 export const outsideToken = 'SECRET-PROVIDER-TOKEN'
 export const chartValues = 'replicas: 2\n'
 
-/** A server of the tests that speaks what registries, Helm repositories and git providers speak. */
+/** A test server that acts as registry, Helm repository and git provider. */
 export interface Outside {
   readonly origin: string
-  /** What was asked, in order. */
+  /** All requests, in order. */
   readonly asked: { readonly path: string; readonly authorization: string | undefined }[]
   close(): void
 }
@@ -25,7 +25,7 @@ const json = (value: unknown): Answer => ({
   headers: { 'content-type': 'application/json' },
 })
 
-/** Listens on 127.0.0.1 and keeps no process alive. */
+/** Starts the server on 127.0.0.1. It does not keep the process alive. */
 export async function startOutside(): Promise<Outside> {
   const chart = await packedChart()
   const digest = `sha256:${createHash('sha256').update(chart).digest('hex')}`
@@ -38,7 +38,7 @@ export async function startOutside(): Promise<Outside> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   server.unref()
-  // A server that listens on a port has an address with one.
+  // A server that listens on a port has an address with a port.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { origin, asked, close: () => server.close() }
 
@@ -77,7 +77,7 @@ function ofCharts(path: string, chart: Buffer): Answer {
   return path === '/charts/packed/web-1.2.0.tgz' ? { body: chart } : { status: 404 }
 }
 
-/** As `helm repo index` writes it. */
+/** An index in the form that `helm repo index` writes. */
 export const index = `apiVersion: v1
 entries:
   empty: []

@@ -6,7 +6,7 @@ import type { Composition } from '../../server/composition/index.ts'
 import type { Database } from '../../server/database/index.ts'
 import { newId } from '../../server/lib/id.ts'
 
-/** Where the platforms of the tests think they are reached. */
+/** The public URL of platforms in tests. */
 export const publicUrl = 'http://localhost:3000'
 
 export interface Person {
@@ -14,7 +14,10 @@ export interface Person {
   readonly email: string
 }
 
-/** Somebody with an account of this platform; a member of an organization where a role is named. */
+/**
+ * Adds a person with an account of this platform. `member` makes the person a member of an
+ * organization.
+ */
 export async function addPerson(
   database: Database,
   options: { email: string; id?: string; member?: { organizationId: string; role?: RoleName; customRoleId?: string } },
@@ -35,7 +38,7 @@ export async function addPerson(
   return { id, email }
 }
 
-/** An access token as the issuer of the platform gives it. */
+/** Returns an access token like those of the platform's issuer. */
 export async function signIn(
   { accounts }: Pick<Composition, 'accounts'>,
   accountId: string,
@@ -49,7 +52,7 @@ export async function signIn(
     .sign(await importJWK(key, 'RS256'))
 }
 
-/** A token of the organization with that role, as its owner would make it. */
+/** Returns a token of the organization with that role, made with the rights of its owner. */
 export async function tokenWithRole(
   { rooms }: Pick<Composition, 'rooms'>,
   organizationId: string,

@@ -15,76 +15,77 @@ import { assertDocumented } from './documented-statuses.ts'
 import { addObjects, addTenant, type Objects, type Tenant } from './fixture.ts'
 
 export interface PlatformOptions {
-  /** `QUAYSIDE_…` of the server under test. */
+  /** The `QUAYSIDE_…` settings of the server under test. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Starts workflows and reconcilers; without, requests stay queued. */
+  /** Starts workflows and reconcilers. If false, requests stay queued. */
   readonly works?: boolean
-  /** Runs workloads in place of the fake one. */
+  /** The engine for workloads instead of the fake one. */
   readonly engine?: Engine
-  /** Further engines, by the names by which clusters refer to them. */
+  /** Further engines, by the names that clusters use for them. */
   readonly engines?: readonly NamedEngine[]
   /** Builders and routers of further engines that do not share the fake ones. */
   readonly builders?: readonly NamedBuilder[]
   readonly routers?: readonly NamedRouter[]
-  /** Is told of every statement that the server sends. */
+  /** Receives every SQL statement of the server. */
   readonly onStatement?: (text: string) => void
   /**
-   * Another way to the same database, for the server alone; it has a pulse then, as a server has
-   * that was started by itself.
+   * Another connection to the same database, used by the server alone. The server then checks the
+   * database regularly, as in production.
    */
   readonly way?: (url: string) => Promise<Way>
 }
 type Drivers = Parameters<typeof compose>[1]
 type Way = { readonly sql: Database; readonly url: string }
 
-/** One answer of the API, as a client sees it. */
+/** An answer of the API, as a client sees it. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
-  /** Parsed; undefined for an empty body. */
+  /** The parsed JSON. Undefined for an empty body. */
   readonly body: unknown
 }
 
-/** The whole server with a database of its own; engine, builder and router are fakes. */
+/** The whole server with a database of its own. Engine, builder and router are fakes. */
 export interface Platform extends Composition {
   readonly database: Database
   readonly databaseUrl: string
-  /** Its data. */
+  /** The server's data directory. */
   readonly directory: string
   readonly engine: FakeEngine
   readonly builder: ReturnType<typeof createFakeBuilder>
   readonly router: ReturnType<typeof createFakeRouter>
-  /** Two organizations that know nothing of each other. */
+  /** Two unrelated organizations. */
   readonly a: Tenant & { readonly objects: Objects }
   readonly b: Tenant & { readonly objects: Objects }
-  /** Everything that was logged so far, without redaction. */
+  /** Everything that was logged so far. Nothing is redacted. */
   readonly logged: string[]
   call(token: string | undefined, method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>
   /**
-   * A further server on the same data. It works once `start`, or `workflows.start` alone, is
-   * called, and is stopped by the test.
+   * Makes a further server on the same data. It works after `start` or `workflows.start` is called.
+   * The test must stop it.
    */
   another(parts?: { readonly drivers?: Drivers; readonly way?: Way }): Promise<Composition>
-  /** Further objects of a tenant. */
+  /** Adds further objects to a tenant. */
   addObjects(tenant: Tenant): Promise<Objects>
   /**
-   * Puts a repository `hello` with a Dockerfile and a directory `source` into the tenant's git
-   * host; gives the commit.
+   * Adds a repository `hello` with a Dockerfile and a directory `source` to the tenant's git host.
+   * Returns the commit.
    */
   addRepository(tenant: Tenant, change?: string): Promise<string>
-  /** Listens on a port of the loopback device; gives the origin. */
+  /** Listens on a port of the loopback device. Returns the origin. */
   listen(): Promise<string>
   /**
-   * A digest of every table; two are equal where nothing was written (when a token was used last
-   * does not count).
+   * Returns a digest of every table. Two results are equal if nothing was written in between,
+   * except when a token was last used.
    */
   fingerprint(): Promise<Readonly<Record<string, string>>>
 }
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Everything ends with the test `t`, or with the file where `{ after }` of node:test is handed in.
+ * Starts a platform. It stops with the test `t`, or with the file if `{ after }` of node:test is
+ * passed.
  */
 export async function createPlatform(t: Cleanup, options: PlatformOptions = {}): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-platform-'))
@@ -146,7 +147,7 @@ async function composeIn(
   const config = readConfig({
     QUAYSIDE_DATA: directory,
     QUAYSIDE_RATE_LIMIT: '0',
-    // The disk of the fake engine is smaller than any storage.
+    // The disk of the fake engine is smaller than any storage size.
     QUAYSIDE_ORGANIZATION_DISK: '0',
     QUAYSIDE_DOCKER_HOST: join(directory, 'no-engine.sock'),
     ...settings,
@@ -175,7 +176,7 @@ async function call(
   const { token, method, path, body, headers } = request
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
   const answer = await app.inject({
-    // The types know the usual methods only; attacks send others.
+    // The types allow only the usual methods, but attacks send others.
     method: method as 'GET',
     url: path,
     headers: {

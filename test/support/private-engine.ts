@@ -8,15 +8,15 @@ import { findProgram } from './find-program.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
-/** A Docker Engine of a test's own, which may be killed and stopped. */
+/** A Docker Engine for one test, which the test can kill and pause. */
 export interface PrivateEngine {
   readonly socketPath: string
-  /** The directory of its data. */
+  /** The directory of the engine's data. */
   readonly dataRoot: string
   kill9(): Promise<void>
-  /** Starts it again after it was killed, and waits until it answers. */
+  /** Starts the engine after a kill and waits until it answers. */
   start(): Promise<void>
-  /** The process stands still until it is continued. */
+  /** Suspends the process until `resume`. */
   pause(): void
   resume(): void
   close(): Promise<void>
@@ -25,34 +25,34 @@ export interface PrivateEngine {
 const program = '/usr/sbin/dockerd'
 const ip = '/usr/sbin/ip'
 
-/** Why there can be none here; undefined where there can. */
+/** Returns why no private engine can run here, or undefined if it can. */
 export async function whyNoPrivateEngine(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'an engine of its own needs root'
+  if (process.getuid?.() !== 0) return 'a private engine needs root'
   for (const needed of [program, ip]) {
-    if (!(await stat(needed).catch(() => undefined))) return `an engine of its own needs ${needed}`
+    if (!(await stat(needed).catch(() => undefined))) return `a private engine needs ${needed}`
   }
   return undefined
 }
 
-/** Why there can be no engine that keeps its data on btrfs; undefined if there can. */
+/** Returns why no engine can keep its data on btrfs here, or undefined if it can. */
 export async function whyNoBtrfsEngine(): Promise<string | undefined> {
   const why = await whyNoPrivateEngine()
   if (why) return why
   if (!(await findProgram('mkfs.btrfs')))
     return 'mkfs.btrfs is not installed: apt-get install btrfs-progs, or let npm test fetch it'
   if (!(await stat('/dev/loop-control').catch(() => undefined))) return 'a disk in a file needs /dev/loop-control'
-  // It may be a module. If there is none, the list says so.
+  // btrfs may be a module. If it cannot be loaded, the list below shows that.
   await run('modprobe', ['btrfs'], { timeoutMs: 5000 }).catch(() => undefined)
   const known = await readFile('/proc/filesystems', 'utf8')
   return /\tbtrfs$/m.test(known) ? undefined : 'the kernel of this machine has no btrfs'
 }
 
 /**
- * With a bridge of its own and without rules in the packet filter, so that it shares nothing with
- * the machine's engine: told to have no bridge, it would remove the other one's. Containers reach
- * each other and are reached from here, but not the world; they outlive the engine. `diskMiB`: it
- * has a disk of that size for itself. `btrfsMiB`: the same, with btrfs and Docker's storage driver
- * for it. `inodes`: the same, with so many inodes on 1 GiB of ext4.
+ * Starts an engine with its own bridge and no packet filter rules, so that it shares nothing with
+ * the machine's engine. Without a bridge of its own it would remove the other engine's. Containers
+ * reach each other and this machine reaches them, but they cannot reach other networks. They
+ * outlive the engine. `diskMiB` gives the engine a disk of that size. `btrfsMiB` does the same with
+ * btrfs and Docker's driver for it. `inodes` gives it 1 GiB of ext4 with that many inodes.
  */
 export async function startPrivateEngine(
   options: { readonly diskMiB?: number; readonly btrfsMiB?: number; readonly inodes?: number } = {},
@@ -100,7 +100,8 @@ export async function startPrivateEngine(
       const forget = () => forgetEnded(at('exec/containerd/containerd.pid'))
       await forget()
       running = await launch().catch(async () => {
-        // Its containerd may have died only after that, or it died while it removed a network.
+        // containerd may have died after the first check, or the engine died while removing a
+        // network.
         await forget()
         mendNetworkStore(at('data'))
         return await launch()
@@ -113,8 +114,8 @@ export async function startPrivateEngine(
 }
 
 /**
- * What died with the engine stays in the table of processes until somebody collects it: a new
- * engine would wait for it in vain.
+ * Removes the pid file of a containerd that died with the engine. Until it is reaped it stays in
+ * the process table, and a new engine would wait for it forever.
  */
 async function forgetEnded(pidFile: string): Promise<void> {
   const pid = await readFile(pidFile, 'utf8').catch(() => undefined)
@@ -122,7 +123,7 @@ async function forgetEnded(pidFile: string): Promise<void> {
   if (!stat || /\) [ZX] /.test(stat)) await rm(pidFile, { force: true })
 }
 
-/** A disk of its own, which can be filled. */
+/** Mounts a separate disk, which tests can fill. */
 async function mountDisk(path: string, sizeMiB: number): Promise<void> {
   await mkdir(path)
   await must('mount', '-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'quayside-test', path)
@@ -142,7 +143,7 @@ async function mountExt4(file: string, path: string, inodes: number): Promise<vo
   await must('mount', '-t', 'ext4', '-o', 'loop', file, path)
 }
 
-/** It takes no more of the disk than is written. */
+/** Creates a sparse file. It uses only the disk space that is written. */
 async function makeFile(file: string, sizeMiB: number): Promise<void> {
   const disk = await open(file, 'wx', 0o600)
   await disk.truncate(sizeMiB * 1024 * 1024)

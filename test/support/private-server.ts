@@ -1,17 +1,17 @@
 import { type PrivateEngine, startPrivateEngine } from './private-engine.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-/** A server with an engine of its own, which may be killed and stopped like the server itself. */
+/** A server with a private engine. Tests can kill and pause both. */
 export interface PrivateServer {
   readonly engine: PrivateEngine
   readonly server: ServerProcess
-  /** Ends both and removes what they left. */
+  /** Ends both and removes everything they left. */
   close(): Promise<void>
 }
 
 /**
- * `provide` is given the engine's socket before the server starts, to put images there; `options`
- * are those of the engine.
+ * Starts the engine, then the server. `provide` gets the engine's socket in between, to add images.
+ * `options` are those of the engine.
  */
 export async function startPrivateServer(
   provide: (socketPath: string) => Promise<unknown> = async () => {},

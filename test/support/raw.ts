@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 
-/** What came back over one connection. */
+/** What was received over one connection. */
 export interface RawAnswer {
-  /** Everything, as it came. */
+  /** All bytes, unchanged. */
   readonly text: string
   /** The status of each answer, in order. */
   readonly statuses: readonly number[]
-  /** The server ended the connection. */
+  /** True if the server ended the connection. */
   readonly isClosed: boolean
 }
 
 /**
- * Sends bytes as they are over one connection and reads until the server ends it, the wanted number
- * of answers is there, or nothing has come for `idleMs`.
+ * Sends bytes unchanged over one connection. Reads until the server ends it, the requested number
+ * of answers has arrived, or nothing arrives for `idleMs`.
  */
 export function sendRaw(
   origin: string,
@@ -41,7 +41,7 @@ export function sendRaw(
   return promise
 }
 
-/** One request with these header lines, and a body with its length. */
+/** Returns a request with these header lines, and a body with its length. */
 export const rawRequest = (line: string, headers: readonly string[] = [], body?: string): string =>
   [
     `${line} HTTP/1.1`,

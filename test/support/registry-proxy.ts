@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Answers by itself and returns true, or leaves the request to the registry. */
+/** Returns true if it has answered the request itself. Otherwise the registry answers. */
 type Misbehaviour = (asked: IncomingMessage, answer: ServerResponse) => boolean
 
-/** Stands in front of a real registry, sees what it is asked, and can misbehave in its place. */
+/** A proxy for a real registry. It records requests and can answer in the registry's place. */
 export interface RegistryProxy {
   /** `127.0.0.1:<port>`. */
   readonly host: string
@@ -32,7 +32,7 @@ export async function startRegistryProxy(registry: { readonly host: string }): P
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const proxy: RegistryProxy = {
-    // A server that listens on a port has an address with one.
+    // A server that listens on a port has an address with a port.
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     misbehave: () => false,

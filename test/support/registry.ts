@@ -9,25 +9,25 @@ import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
 /**
- * A container registry of a test's own: Debian's `docker-registry`, on this machine's loopback,
- * with a password.
+ * A container registry for one test: Debian's `docker-registry` on the loopback device, with a
+ * password.
  */
 export interface Registry {
   /** `127.0.0.1:<port>`. */
   readonly host: string
   readonly username: string
   readonly password: string
-  /** Ends the process; `start` brings it back at the same port with the same images. */
+  /** Ends the process. `start` starts it again on the same port with the same images. */
   stop(): Promise<void>
   start(): Promise<void>
   close(): Promise<void>
 }
 
-/** The password, and what `htpasswd -B` makes of it. */
+/** The password, and its hash by `htpasswd -B`. */
 const password = 'SECRET-REGISTRY'
 const passwordFile = 'robot:$2y$05$o0ZLet4ya8qR9yirZ1RsXuutAK5n76o3PE32xe2Ip9RNIASXiH2xW\n'
 
-/** Why tests with a registry are skipped; false where it can be had. */
+/** Returns why tests with a registry are skipped, or false if they can run. */
 export async function whyNoRegistry(): Promise<string | false> {
   if (await findProgram('docker-registry')) return false
   return 'docker-registry is not installed: apt-get install docker-registry, or let npm test fetch it'

@@ -2,8 +2,7 @@ import type { Database } from '../../server/database/index.ts'
 import { listSealedColumns, type Vault } from '../../server/vault/index.ts'
 
 /**
- * Tables in which any column of any row, documents included, holds something that this key has
- * sealed.
+ * Lists the tables that hold a value sealed with this key, in any column, including inside JSON.
  */
 export async function holdersOf(sql: Database, keyId: string): Promise<string[]> {
   const tables = await sql<{ name: string }[]>`
@@ -17,14 +16,14 @@ export async function holdersOf(sql: Database, keyId: string): Promise<string[]>
   return found.flat().sort()
 }
 
-/** The key that seals for an organization, as its newest text names it. */
+/** Returns the id of the key that currently seals for an organization. */
 export async function keyIdNow(sql: Database, vault: Vault, organizationId: string): Promise<string> {
   const sealed = await vault.seal(sql, organizationId, { table: 't', row: 'r', column: 'c' }, '')
   return sealed.split('.')[1] ?? ''
 }
 
 /**
- * Opens every text of an organization that this key has sealed; gives how many, by table and
+ * Opens every value of an organization that this key has sealed. Returns their number by table and
  * column.
  */
 export async function openAll(

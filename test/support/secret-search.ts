@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { ServerProcess } from './server-process.ts'
 
 /**
- * The places where a text is found that must be nowhere: files, argument lists, images, what was
- * printed.
+ * Returns the places that contain a text: files, process arguments, images, containers and output.
+ * A secret must be in none of them.
  */
 export async function placesOf(text: string, server: ServerProcess, service: string): Promise<string[]> {
   const { engine } = server
@@ -32,7 +32,7 @@ async function filesBelow(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** Whether a process of this machine was started with this text among its arguments. */
+/** Returns whether a process of this machine has this text among its arguments. */
 export async function isRunningWith(text: string): Promise<boolean> {
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     if (Number(pid) !== process.pid && (await readFile(`/proc/${pid}/cmdline`).catch(() => '')).includes(text))

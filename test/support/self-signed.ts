@@ -1,7 +1,4 @@
-/**
- * A certificate that nobody vouches for, with its key: of servers in tests, and good for nothing
- * else.
- */
+/** A self-signed certificate and its key, for servers in tests only. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUo9aeygAisc6xb8t
@@ -23,7 +20,7 @@ jWqmG3KGSQ6LywA/zROz
 `,
 }
 
-/** The same for `expired.example`, which was valid in 2019 alone. */
+/** The same for `expired.example`. It was valid only in 2019. */
 export const expired = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPBxpeP/4KObphfzs

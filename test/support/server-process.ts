@@ -10,22 +10,24 @@ export interface Reply<T> {
   readonly body: T
 }
 
-/** A start that ends early: when this line begins to be printed, the process gets the signal. */
+/**
+ * A start that is interrupted. The process gets the signal as soon as this line begins to appear.
+ */
 export interface Cut {
   readonly line: string
   readonly signal: 'SIGKILL' | 'SIGTERM'
 }
 
 export interface StartOptions {
-  /** As QUAYSIDE_FAILPOINT: `name:kill`. */
+  /** The value of QUAYSIDE_FAILPOINT: `name:kill`. */
   readonly failpoint?: string
-  /** Further settings, over the usual ones. */
+  /** Settings that override the usual ones. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 /**
- * A real server process with its own data directory, ports, PostgreSQL and router; the engine is
- * the one of this machine.
+ * A real server process with its own data directory, ports, PostgreSQL and router. The engine is
+ * that of the machine.
  */
 export interface ServerProcess {
   readonly dataDirectory: string
@@ -33,42 +35,44 @@ export interface ServerProcess {
   readonly apiUrl: string
   readonly routerPort: number
   /**
-   * Tells this installation's things from others' in the engine: the value of the label
-   * `quayside.instance`.
+   * The value of the label `quayside.instance`. It marks this installation's objects in the engine.
    */
   readonly instance: string
   readonly organizationId: string
   readonly token: string
-  /** A look into the server's database, for what no answer tells. */
+  /** The server's database, for facts that the API does not show. */
   readonly sql: Database
-  /** How the starts ended that were cut off. */
+  /** The exits of the interrupted starts. */
   readonly cuts: readonly Exit[]
-  /** All lines that its processes printed so far, on both streams. */
+  /** All lines that its processes have printed, on both streams. */
   readonly output: readonly string[]
-  /** One call of the API. Rejects only when no answer came. */
+  /** Sends a call to the API. Rejects only if no answer arrives. */
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<Reply<T>>
-  /** The same; throws unless the answer is a success. */
+  /** Sends a call to the API. Throws unless it succeeds. */
   must<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
-  /** Of the present process. */
+  /** Returns the process id of the current process. */
   pid(): number
-  /** How the present process ended, once it has. */
+  /** Waits until the current process ends. Returns how it ended. */
   exited(): Promise<Exit>
   kill9(): Promise<void>
-  /** The process stands still until it is continued. */
+  /** Suspends the process until `resume`. */
   pause(): void
   resume(): void
-  /** SIGTERM, in order. */
+  /** Stops the server in order with SIGTERM. */
   stop(): Promise<Exit>
-  /** Ends what still runs by force, and starts anew. With `ready: false` it is not waited for. */
+  /**
+   * Kills what still runs and starts the server again. With `ready: false` it does not wait until
+   * the server is ready.
+   */
   restart(options?: StartOptions & { readonly ready?: boolean }): Promise<void>
   /** Ends everything and removes what it left. */
   close(): Promise<void>
 }
 
 /**
- * Starts a server and waits until it is ready: its first start makes an organization and deploys
- * the example. `cutAt`: so many starts before that are cut off. `engineSocket`: another engine than
- * the machine's. `dataDirectory`: where its data shall be.
+ * Starts a server and waits until it is ready. Its first start makes an organization and deploys
+ * the example. `cutAt` lists starts before that which are interrupted. `engineSocket` selects
+ * another engine than the machine's, `dataDirectory` another directory.
  */
 export async function startServer(
   options: StartOptions & {
@@ -165,7 +169,7 @@ function createCaller({ origin, token, tidying }: { origin: string; token: strin
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await answer.text()
-    // The shape is what the contract promises; test/contract holds the server to it.
+    // The contract promises this shape, and test/contract checks it.
     const parsed = (text === '' ? undefined : JSON.parse(text)) as T
     const isApplication = answer.status === 201 && /^\/environment\/[^/]+\/(?:application|job)$/.test(path)
     if (isApplication) tidying.note('service', Object(parsed).id)
@@ -180,6 +184,6 @@ async function readFacts(sql: Database) {
   const [row] = await sql<{ instance: string; organizationId: string; service: string }[]>`
     select (select value#>>'{}' from setting where key = 'instance') as instance,
       (select id from organization) as "organizationId", (select id from service) as service`
-  if (!row) throw new Error('the server has no facts')
+  if (!row) throw new Error('the server returned no facts')
   return row
 }

@@ -4,12 +4,12 @@ import type { TestApplication } from './application.ts'
 import type { ServerProcess } from './server-process.ts'
 import { until } from './until.ts'
 
-/** For the source of a program: it answers datagrams at port 8081. */
+/** Source for a program that answers datagrams on port 8081. */
 export const speaking = `
   const socket = require('node:dgram').createSocket('udp4')
   socket.on('message', (datagram, { port, address }) => socket.send('heard ' + datagram, port, address)).bind(8081)`
 
-/** Sends until it is answered: datagrams may be lost. */
+/** Sends datagrams until one is answered, because datagrams may be lost. */
 export async function heardBy(url: URL): Promise<string> {
   const socket = createSocket('udp4')
   let heard = ''
@@ -25,14 +25,11 @@ export async function heardBy(url: URL): Promise<string> {
   return heard
 }
 
-/**
- * Where ports of this machine lead to it: one that speaks TCP, as the address of a web server, and
- * one of UDP.
- */
+/** Returns the public ports of an application: TCP as the URL of a web server, and UDP. */
 export async function publicUrls(server: ServerProcess, { id }: TestApplication): Promise<{ tcp: string; udp: URL }> {
   const { results } = await server.must<{ results: { url: string }[] }>('GET', `/application/${id}/link`)
   const urls = results.map(({ url }) => new URL(url))
   const at = (protocol: string): URL =>
-    urls.find((url) => url.protocol === protocol) ?? assert.fail(`there is no ${protocol}`)
+    urls.find((url) => url.protocol === protocol) ?? assert.fail(`the application has no public port for ${protocol}`)
   return { tcp: `http://${at('tcp:').host}`, udp: at('udp:') }
 }

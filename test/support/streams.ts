@@ -2,16 +2,16 @@ import { type IncomingMessage, request } from 'node:http'
 import { WebSocket } from 'ws'
 import { until } from './until.ts'
 
-/** What a client of a WebSocket saw. */
+/** What a client of a WebSocket received. */
 export interface SocketClient {
-  /** JSON values, parsed, in order. */
+  /** The parsed JSON messages, in order. */
   readonly messages: unknown[]
-  /** Of binary frames. */
+  /** Returns the content of all binary frames. */
   readonly bytes: () => string
   readonly socket: WebSocket
-  /** Resolves when it was closed, or was never opened: then `status` is that of the answer. */
+  /** Resolves when the socket is closed. If it was never opened, `status` is that of the answer. */
   readonly ended: Promise<{ readonly code: number; readonly reason: string; readonly status: number | undefined }>
-  /** The `X-Qovery-Request-Id` of the answer, once there is one. */
+  /** Returns the `X-Qovery-Request-Id` of the answer, if it has arrived. */
   readonly requestId: () => string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface SocketOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Connects; `target` is path and query. */
+/** Connects. `target` is path and query. */
 export function openSocket(origin: string, target: string, options: SocketOptions = {}): SocketClient {
   const { token, protocols = [], headers } = options
   const socket = new WebSocket(`${origin.replace(/^http/, 'ws')}${target}`, [...protocols], {
@@ -55,7 +55,7 @@ export function openSocket(origin: string, target: string, options: SocketOption
   return { messages, bytes: () => bytes, socket, ended: promise, requestId: () => requestId }
 }
 
-/** One event as it came. */
+/** An event as the server sent it. */
 export interface SentEvent {
   readonly id: string | undefined
   readonly event: string | undefined
@@ -66,12 +66,14 @@ export interface EventsClient {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly events: SentEvent[]
-  /** Everything, as it came. */
+  /** Returns everything received, unchanged. */
   readonly text: () => string
   readonly isOver: () => boolean
-  /** The server ended it with its last chunk; a connection that was only cut has none. */
+  /**
+   * Returns whether the server ended the stream with a last chunk. A dropped connection has none.
+   */
   readonly isWhole: () => boolean
-  /** The last id, as a client would send it when it comes back. */
+  /** Returns the last id, as a client sends it when it reconnects. */
   readonly lastId: () => string | undefined
   close(): void
 }
@@ -116,6 +118,6 @@ export async function openEvents(
   }
 }
 
-/** Waits for an event of that type and gives it. */
+/** Waits for an event of that type and returns it. */
 export const eventOf = (client: EventsClient, type: string): Promise<SentEvent> =>
   until(`an event ${type}`, () => client.events.find(({ event }) => event === type), { seen: () => client.events })

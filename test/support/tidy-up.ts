@@ -8,11 +8,11 @@ import { findRouter } from '../../server/routers/own/router-process.ts'
 import { viewEngine } from './engine-view.ts'
 
 /**
- * Runs beside a test, as a process of its own. When whoever started it closes its standard input,
- * or dies, it ends what is left of the server in the directory (itself, router, PostgreSQL),
- * removes what it made in the engine, ends a private engine, and removes the directory. Lines on
- * standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service
- * <id>`, `daemon <pid>`, `bridge <name>`.
+ * Runs beside a test as a separate process. It starts when its standard input ends, also because
+ * the test's process died. It ends what still runs from the directory (server, router, PostgreSQL)
+ * and removes the engine objects of the server. Then it ends a private engine and removes the
+ * directory. Lines on standard input say what exists: `server <pid>`, `engine <socket>`, `instance
+ * <name>`, `service <id>`, `daemon <pid>`, `bridge <name>`.
  */
 async function tidyUp(directory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))
@@ -33,7 +33,7 @@ async function tidyUp(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Its containerd outlives it. */
+/** Ends a private engine. Its containerd outlives it and is ended too. */
 async function endEngine(daemon: string, directory: string): Promise<void> {
   await endProcess(daemon, 'SIGTERM')
   await endProcess(await readFile(join(directory, 'exec/containerd/containerd.pid'), 'utf8').catch(() => undefined))
@@ -48,12 +48,12 @@ async function endProcess(pid: string | number | undefined, signal: NodeJS.Signa
     process.kill(Number(pid), signal)
     for (const end = clock.monotonic() + 15_000; clock.monotonic() < end; await clock.sleep(10)) {
       const stat = await readFile(`/proc/${Number(pid)}/stat`, 'utf8')
-      // Whoever started it may not have collected it yet.
+      // The process has ended, but its parent may not have reaped it yet.
       if (/\) [ZX] /.test(stat)) return
     }
     process.kill(Number(pid), 'SIGKILL')
   } catch {
-    // It is gone.
+    // The process has already ended.
   }
 }
 

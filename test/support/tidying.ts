@@ -5,16 +5,16 @@ import { until } from './until.ts'
 const program = fileURLToPath(new URL('tidy-up.ts', import.meta.url))
 
 /**
- * A process that removes what a test leaves in a directory and elsewhere, also when the test's
+ * A process that removes what a test leaves in a directory and elsewhere, even if the test's
  * process dies. See tidy-up.ts.
  */
 export interface Tidying {
-  /** Tells of one thing that there is. */
+  /** Registers one thing to remove. */
   note(
     kind: 'server' | 'daemon' | 'bridge' | 'engine' | 'instance' | 'service',
     value: string | number | undefined,
   ): void
-  /** Has everything removed now. Throws with what went wrong. */
+  /** Removes everything now. Throws with the reason if that fails. */
   finish(): Promise<void>
 }
 
@@ -29,8 +29,8 @@ export function startTidying(directory: string): Tidying {
     note: (kind, value) => void child.stdin?.write(`${kind} ${value}\n`),
     finish: async () => {
       child.stdin?.end()
-      await until('what the test left is removed', hasEnded, { limitMs: 60_000 })
-      if (child.exitCode !== 0) throw new Error(`what the test left could not be removed:\n${said}`)
+      await until('the remains of the test are removed', hasEnded, { limitMs: 60_000 })
+      if (child.exitCode !== 0) throw new Error(`the remains of the test could not be removed:\n${said}`)
     },
   }
 }

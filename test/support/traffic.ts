@@ -8,8 +8,8 @@ export interface Answer {
 }
 
 /**
- * Asks the router for an application's address. Names below `localhost` need no resolver: the
- * address is the router's.
+ * Requests an application's URL from the router. Names below `localhost` are not resolved, because
+ * the router listens on 127.0.0.1.
  */
 export function get(url: string, agent?: Agent): Promise<Answer> {
   const { port, host, pathname, username, password } = new URL(url)
@@ -42,7 +42,7 @@ export interface Tally {
   readonly sent: number
   /** How often each body was answered with 200. */
   readonly bodies: ReadonlyMap<string, number>
-  /** Answers other than 200, and errors, by their text. */
+  /** Answers other than 200, and errors, as text. */
   readonly lost: readonly string[]
   readonly slowestMs: number
 }
@@ -50,13 +50,13 @@ export interface Tally {
 export interface Traffic {
   stop(): Promise<Tally>
   tally(): Tally
-  /** Waits until so many more were sent. */
+  /** Waits until this many more requests were sent. */
   sends(count: number): Promise<void>
 }
 
 /**
- * Requests at a constant rate over kept-alive connections, whether or not earlier ones were
- * answered.
+ * Sends requests at a constant rate over kept-alive connections, even if earlier ones are
+ * unanswered.
  */
 export function startTraffic(url: string, perSecond = 100): Traffic {
   const agent = new Agent({ keepAlive: true })

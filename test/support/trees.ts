@@ -5,16 +5,16 @@ const dockerfile = (...lines: string[]): string =>
   ['FROM quayside/node:24', 'WORKDIR /app', 'COPY . ./', ...lines, 'CMD ["node", "app.js"]', ''].join('\n')
 
 /**
- * Of this process alone: what a former run of a test built comes out of the engine's cache, and
- * takes no time.
+ * Differs for each process. Otherwise a build of an earlier run would come from the engine's cache
+ * and take no time.
  */
 const once = randomUUID()
 
 const run = (source: string): string => `RUN ["node", "-e", ${JSON.stringify(source)}]`
 
 /**
- * Answers its version at any path, and the value of a variable at /variable/<name>. Ends in order
- * when it is asked to. Its build, and then its start, can be made to take some time.
+ * Returns a program that answers its version at any path, and a variable at /variable/<name>. It
+ * ends in order on SIGTERM. Its build and its start can be made to take some time.
  */
 export const web = (
   version: string,
@@ -34,7 +34,7 @@ export const web = (
     })`,
 })
 
-/** Answers its version at any path, and prints what it was asked for. */
+/** Returns a program that answers its version at any path and prints the paths. */
 export const printing = (version: string): Tree => ({
   Dockerfile: dockerfile(),
   'app.js': `
@@ -45,13 +45,13 @@ export const printing = (version: string): Tree => ({
     process.on('SIGTERM', () => process.exit(0))`,
 })
 
-/** Prints what is wrong and ends. */
+/** Returns a program that prints an error and ends. */
 export const crashing = (text: string): Tree => ({
   Dockerfile: dockerfile(),
   'app.js': `console.log('starting'); console.error(${JSON.stringify(text)}); process.exitCode = 7`,
 })
 
-/** Runs, and never listens. */
+/** Returns a program that runs and never listens. */
 export const silent = (): Tree => ({
   Dockerfile: dockerfile(),
   'app.js': `console.log('I wait'); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6)`,
@@ -64,12 +64,12 @@ export const outOfMemory = (): Tree => ({
 
 export const withoutDockerfile = (): Tree => ({ 'app.js': 'nothing builds me' })
 
-/** Its build runs this program. */
+/** Returns a tree whose build runs this program. */
 export const building = (source: string): Tree => ({ Dockerfile: dockerfile(run(source)), 'app.js': '' })
 
 /**
- * Counts up in two files of its volume at /data, the second right after the first, with a large
- * file between them in the order of names. Answers what it found there when it began: `<first>
+ * Returns a program that counts up in two files of its volume at /data, the second right after the
+ * first. A large file sorts between them. It answers what the files held when it started: `<first>
  * <second>`.
  */
 export const counting = (): Tree => ({
@@ -80,7 +80,7 @@ export const counting = (): Tree => ({
     const found = read('a') + ' ' + read('z')
     if (!existsSync('/data/m')) writeFileSync('/data/m', Buffer.alloc(48e6, 7))
     let count = read('a')
-    // Over what is there: a file is never empty for a moment.
+    // Overwrites in place, so that a file is never empty.
     const open = (name) => openSync('/data/' + name, existsSync('/data/' + name) ? 'r+' : 'w+')
     const [first, second] = [open('a'), open('z')]
     const write = (file) => writeSync(file, String(count).padStart(12, '0'), 0)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 
 /**
- * Asks again and again until the answer is something else than undefined or false, and gives it.
- * Fails after `limitMs` with what was waited for and, where given, what was seen last.
+ * Asks repeatedly until the answer is neither undefined nor false, and returns it. Fails after
+ * `limitMs` with the condition and, if given, what was seen last.
  */
 export async function until<T>(
   what: string,
@@ -16,11 +16,11 @@ export async function until<T>(
     const answer = await ask()
     if (answer !== undefined && answer !== false) return answer
     if (clock.monotonic() > end) {
-      assert.fail(`waited ${limitMs / 1000} s in vain: ${what}${seen ? `; seen last: ${JSON.stringify(seen())}` : ''}`)
+      assert.fail(`not within ${limitMs / 1000} s: ${what}${seen ? `; seen last: ${JSON.stringify(seen())}` : ''}`)
     }
     await clock.sleep(everyMs)
   }
 }
 
-/** Milliseconds that only ever grow, for what may take so long. */
+/** Returns milliseconds that only increase, to measure durations. */
 export const now = (): number => clock.monotonic()

@@ -10,7 +10,10 @@ export interface WebServer {
   readonly application: TestApplication
 }
 
-/** Starts both, and removes them after the tests. With a tree, its version runs when they begin. */
+/**
+ * Starts a server and an application, and removes them after the tests. If a tree is given, its
+ * version is running at the start.
+ */
 export async function startWebServer({ after }: Cleanup, first?: Tree): Promise<WebServer> {
   const server = await startServer()
   after(() => server.close())
@@ -20,7 +23,7 @@ export async function startWebServer({ after }: Cleanup, first?: Tree): Promise<
   return { server, application }
 }
 
-/** The same on an engine of its own; `close` ends and removes all of them. */
+/** Starts a server and an application on a private engine. `close` ends and removes everything. */
 export async function startPrivateWebServer(first: Tree): Promise<PrivateServer & WebServer> {
   const parts = await startPrivateServer()
   try {

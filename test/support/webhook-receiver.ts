@@ -10,7 +10,7 @@ export interface Delivery {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** A receiver of webhooks on this machine: takes everything and answers 204. */
+/** A webhook receiver on this machine. It accepts everything and answers 204. */
 export async function startReceiver() {
   const deliveries: Delivery[] = []
   const server = createServer(async (request, response) => {

@@ -1,7 +1,7 @@
 import type { Contribution } from '../fixture.ts'
 import { addPerson } from '../people.ts'
 
-/** A custom role, a member with it, and somebody who is invited. */
+/** Adds a custom role, a member with that role, and an invitation. */
 export const accessObjects: Contribution = async ({ database, rooms, tenant, suffix }) => {
   const { organizationId, name } = tenant
   const role = await rooms.customRoles.create(organizationId, { name: `role ${suffix}` })
@@ -18,7 +18,7 @@ export const accessObjects: Contribution = async ({ database, rooms, tenant, suf
   } as const
   const email = `guest-${suffix}@${name.toLowerCase()}.example`
   const invitation = await rooms.invitations.create(organizationId, inviter, { email })
-  // Free of holders, so that it can be deleted.
+  // Nobody has this role, so tests can delete it.
   const free = await rooms.customRoles.create(organizationId, { name: `free role ${suffix}` })
   return { customRoleId: free.id, inviteId: invitation.id }
 }

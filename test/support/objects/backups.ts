@@ -1,10 +1,12 @@
 import { newId } from '../../../server/lib/id.ts'
 import type { Contribution } from '../fixture.ts'
 
-/** Where the storage of those services is that can be backed up in tests. */
+/** Mount points of the services that tests can back up. */
 export const mountPoint = { application: '/data', container: '/data', database: '/var/lib/postgresql/data' } as const
 
-/** One backup for each kind that has them, as if it had been made; its file was never written. */
+/**
+ * Adds a finished backup for each kind of service that supports backups. Its file does not exist.
+ */
 export const addBackups: Contribution = async ({ database, rooms, objects }) => {
   const ids = {
     application: objects.applicationId,

@@ -3,7 +3,7 @@ import type { CredentialsBody } from '../../../server/clusters/index.ts'
 import { canaryOf } from '../canary.ts'
 import type { Contribution } from '../fixture.ts'
 
-/** A good request for credentials of each provider; every secret of it is `secret`. */
+/** Returns a valid request for credentials of each provider. Every secret in it is `secret`. */
 export const credentialsBodies = (secret: string): Record<ProviderName, CredentialsBody & { name: string }> => ({
   aws: { name: 'aws', type: 'AWS_STATIC', access_key_id: 'AKIAEXAMPLE', secret_access_key: secret },
   scaleway: {
@@ -18,7 +18,7 @@ export const credentialsBodies = (secret: string): Record<ProviderName, Credenti
   onPremise: { name: 'on premise' },
 })
 
-/** Credentials of each provider, and words of paths that name places of clouds. */
+/** Adds credentials of each provider, and regions for paths. */
 export const addClusterObjects: Contribution = async ({ rooms, tenant }) => {
   const { organizationId } = tenant
   const bodies = credentialsBodies(canaryOf(tenant))
@@ -35,7 +35,7 @@ export const addClusterObjects: Contribution = async ({ rooms, tenant }) => {
     'gcp.region': 'europe-west9',
     'scaleway.zone': 'fr-par-1',
     databaseType: 'POSTGRESQL',
-    // Nothing can have one.
+    // No cluster can have one.
     secretManagerAccessId: '0190eeee-eeee-7eee-beee-eeeeeeeeeeee',
   }
 }

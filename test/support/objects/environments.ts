@@ -3,9 +3,7 @@ import { newId } from '../../../server/lib/id.ts'
 import { findEnvironment } from '../../../server/organizations/index.ts'
 import type { Contribution } from '../fixture.ts'
 
-/**
- * A stage of its own, rules, and a deployment that ended a while ago, in an environment of its own.
- */
+/** Adds a stage, rules, and an environment with a finished deployment. */
 export const addEnvironmentObjects: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { environmentId, projectId, organizationId, applicationId } = objects
   await insertEnvironmentCopy(database, { id: environmentId, sourceId: newId(), withData: false, now: new Date() })
@@ -26,7 +24,7 @@ export const addEnvironmentObjects: Contribution = async ({ database, rooms, ten
     },
   )
   const environment = await findEnvironment(database, environmentId)
-  if (!first || !environment) throw new Error('the environment of the fixture is not there')
+  if (!first || !environment) throw new Error('the fixture has no environment')
   const project = { ...environment, id: projectId, description: '', associated_environments_count: 1 }
   const other = await rooms.environments.create(project, tenant.clusterId, { name: `deployed ${suffix}` })
   const requestId = newId()

@@ -4,7 +4,7 @@ import { lifecycleTemplatesOf } from '../../../server/services/index.ts'
 import { canaryOf } from '../canary.ts'
 import type { Contribution } from '../fixture.ts'
 
-/** A registry and a Helm repository with a secret each; nothing uses them. */
+/** Adds a registry and a Helm repository with a secret each. Nothing uses them. */
 export const addGitObjects: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { containerRegistries, helmRepositories } = rooms.registries
   const config = { username: 'robot', password: canaryOf(tenant) }
@@ -32,7 +32,7 @@ export const addGitObjects: Contribution = async ({ database, rooms, tenant, obj
   }
 }
 
-/** As if a push had come to the webhook, which nothing follows. */
+/** Adds a push that the webhook received. No service follows it. */
 async function addPush(
   database: Database,
   organizationId: string,

@@ -73,12 +73,12 @@ export const terraformBody = (
   ...change,
 })
 
-/** A service of every kind but an application, in the environment of the application. */
+/** Adds a service of every kind except application to the environment of the application. */
 export const addKinds: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const environment = await findEnvironment(database, objects.environmentId)
   const [registry] = await database<{ id: string }[]>`
     select id from container_registry where organization_id = ${tenant.organizationId} order by created_at limit 1`
-  if (!environment || !registry) throw new Error('the environment or its registry is not there')
+  if (!environment || !registry) throw new Error('the environment or its registry is missing')
   const { services } = rooms
   const container = await services.create('container', environment, containerBody(`container-${suffix}`, registry.id))
   const db = await services.create('database', environment, databaseBody(`database-${suffix}`))

@@ -5,8 +5,8 @@ const restricted = ['application', 'helm', 'job', 'terraform']
 const named = ['application', 'container', 'helm']
 
 /**
- * What hangs on services, one of each for every kind that has it; the groups are those of the
- * application.
+ * Adds one part of each type to every kind of service that can have it. Only the application gets
+ * groups.
  */
 export const addParts: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { organizationId } = tenant

@@ -2,10 +2,12 @@ import { createSecret, createVariable, listVariables, type Scope } from '../../.
 import { canaryOf } from '../canary.ts'
 import type { Contribution } from '../fixture.ts'
 
-/** Services whose variables have paths of their own, beside applications. */
+/** Services other than applications whose variables have paths of their own. */
 const kinds = ['container', 'job'] as const
 
-/** A variable and a secret of a service of each kind, and a built-in variable of the project. */
+/**
+ * Adds a variable and a secret to a service of each kind, and a built-in variable to the project.
+ */
 export const addVariableObjects: Contribution = async ({ rooms, tenant, objects }) => {
   const { organizationId, projectId, environmentId, variables } = objects
   const more: Record<string, string> = { variableId: variables.service }
