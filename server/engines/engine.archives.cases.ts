@@ -50,7 +50,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
       await bench.engine.removeVolume(volume, attempt())
     })
 
-    it('are refused where they are not whole or not of a volume, and nothing of the volume is left', async () => {
+    it('are rejected if they are incomplete or not of a volume, and leave no volume behind', async () => {
       const archive = await makeArchive()
       const foreign = pack()
       foreign.entry({ name: 'etc/passwd' }, 'root')
@@ -68,7 +68,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
     it('that end with an error leave no volume behind, and the error passes through', async () => {
       const archive = await makeArchive()
       const error = Object.assign(new TypeError('the file is damaged'), { code: 'EIO' })
-      // Also behind what an unpacker has to read.
+      // Also with an error after the last byte that an unpacker has to read.
       for (const end of [0, 1000, archive.length]) {
         const volume = newId()
         const damaged = async function* () {

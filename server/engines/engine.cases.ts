@@ -158,7 +158,7 @@ function failureCases(get: () => EngineBench): void {
     })
   }
 
-  it('stops waiting when it is aborted; retire removes what is left', async () => {
+  it('stops waiting when it is aborted, and retire removes the rest', async () => {
     const { engine, workload } = get()
     const release = newRelease({ ...workload('never-listens'), startDeadlineSeconds: 600 })
     const cancel = new AbortController()
@@ -194,7 +194,7 @@ function crashCases(get: () => EngineBench): void {
     })
   }
 
-  it('retires the rest when it crashed between stopping and removing', async () => {
+  it('retires the rest after a crash between stopping and removing', async () => {
     const { engine, workload } = get()
     const release = newRelease(workload('web'))
     await engine.start(release, attempt())
@@ -333,7 +333,7 @@ function insideCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('refuses exec where nothing runs', async () => {
+  it('rejects exec if nothing runs', async () => {
     const { engine, commands } = get()
     await assert.rejects(engine.exec(newId(), commands.exitWith('0'), limit()), { reason: 'refused' })
   })

@@ -21,7 +21,7 @@ export function publishingCases(name: string, open: () => Promise<PublishingBenc
       publishedPorts: [{ internalPort: 8080, protocol: 'TCP', hostAddress: '127.0.0.1', hostPort }],
     })
 
-    it('answer on the machine as long as the release is there; a second release is refused the same one', async () => {
+    it('are open on the machine until the release is removed, and a second release cannot have the same one', async () => {
       const { engine, answers } = bench
       const hostPort = await bench.freePort()
       const onMachine = { replica: '', address: '127.0.0.1', port: hostPort }

@@ -128,7 +128,7 @@ function onceCases(get: () => TaskBench): void {
     })
   }
 
-  it('begins at its moment, with all else done before, and its network made again where somebody took it', async () => {
+  it('prepares a punctual run completely before its start, and recreates its network holder if it is gone', async () => {
     const { engine, task } = get()
     const release = newTask({ ...task('works'), isPunctual: true })
     const run = newId()
@@ -152,7 +152,7 @@ function onceCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('runs once when the process that is about to begin it stalls and another one takes over', async () => {
+  it('runs once when the process that is about to start it stalls and another one takes over', async () => {
     const { engine, another, task } = get()
     const release = newTask(task('works'))
     const run = newId()

@@ -59,7 +59,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
     })
 
-    it('what is copied goes on where the copy is given up, and nothing is left standing still', async () => {
+    it('resumes paused services when a copy is cancelled', async () => {
       const [source, target] = [withVolume(), withVolume()]
       await bench.engine.start(source, attempt())
       await bench.write(source, 'here')

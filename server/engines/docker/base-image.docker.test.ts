@@ -64,7 +64,7 @@ describe('base images of builds', { skip }, () => {
     }
   }
 
-  it('are fetched once, recorded before, and then built on without a registry', async () => {
+  it('are fetched once, recorded first, and then used without a registry', async () => {
     const image = await put('open')
     const reference = `${registry.host}/team/web@${image.digest}`
     const name = await engine.fetchBaseImage(`${registry.host}/team/web:open`, note, attempt)
@@ -79,7 +79,7 @@ describe('base images of builds', { skip }, () => {
     assert.equal(registry.asked.slice(asked).length, 1, 'the tag is asked again, and nothing else')
   })
 
-  it('created on the engine are built on without their registry', async () => {
+  it('created on the engine need no registry', async () => {
     const name = `${registry.host}/team/made:1`
     await makeSmallImage(socketPath, name)
     registry.asked.length = 0

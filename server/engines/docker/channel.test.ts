@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Channel } from './channel.ts'
 
 describe('a channel', () => {
-  it('makes writers wait while it is full and keeps their order', async () => {
+  it('blocks writers while it is full, and keeps their order', async () => {
     const end = new AbortController()
     const channel = new Channel<number>(2, end.signal)
     let written = 0
@@ -25,7 +25,7 @@ describe('a channel', () => {
     assert.deepEqual(read, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  it('ends readers and writers when it is aborted', async () => {
+  it('ends its readers and writers when it is aborted', async () => {
     const end = new AbortController()
     const channel = new Channel<number>(1, end.signal)
     const reading = (async () => {

@@ -11,8 +11,8 @@ import { volumeName } from './labels.ts'
 const spec = (changes: Partial<LongRunning> = {}, release = newRelease({ ...fakeWorkload('web:1'), ...changes })) =>
   containerSpec(release, 1, { instance: 'here', withInit: true })
 
-describe('the container made of a release', () => {
-  it('has these members of HostConfig and no other', () => {
+describe('the container of a release', () => {
+  it('has these members of HostConfig and no others', () => {
     const volume = { id: newId(), mountPoint: '/data', sizeGiB: 1 }
     const release = newRelease({ ...fakeWorkload('web'), cpuMilli: 250, memoryMiB: 64, storage: [volume] })
     assert.deepEqual(hostConfig(release, true), {
@@ -31,7 +31,7 @@ describe('the container made of a release', () => {
     })
   })
 
-  it('has these members and no other, whatever else the workload carries', () => {
+  it('has these members and no others, whatever else the workload contains', () => {
     const extra = {
       privileged: true,
       HostConfig: { Privileged: true },
@@ -55,26 +55,26 @@ describe('the container made of a release', () => {
     assert.equal(JSON.stringify(spec({}, release)).includes('rivileged"'), false)
   })
 
-  it('has the labels of users below a word of ours, where they can pass for none of ours', () => {
+  it('prefixes labels of users, so that none passes for a platform label', () => {
     const labels = spec({ labels: { team: 'shop', 'quayside.instance': 'other' } }).Labels ?? {}
     assert.equal(labels['quayside.label.team'], 'shop')
     assert.equal(labels['quayside.label.quayside.instance'], 'other')
     assert.deepEqual([labels['quayside.instance'], 'team' in labels], ['here', false])
   })
 
-  it('passes entrypoint and arguments on unchanged, and an entrypoint drops the image’s command', async () => {
+  it('passes entrypoint and arguments unchanged, and an entrypoint replaces the image’s command', async () => {
     assert.deepEqual(spec({ arguments: ['--privileged', ';id', '$HOME'] }).Cmd, ['--privileged', ';id', '$HOME'])
     assert.equal('Cmd' in spec(), false)
     assert.deepEqual(spec({ entrypoint: ['/run'] }).Cmd, [])
   })
 
-  it('puts secrets into the environment and nowhere else', () => {
+  it('contains secrets only in its environment variables', () => {
     const made = spec({ variables: { A: 'x=y', B: new Secret('canary') } })
     assert.deepEqual(made.Env, ['A=x=y', 'B=canary'])
     assert.equal(JSON.stringify({ ...made, Env: [] }).includes('canary'), false)
   })
 
-  it('refuses variables that Docker would drop or break', () => {
+  it('rejects variables that Docker would drop or change', () => {
     for (const name of ['', 'A B', 'A=B', 'A\nB', 'A\0'])
       assert.throws(() => spec({ variables: { [name]: 'x' } }), { reason: 'refused' })
     const hidden = { A: new Secret('canary\0') }
@@ -84,7 +84,7 @@ describe('the container made of a release', () => {
     )
   })
 
-  it('refuses paths that lead elsewhere', () => {
+  it('rejects paths that escape their directory', () => {
     for (const path of ['/', '', 'data', '/data/../etc', '/data/', '//data', '/proc/1', '/sys', '/dev/shm', '/a\0b']) {
       const refused = { reason: 'refused' }
       assert.throws(() => spec({ storage: [{ id: newId(), mountPoint: path, sizeGiB: 1 }] }), refused, path)
@@ -92,7 +92,7 @@ describe('the container made of a release', () => {
     }
   })
 
-  it('keeps the name that people gave in a label', () => {
+  it('keeps the service’s name in a label', () => {
     const release = newRelease(fakeWorkload('web'), { displayName: 'a b; $(id)' })
     assert.equal(spec({}, release).Labels?.['quayside.name'], 'a b; $(id)')
   })

@@ -17,7 +17,7 @@ const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 before(() => importTestImage(socketPath, image))
 after(() => removeTestImage(socketPath, image))
 
-test('a copy of a sparse file far larger than the disk ends above the floor and leaves nothing behind', async (t) => {
+test('a copy of a sparse file larger than the disk stops above the floor and leaves nothing behind', async (t) => {
   const bench = await openDockerBench({ socketPath, image })
   t.after(() => bench.close())
   const storage = [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
@@ -30,7 +30,7 @@ test('a copy of a sparse file far larger than the disk ends above the floor and 
   const info = await daemon.json({ method: 'GET', path: '/info', signal: limit() })
   const directory = 'DockerRootDir' in info ? String(info.DockerRootDir) : ''
   const { bavail, bsize } = await statfs(directory)
-  // Half a gigabyte may be written before the floor.
+  // Half a gigabyte may be written until the floor is reached.
   const floorBytes = bavail * bsize - 512 * 1024 ** 2
   const engine = new DockerEngine({ socketPath, instance: bench.instance, clock: systemClock, floorBytes })
   const owner = { service: newId(), environment: newId() }

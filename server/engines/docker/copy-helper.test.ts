@@ -6,7 +6,7 @@ import { makeReader } from './copy-helper.ts'
 import { label, volumeName } from './labels.ts'
 import { pretend } from './test-daemon.ts'
 
-/** Has a helper made by a daemon in which the volume has these labels then; gives the calls. */
+/** Creates a helper in a daemon whose volume has these labels by then. Returns the calls. */
 async function makeOne(labels: object | undefined): Promise<string[]> {
   const calls: string[] = []
   const id = newId()
@@ -26,8 +26,8 @@ async function makeOne(labels: object | undefined): Promise<string[]> {
   return calls
 }
 
-test('a volume that was removed at the last moment is not read as an empty one', async () => {
+test('a volume that is removed at the last moment is not read as an empty one', async () => {
   assert.deepEqual(await makeOne({ [label.instance]: 'ours' }), ['POST /containers/create', 'GET /volumes/NAME'])
-  // Made by Docker itself, for the helper.
+  // Docker itself created this volume for the helper.
   await assert.rejects(makeOne({}), { name: 'EngineError', reason: 'refused', message: /was removed/ })
 })

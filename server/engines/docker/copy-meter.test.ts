@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { pack } from 'tar-stream'
 import { metered } from './copy-meter.ts'
 
-/** Two files; the second has nothing but zeros. */
+/** Two files; the second contains only zeros. */
 async function makeArchive(): Promise<Buffer> {
   const tar = pack()
   tar.entry({ name: 'first' }, 'content')
@@ -35,7 +35,7 @@ test('an archive passes through unchanged and is counted, however it is split', 
   assert.equal(await pass(padded, 1000), padded.length)
 })
 
-test('an archive that breaks off anywhere is an error: between two files, and in a file of zeros', async () => {
+test('an archive that ends early is an error, between two files and inside a file of zeros', async () => {
   for (const end of [0, 100, 512, 700, 1024, 1536, 1536 + 2048, 1536 + 5120, archive.length - 1]) {
     await assert.rejects(
       pass(archive.subarray(0, end), 1000),

@@ -18,7 +18,7 @@ describe('an engine on ext4 with few inodes', { skip: (await whyNoPrivateEngine(
   })
   after(() => small?.close())
 
-  it('tells which service takes them with empty files, and has them back when its layer goes', async () => {
+  it('reports which service used them up with empty files, and regains them when its layer is removed', async () => {
     const { engine, workload } = await openDockerBench({ socketPath: small.socketPath, image })
     const storage = [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
     const [full, layered, modest] = [0, 1, 2].map(() =>
@@ -26,7 +26,7 @@ describe('an engine on ext4 with few inodes', { skip: (await whyNoPrivateEngine(
     )
     assert.ok(full && layered && modest)
     for (const release of [full, layered, modest]) await engine.start(release, attempt())
-    /** Empty files, until no inode is left or there are so many; each tenth has a second name. */
+    /** Creates empty files until no inode is left or `count` exist. Each tenth gets a hard link. */
     const make = async (service: string, directory: string, count: number) => {
       const program =
         `for (let i = 0; i < ${count}; i++) { fs.writeFileSync('${directory}/f' + i, ''); if (i % 10 === 0) ` +
@@ -54,7 +54,7 @@ describe('an engine on ext4 with few inodes', { skip: (await whyNoPrivateEngine(
     }))
     const found = fullInodes(counts, { storages, releases }, mostInodes(space))
     assert.deepEqual([...found.services.keys()].sort(), [full.service, layered.service].sort())
-    // With no inode left, the engine still ends what runs.
+    // Without a free inode the engine can still stop containers.
     await engine.retire(layered.service, undefined, attempt())
     await engine.retire(full.service, undefined, attempt())
     const left = await engine.diskSpace(limit())

@@ -34,7 +34,7 @@ describe('the connection to the Docker daemon', () => {
       pretend(listener, (daemon) => assert.rejects(get(daemon), { name: 'EngineError', reason: 'unreachable' })))
   }
 
-  it('reports the daemon’s own message when it refuses', () =>
+  it('reports the daemon’s own message when the daemon rejects a request', () =>
     pretend(
       (_request, response) => void response.writeHead(409).end('{"message":"name is taken"}'),
       (daemon) =>
@@ -65,7 +65,7 @@ describe('the connection to the Docker daemon', () => {
         }),
     ))
 
-  it('looks for the container before it creates a second one, whatever the first answer was', async () => {
+  it('looks for the container before it creates a second one, whatever the first response was', async () => {
     const answers = [
       (create: boolean) => (create ? [500, '{"message":"no space left"}'] : [404, '{}']),
       (create: boolean) => (create ? [201, 'garb'] : [404, '{}']),

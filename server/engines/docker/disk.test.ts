@@ -49,7 +49,7 @@ const answers: Readonly<Record<string, object>> = {
   },
 }
 
-test('disk reports owners, unshared sizes and reclaimable space from the daemon’s answer', async (t) => {
+test('disk reports owners, unshared sizes and reclaimable space from the daemon’s response', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-disk-'))
   const asked: string[] = []
   let isMeasuring = false

@@ -29,7 +29,7 @@ const without = skip || (await whyNoRegistry())
 
 engineImagesCases('docker', open, without)
 
-test('an image that somebody else named, or that a container uses, is not removed', { skip: without }, async (t) => {
+test('an image with another name, or used by a container, is not removed', { skip: without }, async (t) => {
   const { engine, login, image, push, close } = await open()
   t.after(close)
   const signal = AbortSignal.timeout(60_000)

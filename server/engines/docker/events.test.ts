@@ -20,9 +20,7 @@ const started = (service: string, instance = 'one'): string =>
     Actor: { ID: `of-${service}`, Attributes: { [label.instance]: instance, [label.service]: service } },
   })
 
-/**
- * Events whose listeners can all be stopped, since a connection is reopened while anybody listens.
- */
+/** Events whose listeners can all be stopped: a connection is reopened while any remains. */
 class HeardEvents extends Events {
   readonly #stops: (() => void)[] = []
 
@@ -70,7 +68,7 @@ function told(
       try {
         await work({ events, lines, heard, daemon, clock, shift })
       } finally {
-        // Without listeners and recent questions it opens no further connection.
+        // Without listeners and recent requests it opens no further connection.
         events.stopAll()
         shift(60_000)
       }
@@ -114,7 +112,7 @@ test('a broken connection is reopened, and every listener is notified', () =>
     assert.equal(lines[1]?.query.get('since'), null)
   }))
 
-test('after a connection that ended on time the next one reports the events between, and nobody has to look', () =>
+test('after a connection that ended on time the next one reports the events between, so no look is needed', () =>
   told(async ({ events, lines, heard, shift }) => {
     const own: (ContainerEvent | undefined)[] = []
     events.listen('a', (event) => void own.push(event))
@@ -130,7 +128,7 @@ test('after a connection that ended on time the next one reports the events betw
     assert.equal(heard.length, 2)
   }))
 
-test('an observation stays valid until an event, a broken connection, or ten seconds', () =>
+test('an observation is valid until an event, a broken connection, or ten seconds', () =>
   told(async ({ events, lines, daemon, clock, shift }) => {
     const host = {
       daemon,
@@ -175,13 +173,13 @@ test('an observation stays valid until an event, a broken connection, or ten sec
     assert.equal(lists, 6)
   }))
 
-test('a repeated look waits for news while the daemon reports events', () =>
+test('a repeated look waits for an event while the daemon sends events', () =>
   told(async ({ events, lines }) => {
     const news = events.news('a')
     const other = events.news('b')
     const signal = AbortSignal.timeout(60_000)
     const [never, now] = [3_600_000, 1]
-    // A new line is news, too. The wait begins before there can be one.
+    // A new connection counts as an event. The wait begins before it can exist.
     const line = news.wait({ toldMs: never, untoldMs: never }, signal)
     await other.wait({ toldMs: never, untoldMs: now }, signal)
     other.stop()

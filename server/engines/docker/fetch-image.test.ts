@@ -9,7 +9,7 @@ import { type Misbehaviour, makeImage, sha256, tarOf } from './registry/test-reg
 const [small, large] = [await tarOf('small'), await tarOf(Buffer.alloc(3_000_000))]
 
 describe('fetching images', () => {
-  it('loads an image once, under a name that holds its digest', async () => {
+  it('loads an image once, under a name that contains its digest', async () => {
     await using bench = await openFetchBench()
     const { docker, registry, name } = bench
     const image = await makeImage({ layers: [await tarOf('a'), await tarOf('b'), await tarOf('a')] })
@@ -22,7 +22,7 @@ describe('fetching images', () => {
     assert.match(docker.lines.join(), /^The image is there: 3 layers, 0\.0 MB fetched\.$/)
   })
 
-  it('fetches an image once for all who want it at the same time', async () => {
+  it('fetches an image once for concurrent callers', async () => {
     await using bench = await openFetchBench()
     const image = await makeImage()
     bench.registry.put(image)
@@ -30,7 +30,7 @@ describe('fetching images', () => {
     assert.equal(bench.docker.loaded.length, 1)
   })
 
-  it('fetches only the layers that no image of the engine begins with, and all when that one went meanwhile', async () => {
+  it('fetches only layers that no local image begins with, and all of them if that image was removed meanwhile', async () => {
     const [base, own] = [await tarOf('base'), await tarOf('own')]
     const image = await makeImage({ layers: [base, own] })
     for (const loads of ['whole', 'gone'] as const) {
@@ -66,7 +66,7 @@ describe('fetching images', () => {
     }
   })
 
-  it('reuses no layer of an image without a reference, such as a previous build of another organization', async () => {
+  it('reuses no layer of an image without a reference, such as an old build of another organization', async () => {
     const secret = await tarOf('secret')
     const image = await makeImage({ layers: [secret, await tarOf('own')] })
     const packed = sha256(gzipSync(secret))
@@ -120,7 +120,7 @@ describe('fetching images', () => {
     'more bytes': (bytes) => say(Buffer.concat([bytes, bytes])),
   }
   for (const [name, lie] of Object.entries(lies)) {
-    it(`does not take ${name} than the digest says, and says so after three tries`, async () => {
+    it(`rejects ${name} than the digest promises after three tries`, async () => {
       await using bench = await openFetchBench()
       const layer = gzipSync(await tarOf('hello'))
       const image = await makeImage()
@@ -136,7 +136,7 @@ describe('fetching images', () => {
     })
   }
 
-  it('does not take a manifest or a configuration with another digest', async () => {
+  it('rejects a manifest or a configuration with another digest', async () => {
     for (const kind of ['manifests', 'blobs']) {
       await using bench = await openFetchBench()
       const image = await makeImage()
@@ -147,7 +147,7 @@ describe('fetching images', () => {
     }
   })
 
-  it('gives up a registry that trickles', async () => {
+  it('times out on a registry that sends too slowly', async () => {
     let now = 0
     // Each piece takes longer than the last one may.
     await using bench = await openFetchBench({ monotonic: () => (now += 20_000) })
@@ -161,7 +161,7 @@ describe('fetching images', () => {
     await assert.rejects(bench.fetch(image), { reason: 'registry-away', message: /it sent \d+ bytes in \d+ s/ })
   })
 
-  it('fetches nothing of an image whose manifest names more than an image may take', async () => {
+  it('fetches no layer when the manifest exceeds the size limit for images', async () => {
     await using bench = await openFetchBench({ maxImageBytes: 1_000_000 })
     const image = await makeImage({
       layers: [small, large],
@@ -180,7 +180,7 @@ describe('fetching images', () => {
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ] as const) {
-    it(`ends the unpacking of ${name} where it gets too large, and keeps nothing`, async () => {
+    it(`stops unpacking ${name} at the size limit, and keeps nothing`, async () => {
       await using bench = await openFetchBench({ maxImageBytes: 1_000_000 })
       const image = await makeImage({ layers: [large], compress })
       bench.registry.put(image)
@@ -189,7 +189,7 @@ describe('fetching images', () => {
     })
   }
 
-  it('removes what takes more than it may together with the layers that were there', async () => {
+  it('removes an image whose layers exceed the size limit together with layers it already had', async () => {
     for (const [size, isKept] of [
       [2 * 1024 ** 3, true],
       [2.5 * 1024 ** 3, false],
@@ -208,7 +208,7 @@ describe('fetching images', () => {
     }
   })
 
-  it('ends where less stays free on the disk than has to, and keeps nothing', async () => {
+  it('stops when free disk space falls below the floor, and keeps nothing', async () => {
     await using bench = await openFetchBench({ floorBytes: 2 ** 60 })
     const image = await makeImage()
     bench.registry.put(image)
@@ -220,7 +220,7 @@ describe('fetching images', () => {
     assert.equal(bench.docker.loaded.length, 0)
   })
 
-  it('says in words that the disk of the engine is full', async () => {
+  it('says clearly that the engine’s disk is full', async () => {
     const loads: TestDockerOptions['loads'] = (request, response) => {
       request.resume()
       request.on('end', () => response.end('{"error":"failed to register layer: write /x: no space left on device"}\n'))
@@ -234,7 +234,7 @@ describe('fetching images', () => {
     })
   })
 
-  it('takes a daemon that breaks off for the engine being away, not for the registry', async () => {
+  it('reports the engine as away when the daemon breaks the connection, not the registry', async () => {
     await using bench = await openFetchBench({ loads: (request) => void request.socket.destroy() })
     const image = await makeImage()
     bench.registry.put(image)

@@ -9,7 +9,7 @@ import { pretend } from './test-daemon.ts'
 
 const metering = { count: () => {}, broken: 'refused' } as const
 
-/** Unpacks an archive in a fake daemon that answers like this. */
+/** Unpacks an archive in a fake daemon with this response. */
 const unpackAt = (listener: RequestListener, archive: AsyncIterable<Uint8Array>) =>
   pretend(listener, async (daemon) => {
     const signal = AbortSignal.timeout(60_000)
@@ -29,7 +29,7 @@ test('an error at the end of an archive is reported even if the daemon has alrea
   const damaged = async function* () {
     yield archive
     await isAnswered
-    // Until the answer has been read.
+    // Waits until the response has been read.
     for (let turns = 0; turns < 100; turns++) await setImmediate()
     throw new TypeError('the last part is damaged')
   }
@@ -40,7 +40,7 @@ test('an error at the end of an archive is reported even if the daemon has alrea
   await assert.rejects(unpackAt(isContent, damaged()), /the last part is damaged/)
 })
 
-test('a full disk is reported as such, and any other refusal with the daemon’s own message', async () => {
+test('a full disk is reported as such, and any other rejection with the daemon’s own message', async () => {
   const archive = await makeArchive()
   const given = async function* () {
     yield archive

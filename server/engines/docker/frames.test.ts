@@ -25,7 +25,7 @@ async function read(bytes: Buffer, size: number): Promise<unknown[]> {
 }
 
 describe('the output of a container', () => {
-  it('is the same however the bytes are cut', async () => {
+  it('is the same however the bytes are split', async () => {
     const bytes = Buffer.concat([
       frame(1, `${at(1)} hello world\n`),
       frame(2, `${at(2)} grüße\r\n`),
@@ -42,7 +42,7 @@ describe('the output of a container', () => {
       assert.deepEqual(await read(bytes, size), expected, `cut every ${size}`)
   })
 
-  it('joins the parts of a long line, also when they divide a character and the other stream comes between', async () => {
+  it('joins the parts of a long line, even if they split a character or the other stream comes between', async () => {
     const long = Buffer.from('ä'.repeat(20))
     const bytes = Buffer.concat([
       frame(1, Buffer.concat([Buffer.from(`${at(1)} `), long.subarray(0, 21)])),
@@ -55,7 +55,7 @@ describe('the output of a container', () => {
     ])
   })
 
-  it('gives a line without end in pieces', async () => {
+  it('splits a line without an end into pieces', async () => {
     const part = 'x'.repeat(128 * 1024)
     const bytes = Buffer.concat([1, 2, 3].map((second) => frame(1, `${at(second)} ${part}`)))
     const lines = await read(bytes, 4096)
@@ -65,13 +65,13 @@ describe('the output of a container', () => {
     )
   })
 
-  it('is asked for by a moment that keeps its nanoseconds', () => {
+  it('is requested from a time with nanoseconds', () => {
     assert.equal(unixTime('2026-11-21T11:07:47.781925097Z'), '1795259267.781925097')
     assert.equal(unixTime('1970-01-01T00:00:01.5Z'), '1.500000000')
     assert.throws(() => unixTime('yesterday'), RangeError)
   })
 
-  it('is given once, though Docker repeats lines and stamps the two streams apart', async () => {
+  it('contains each line once, although Docker repeats lines and stamps the two streams separately', async () => {
     const line = (stream: 'stdout' | 'stderr', second: number): TimedLine => ({ at: at(second), stream, text: '' })
     async function* told() {
       yield* [line('stdout', 1), line('stdout', 2), line('stdout', 4), line('stderr', 3)]
@@ -84,7 +84,7 @@ describe('the output of a container', () => {
     assert.deepEqual(cursor, { stdout: at(5), stderr: at(3) })
   })
 
-  it('is asked for again from the stream that is behind, at most a second', () => {
+  it('is requested again from the stream that is behind, by at most a second', () => {
     assert.equal(sinceOf(cursorAt()), undefined)
     assert.equal(sinceOf(cursorAt('1970-01-01T00:00:09.100000000Z')), '9.100000000')
     assert.equal(

@@ -2,14 +2,14 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect'
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node'
 import { Health } from '../../lib/grpc/health_pb.ts'
 
-/** Answers of `grpc.health.v1.Health/Check`, by their numbers. */
+/** Statuses of `grpc.health.v1.Health/Check`, by number. */
 const servingStatus = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const
-/** An answer is one number. */
+/** The response holds one number. */
 const maxAnswerBytes = 16 * 1024
 
 /**
- * Asks the standard gRPC health service without TLS. Returns its status by name, or what else the
- * server said.
+ * Calls the standard gRPC health service without TLS. Returns the name of its status, or a text
+ * for any other response of the server.
  */
 export async function probeGrpc(host: string, port: number, service: string, signal: AbortSignal): Promise<string> {
   const baseUrl = `http://${host}:${port}`
@@ -25,7 +25,7 @@ export async function probeGrpc(host: string, port: number, service: string, sig
     return servingStatus[status] ?? `status ${status}`
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error
-    // The system's own error says more: that nothing listens there, for example.
+    // The system's error is more precise, for example when nothing listens on the port.
     if (error.cause instanceof Error) throw error.cause
     if (error.code === Code.Canceled) signal.throwIfAborted()
     return `gRPC status ${error.code}`

@@ -33,7 +33,7 @@ function after(found: readonly string[], commands: readonly (readonly string[])[
   return all
 }
 
-test('closing makes a chain, and leads builds and environments to it', () => {
+test('closing creates a chain and sends the traffic of builds and environments through it', () => {
   const commands = said(closingCommands(rules, metadata))
   assert.equal(commands[0], '-N QUAYSIDE-METADATA')
   assert.equal(
@@ -46,7 +46,7 @@ test('closing makes a chain, and leads builds and environments to it', () => {
   ])
 })
 
-test('closing adds what is missing, and leaves what is there', () => {
+test('closing adds the missing rules and keeps the existing ones', () => {
   for (const { guard } of planGuards({ metadata: 'closed', host: [ssh, range] }, machine)) {
     const closed = after(rules, closingCommands(rules, guard))
     assert.deepEqual(closingCommands(closed, guard), [])
@@ -60,7 +60,7 @@ test('closing adds what is missing, and leaves what is there', () => {
   }
 })
 
-test('opening takes the ways away, and does nothing if there are none', () => {
+test('opening removes the jumps, and does nothing if there are none', () => {
   for (const { guard } of planGuards({ metadata: 'closed', host: [ssh] }, machine)) {
     const closed = after(rules, closingCommands(rules, guard))
     const twice = [...closed, `-A ${guard.ways[0]} -j ${guard.chain}`]
@@ -74,7 +74,7 @@ test('opening takes the ways away, and does nothing if there are none', () => {
   assert.deepEqual(openingCommands([], metadata), [])
 })
 
-test('two installations share the rules of the host, each with ports of its own', () => {
+test('two installations share the rules of the host, each with its own ports', () => {
   const [first, second] = ['a', 'b'].map((instance) => hostGuard('iptables', bridges, instance, [ssh]))
   assert.ok(first && second)
   const both = [first, second].reduce((found, guard) => after(found, closingCommands(found, guard)), rules)
@@ -95,7 +95,7 @@ test('two installations share the rules of the host, each with ports of its own'
   assert.deepEqual(ports(after(later, openingCommands(later, changed))), ports(later))
 })
 
-test('removing deletes the rules of one installation, and the chain with the last of them', () => {
+test('removing deletes the rules of one installation, and the chain with the last installation', () => {
   const [first, second] = ['a', 'b'].map((instance) => hostGuard('iptables', bridges, instance, [ssh]))
   assert.ok(first && second)
   const both = [first, second].reduce((found, guard) => after(found, closingCommands(found, guard)), rules)
@@ -125,7 +125,7 @@ test('rules distinguish packets on the bridge of builds only if the filter sees 
   ])
 })
 
-test('a Docker that makes no rules gets none', () => {
+test('a Docker that makes no rules is left alone', () => {
   const none = /Docker makes no rules/
   assert.throws(() => checkDockersRules(rules, 'br0'), none)
   assert.throws(

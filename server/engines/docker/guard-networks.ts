@@ -13,18 +13,18 @@ import {
   removalCommands,
 } from './packet-filter.ts'
 
-/** The networks of all environments have bridges that begin so. */
+/** The prefix of the bridges of all environments. */
 const bridgesOfEnvironments = 'qs-+'
 
 interface Machine {
   readonly bridge: string
   readonly instance: string
-  /** Whether the packet filter sees what a bridge passes between two of its ports. */
+  /** Whether the packet filter sees traffic between two ports of the same bridge. */
   readonly seesBridged: boolean
   readonly hasIpv6: boolean
 }
 
-/** Pure: every chain of ours, and whether it is wanted. */
+/** Pure: lists all of Quayside's chains, each with whether it is needed. */
 export function planGuards(
   wanted: NetworkGuards,
   machine: Machine,
@@ -48,9 +48,9 @@ interface Owner {
 }
 
 /**
- * Sets the rules of the packet filter for containers of environments and for what runs on the
- * engine's default network, as build steps do. Returns whether something was changed. Throws an
- * Error with the reason if it cannot: not root, no `iptables`, a Docker that makes no rules.
+ * Sets the packet filter rules for the containers of environments and for the engine's default
+ * network, which build steps use. Returns whether anything changed. Throws an Error with the
+ * reason if it cannot: not root, no `iptables`, or a Docker that makes no rules.
  */
 export async function guardNetworks(owner: Owner, wanted: NetworkGuards, signal: AbortSignal): Promise<boolean> {
   const machine = await lookAround(owner, signal)
@@ -65,8 +65,8 @@ export async function guardNetworks(owner: Owner, wanted: NetworkGuards, signal:
 }
 
 /**
- * Removes the rules of this installation, and all of Quayside's rules if no other installation is
- * on the engine. Returns the calls that it made; with `dryRun`, the calls that it would make.
+ * Removes the rules of this installation, or all of Quayside's rules if no other installation uses
+ * the engine. Returns the calls that it made. With `dryRun`, returns the calls that it would make.
  * Throws as `guardNetworks` does.
  */
 export async function removeGuards(
@@ -99,7 +99,7 @@ async function lookAround({ daemon, instance }: Owner, signal: AbortSignal): Pro
 }
 
 async function defaultBridge(daemon: DockerDaemon, signal: AbortSignal): Promise<string> {
-  // The shape is that of Docker's published API.
+  // Docker's published API guarantees this shape.
   const { Options } = (await daemon.json({ method: 'GET', path: '/networks/bridge', signal })) as {
     Options?: Readonly<Record<string, string>>
   }

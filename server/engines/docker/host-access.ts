@@ -4,9 +4,10 @@ import type { Guard } from './packet-filter.ts'
 const refused = { iptables: 'icmp-port-unreachable', ip6tables: 'icmp6-port-unreachable' } as const
 
 /**
- * Pure: refuses connections from these bridges to the machine itself, except to the open ports of
- * this installation and to port 53, because a machine may be its containers' resolver. Replies to
- * the machine's own connections pass, as do ICMP messages: IPv6 finds neighbours with them.
+ * Pure: returns the chain that rejects connections from these bridges to the machine itself. It
+ * accepts the open ports of this installation and port 53, because a machine may be its
+ * containers' resolver. It also accepts replies to the machine's own connections, and ICMP, which
+ * IPv6 needs to find neighbours.
  */
 export function hostGuard(
   program: Guard['program'],

@@ -1,10 +1,10 @@
 import { EngineError } from '../engine.ts'
 
-/** A reference taken apart, as Docker understands it. */
+/** The parts of an image reference, as Docker understands it. */
 export interface ImageReference {
-  /** Where its registry answers, `docker.io` where none is named. */
+  /** The registry's host; `docker.io` by default. */
   readonly host: string
-  /** Host and path, with what Docker leaves out for short: `docker.io/library/nginx`. */
+  /** Host and path in full, with the parts that may be omitted: `docker.io/library/nginx`. */
   readonly name: string
   readonly tag: string | undefined
   readonly digest: string | undefined
@@ -18,14 +18,14 @@ const grammar = new RegExp(
 )
 
 /**
- * Names below `invalid` (RFC 2606) are the engine's own for what was fetched: nobody may ask for
- * another's image by them.
+ * Hosts below `invalid` (RFC 2606) are reserved for the engine's own names of fetched images. Users
+ * must not reach another user's image by such a name.
  */
 const isReserved = (host: string): boolean => /(?:^|\.)invalid(?::\d+)?$/i.test(host)
 
 /**
- * Throws EngineError('refused') for what is no reference. What passes may stand in a path of the
- * daemon.
+ * Parses a reference. Throws EngineError('refused') if it is invalid. A valid reference is safe in
+ * a path of the daemon's API.
  */
 export function parseReference(text: string): ImageReference {
   const [, given, path = '', tag, digest] = grammar.exec(text) ?? []
@@ -47,5 +47,5 @@ export function parseReference(text: string): ImageReference {
   return { host: isHub ? 'docker.io' : given, name, tag, digest }
 }
 
-/** Whether it is the id of an image on an engine, which no registry knows. */
+/** Whether a reference is the id of an image on an engine. No registry knows such ids. */
 export const isImageId = (reference: string): boolean => /^sha256:[0-9a-f]{64}$/.test(reference)

@@ -6,7 +6,7 @@ import { listInstallation } from './installation.ts'
 
 const baseRepository = 'base.quayside.invalid/image'
 
-test('an installation has the names that its builds left on base images, and no others', async () => {
+test('an installation owns the tags of its own builds on base images, and no others', async () => {
   const own = `${baseRepository}:one-0123`
   const images = [{ RepoTags: [own, `${baseRepository}:two-0123`, `${baseRepository}:one2-0123`] }, { RepoTags: null }]
   const json = async ({ path }: { readonly path: string }): Promise<unknown> =>

@@ -6,19 +6,19 @@ import { label, labelFilter } from './labels.ts'
 import { holderImage } from './network-holder.ts'
 
 /**
- * All that an installation has on the engine: names of containers, networks and volumes, and tags
- * of images.
+ * Everything that an installation has on the engine: names of containers, networks and volumes, and
+ * tags of images.
  */
 export interface InstallationThings {
   readonly containers: readonly string[]
   readonly networks: readonly string[]
   readonly volumes: readonly string[]
   readonly images: readonly string[]
-  /** Whether another installation has something there, too. */
+  /** Whether another installation uses the engine, too. */
   readonly isShared: boolean
 }
 
-/** Where builds keep names of their base images, each with the installation before it. */
+/** The repository in which builds tag their base images. Tags begin with the installation. */
 const baseRepository = 'base.quayside.invalid/image'
 
 interface Owner {
@@ -32,8 +32,8 @@ interface Labelled {
 }
 
 /**
- * Lists what carries the installation's label, the images that were built for `services` or for a
- * service that a label names, names that its builds left on base images, and images of the platform
+ * Lists the objects with the installation's label, the images that were built for `services` or for
+ * a service that a label names, the tags of its builds on base images, and images of the platform
  * itself that no other installation uses.
  */
 export async function listInstallation(
@@ -52,7 +52,7 @@ export async function listInstallation(
       listed(daemon, '/volumes', filters, signal),
     ]),
   ])
-  // The shape is that of Docker's published API.
+  // Docker's published API guarantees this shape.
   const isShared = (others.flat() as Labelled[]).some(({ Labels }) => Labels?.[label.instance] !== instance)
   const known = new Set([...services, ...containers.map(({ Labels }) => Labels[label.service] ?? '')])
   const images = (await listed(daemon, '/images/json', {}, signal)) as readonly { RepoTags?: string[] | null }[]
@@ -77,10 +77,10 @@ async function listed(
   signal: AbortSignal,
 ): Promise<readonly Labelled[]> {
   const answer = await daemon.json({ method: 'GET', path, query: { filters }, signal })
-  // Docker puts volumes into an object.
+  // Docker wraps the list of volumes in an object.
   const list: unknown = path === '/volumes' ? Object(answer).Volumes : answer
   if (!Array.isArray(list)) throw new EngineError('unreachable', `Docker answered ${path} with something else`)
-  // The shape is that of Docker's published API.
+  // Docker's published API guarantees this shape.
   return list as readonly Labelled[]
 }
 
@@ -92,7 +92,7 @@ export async function removeInstallation(
 ): Promise<void> {
   const remove = (path: string, query: Readonly<Record<string, boolean>> = {}) =>
     absent(daemon.send({ method: 'DELETE', path, query, signal, timeoutMs: 120_000 }))
-  // Containers first: they hold the rest.
+  // Containers first: they use the other objects.
   for (const name of things.containers) await remove(`/containers/${name}`, { force: true, v: true })
   for (const name of things.networks) await remove(`/networks/${name}`)
   for (const name of things.volumes) await remove(`/volumes/${name}`)

@@ -5,10 +5,10 @@ import { isLongUp, KnownStates } from './known-states.ts'
 import { sampleState } from './sample-state.ts'
 
 const listed = (Status: string, IPAddress = '172.18.0.2', State = 'running'): ContainerInfo =>
-  // Only what is read of the daemon's answer.
+  // Only the parts of the daemon's response that are read.
   ({ Id: 'c1', State, Status, NetworkSettings: { Networks: { n: { IPAddress } } } }) as unknown as ContainerInfo
 
-test('what is up for a minute or more can be known, nothing younger and nothing paused', () => {
+test('isLongUp accepts containers that are up for a minute or more, but no younger or paused ones', () => {
   for (const status of ['Up About a minute', 'Up 2 minutes', 'Up About an hour', 'Up 5 hours', 'Up 3 weeks']) {
     assert.equal(isLongUp(listed(status)), true, status)
   }
@@ -25,7 +25,7 @@ test('what is up for a minute or more can be known, nothing younger and nothing 
   assert.equal(isLongUp(listed('Up 2 minutes', '', 'restarting')), false)
 })
 
-test('a container is asked again after a restart, with another address, and after a long time without a look', () => {
+test('a container is inspected again after a restart, at another address, and after a long gap between looks', () => {
   const states = new KnownStates()
   const state = sampleState()
   const learn = (): void => states.keep([{ listed: listed('Up 2 minutes'), state }])
@@ -40,7 +40,7 @@ test('a container is asked again after a restart, with another address, and afte
   assert.equal(states.find(listed('Up 3 minutes')), undefined)
 })
 
-test('a container to which something happened is asked again', () => {
+test('a container is inspected again after an event', () => {
   const states = new KnownStates()
   const seen = { listed: listed('Up 2 hours'), state: sampleState() }
   for (const id of ['c1', undefined]) {
@@ -53,7 +53,7 @@ test('a container to which something happened is asked again', () => {
   }
 })
 
-test('while it is told what happens, what is up for a moment only is known, too, unless something happened during the look', () => {
+test('with events, the state of a young container is known, too, unless an event arrived during the look', () => {
   const states = new KnownStates()
   const seen = { listed: listed('Up 2 seconds'), state: sampleState() }
   states.begin(0, true)
@@ -74,7 +74,7 @@ test('while it is told what happens, what is up for a moment only is known, too,
   assert.equal(states.find(seen.listed), undefined)
 })
 
-test('a container that never changes in the list is asked again within minutes, should its change not be told', () => {
+test('an unchanged container is inspected again within minutes, in case an event was lost', () => {
   const states = new KnownStates()
   const seen = { listed: listed('Up 2 hours'), state: sampleState() }
   let asked = 0
@@ -82,7 +82,7 @@ test('a container that never changes in the list is asked again within minutes, 
     states.begin(at, false)
     if (!states.find(seen.listed)) {
       asked++
-      // What was asked anew is another object than what was known.
+      // A new inspection returns another object than the cached one.
       seen.state = sampleState()
     }
     states.keep([seen])

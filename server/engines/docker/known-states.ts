@@ -4,34 +4,34 @@ import type { ReplicaState } from './replica-state.ts'
 interface Known {
   readonly state: ReplicaState
   readonly address: string
-  /** When the engine was asked. */
+  /** When the container was inspected. */
   readonly askedMs: number
 }
 
-/** So long after the last look nothing is taken for granted. */
+/** After a gap this long between two looks everything is inspected again. */
 const longestGapMs = 20_000
 /**
- * A list does not show limits that somebody changed. That is told as it happens; should it get
- * lost, each container is asked so often.
+ * The age at which a state is inspected again. A list does not show limits that somebody changed.
+ * An event reports such a change, but events can be lost.
  */
 const oldestMs = 300_000
 
 /**
- * What was learned of containers that run on unchanged, so that a look at all of them costs one
- * list and not a question for each. While the daemon tells of what happens, a container to which
- * nothing happened is as it was. Else the list tells since when it is up, in words: what is up for
- * minutes has not been restarted since a look a moment ago.
+ * Caches the states of unchanged containers, so that a look at all of them costs one list instead
+ * of one request each. While the daemon sends events, a container without an event is unchanged.
+ * Without events the list says in words how long a container is up: one that is up for minutes has
+ * not restarted since the last look.
  */
 export class KnownStates {
   #known = new Map<string, Known>()
   #lookedMs = Number.NEGATIVE_INFINITY
   #isTold = false
-  /** What happened since the look began: an answer may be older. */
+  /** Containers that changed since the look began: their inspected state may be older. */
   readonly #changed = new Set<string | undefined>()
 
   /**
-   * Begins a look at everything; `nowMs` by a monotonic clock; `isTold`: `forget` is called with
-   * what happens.
+   * Begins a look at everything. `nowMs` comes from a monotonic clock. `isTold` says that the
+   * caller passes each event to `forget`.
    */
   begin(nowMs: number, isTold: boolean): void {
     if (nowMs - this.#lookedMs > longestGapMs) this.#known.clear()
@@ -40,7 +40,7 @@ export class KnownStates {
     this.#changed.clear()
   }
 
-  /** Something happened to this container, or nobody knows what happened to which one. */
+  /** Drops the state of a container that changed; of all of them without an id. */
   forget(id: string | undefined): void {
     this.#changed.add(id)
     if (id === undefined) this.#known.clear()
@@ -48,8 +48,8 @@ export class KnownStates {
   }
 
   /**
-   * The state of a listed container where it can only be what it was; undefined: it has to be
-   * asked.
+   * Returns the state of a listed container if it cannot have changed. Undefined: it must be
+   * inspected.
    */
   find(listed: ContainerInfo): ReplicaState | undefined {
     const known = this.#known.get(listed.Id)
@@ -57,7 +57,7 @@ export class KnownStates {
     return isYoung && this.#isSteady(listed) && known.address === addressOf(listed) ? known.state : undefined
   }
 
-  /** What was asked, from now on known; all others are forgotten. */
+  /** Stores the inspected states and drops all others. */
   keep(states: readonly { readonly listed: ContainerInfo; readonly state: ReplicaState }[]): void {
     const isKept = ({ listed, state }: (typeof states)[number]): boolean =>
       state.running && this.#isSteady(listed) && !this.#changed.has(listed.Id) && !this.#changed.has(undefined)
@@ -75,10 +75,13 @@ export class KnownStates {
   }
 }
 
-/** So that those that were asked together are not asked together again. */
+/** Spreads the ages, so that containers do not all expire in the same look. */
 const spreadMs = (id: string): number => (Number.parseInt(id.slice(0, 4), 16) || 0) % (oldestMs / 2)
 
-/** `Up 3 minutes`, and not `Up 12 seconds`, `Up Less than a second` or `Up 2 hours (Paused)`. */
+/**
+ * Accepts `Up 3 minutes`, but not `Up 12 seconds`, `Up Less than a second` or `Up 2 hours
+ * (Paused)`.
+ */
 export const isLongUp = ({ State, Status }: Pick<ContainerInfo, 'State' | 'Status'>): boolean =>
   State === 'running' && /^Up (?:About )?(?:an?|\d+) (?:minute|hour|day|week|month|year)s?$/.test(Status)
 

@@ -2,39 +2,39 @@ import { parseId } from '../../lib/id.ts'
 import type { LongRunning, Release, Task, Volume, Workload } from '../engine.ts'
 import { EngineError } from '../engine.ts'
 
-/** What we write on everything we make, and the only thing by which we find it again. */
+/** Labels of everything that we create on an engine, and the only way to find it again. */
 export const label = {
   instance: 'quayside.instance',
   service: 'quayside.service',
   environment: 'quayside.environment',
   release: 'quayside.release',
   replica: 'quayside.replica',
-  /** How many replicas the release has: what is missing shows. */
+  /** The number of replicas of the release. It shows when one is missing. */
   replicas: 'quayside.replicas',
   ports: 'quayside.ports',
   stopGraceSeconds: 'quayside.stop-grace-seconds',
   liveness: 'quayside.liveness',
-  /** Commands inside the replica, as JSON. */
+  /** Commands to run inside the replica, as JSON. */
   postStart: 'quayside.post-start',
   preStop: 'quayside.pre-stop',
-  /** What the replica was made to have: what somebody changed shows. */
+  /** The limits that the replica was made with. They show when somebody changed one. */
   cpuMilli: 'quayside.cpu-milli',
   memoryMiB: 'quayside.memory-mib',
   name: 'quayside.name',
   storage: 'quayside.storage',
-  /** The volume that a container which never runs helps to make. */
+  /** The volume that this container helps to fill. Such a container never runs. */
   copy: 'quayside.copy',
   ofUser: 'quayside.label',
-  /** One run of a task: what has it is no replica. */
+  /** A run of a task. A container with this label is not a replica. */
   run: 'quayside.run',
-  /** A container that only holds the network of a run. */
+  /** Marks a container that only holds the network of a run. */
   holder: 'quayside.network-holder',
 } as const
 
-/** By name; `true`: whatever its value. */
+/** Labels by name; `true` matches any value. */
 export type Labels = Readonly<Record<string, string | true>>
 
-/** Docker's filter for things of this installation with the given further labels. */
+/** Returns Docker's filter for objects of this installation with the given further labels. */
 export const labelFilter = (instance: string, further: Labels = {}): { label: string[] } => ({
   label: Object.entries<string | true>({ [label.instance]: instance, ...further }).map(([name, value]) =>
     value === true ? name : `${name}=${value}`,
@@ -42,15 +42,15 @@ export const labelFilter = (instance: string, further: Labels = {}): { label: st
 })
 
 /**
- * Names are made of ids alone. The last digits of a release's id are its random ones; the first are
- * a time.
+ * Names contain only ids. The last digits of a release's id are random; the first digits encode a
+ * time.
  */
 export const containerName = (release: Pick<Release, 'id' | 'service'>, replica: number): string =>
   `quay-${safeId(release.service)}-${safeId(release.id).slice(-8)}-${replica}`
 
 export const networkName = (environment: string): string => `quay-env-${safeId(environment)}`
 
-/** Of the network that a container with these labels belongs to. */
+/** Returns the name of the network that a container with these labels belongs to. */
 export const networkNameOf = (labels: Readonly<Record<string, string>>): string =>
   `quay-env-${labels[label.environment] ?? ''}`
 
@@ -90,25 +90,25 @@ export function taskLabels(instance: string, release: Release<Task>, run: string
   }
 }
 
-/** A container has the name of its run: Docker itself sees to it that there is one only. */
+/** Names the container of a run. The name is unique on the engine, so a run has one container. */
 export function taskName(run: string): string {
   if (/^[0-9a-z][0-9a-z-]{0,79}$/.test(run)) return `quay-run-${run}`
   throw new EngineError('refused', 'the engine was given something that is not the id of a run')
 }
 
-/** The container that holds the network of a run. */
+/** Names the container that holds the network of a run. */
 export const holderName = (run: string): string => taskName(run).replace('quay-run-', 'quay-net-')
 
 /**
- * Below a word of ours: other programs on the host read labels, too, and must not take orders from
- * users.
+ * A prefix of ours for labels that users choose. Other programs on the host read labels, too, and
+ * must not take orders from users.
  */
 const usersLabels = ({ labels = {} }: Pick<Workload, 'labels'>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${label.ofUser}.${key}`, value]))
 
 /**
- * How many replicas a start brings up: whoever scales the release starts it again with another
- * smallest number.
+ * Returns how many replicas a start creates. To scale, the release is started again with another
+ * minimum.
  */
 export const replicaCount = (workload: Pick<LongRunning, 'replicas'>): number => Math.max(1, workload.replicas.min)
 

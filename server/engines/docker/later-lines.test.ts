@@ -24,8 +24,8 @@ const started = (id: string, attributes: Readonly<Record<string, string>> = {}) 
 })
 
 /**
- * Readers of containers that print their own id and go on running. `seen`: what was given so far;
- * `looks`: how often they were asked for.
+ * Readers of containers that print their own id and keep running. `seen`: the lines so far;
+ * `looks`: the number of looks.
  */
 async function reading(
   work: (world: {
@@ -68,14 +68,14 @@ async function reading(
   await following
 }
 
-test('what is known is read without another look, and what never began is not', () =>
+test('known containers are read without another look, except those that never started', () =>
   reading(async ({ begin, seen, looks }) => {
     begin([container('made', { isUp: false, hasBegun: false }), container('one')])
     await until('the line of the one that runs', () => seen.length === 1)
     assert.deepEqual([seen, looks()], [['one: one'], 0])
   }))
 
-test('a container that starts is read as the daemon names it, once, and what holds a network is not', () =>
+test('a started container is read once from its event, and a network holder is not read', () =>
   reading(async ({ begin, tell, seen, looks }) => {
     begin([])
     for (const event of [started('held', { [label.holder]: 'yes' }), started('two'), started('two')]) tell(event)
@@ -84,7 +84,7 @@ test('a container that starts is read as the daemon names it, once, and what hol
     assert.deepEqual([seen, looks()], [['two: two', 'third: three'], 0])
   }))
 
-test('what happened between the look and the begin has them looked at again', () =>
+test('an event between the look and the begin causes another look', () =>
   reading(async ({ begin, tell, there, seen, looks }) => {
     there.push(container('later'))
     tell(started('later'))
@@ -93,7 +93,7 @@ test('what happened between the look and the begin has them looked at again', ()
     assert.deepEqual([seen, looks()], [['later: later'], 1])
   }))
 
-test('after an end, or where the line to the daemon was cut, they are looked at', () =>
+test('an exit or a broken connection causes another look', () =>
   reading(async ({ begin, tell, there, seen, looks }) => {
     begin([])
     there.push(container('one'))
@@ -105,14 +105,14 @@ test('after an end, or where the line to the daemon was cut, they are looked at'
     assert.equal(looks(), 2)
   }))
 
-test('a line that the engine writes only after the container has ended is given', async () => {
+test('a line that the engine writes only after the container’s end is returned', async () => {
   const end = new AbortController()
   const there = [container('one', { isUp: false })]
   const written: string[] = []
   let given = 0
   let reads = 0
-  // As after a restart of the daemon: it says that the container has ended, and still takes over
-  // what it printed.
+  // As after a restart of the daemon: it reports the container as ended while it still takes over
+  // the output.
   async function* read({ replica, release }: Printed): AsyncGenerator<LogLine> {
     reads++
     for (; given < written.length; given++) {

@@ -4,14 +4,14 @@ import { Channel } from './channel.ts'
 import type { ContainerEvent, Events } from './events.ts'
 import { label } from './labels.ts'
 
-/** A container that may print. */
+/** A container whose output is read. */
 export interface Printed {
   readonly id: string
   /** Its name. */
   readonly replica: string
   readonly release: string
   readonly isUp: boolean
-  /** Whether its program was ever started: else it has printed nothing. */
+  /** Whether its program has ever started. Without a start there is no output. */
   readonly hasBegun: boolean
 }
 
@@ -19,36 +19,36 @@ interface Source {
   readonly clock: Clock
   readonly events: Pick<Events, 'listen'>
   readonly service: string
-  /** The containers of the service as they are now. */
+  /** Lists the containers of the service as they are now. */
   look(): Promise<readonly Printed[]>
-  /** What one of them prints, until it ends; with `follow`, as it comes. */
+  /** Reads the output of a container until now, or until it ends with `follow`. */
   read(container: Printed, follow: boolean): AsyncIterable<LogLine>
 }
 
-/** Lines that wait until somebody takes them. */
+/** The most lines that wait for the consumer. */
 const mostWaiting = 1_000
-/** After the end of a container's output, until it is looked at again. */
+/** The pause between the end of a container's output and the next look at it. */
 const settleMs = 250
 const retryMs = 1_000
-/** A daemon that was restarted calls a container ended before it has written its last lines. */
+/** After a restart, Docker reports a container as ended before it has written its last lines. */
 const lastReads = 2
 
 /**
- * Keeps one reader for every container of a service. A reader ends with its container, or when the
- * line to the daemon breaks; what the daemon tells of starts and ends brings readers back at the
- * line after the last one given. It listens from its making on, so that a look at the containers
- * which is begun later is complete.
+ * Keeps one reader for each container of a service. A reader ends with its container, or when the
+ * connection to the daemon breaks. Events of starts and ends create it again, after the last line
+ * that was returned. Events are recorded from the constructor on, so a later look at the containers
+ * misses nothing.
  */
 export class LaterLines {
   readonly #source: Source
   readonly #signal: AbortSignal
   readonly #lines: Channel<LogLine>
   readonly #reading = new Set<string>()
-  /** How many reads to the end brought no line, one after the other. */
+  /** The number of consecutive reads to the end that returned no line, by container. */
   readonly #emptyReads = new Map<string, number>()
   readonly stop: () => void
   #hasBegun = false
-  /** Something happened before the begin. */
+  /** An event arrived before reading began. */
   #isStale = false
 
   constructor(source: Source, signal: AbortSignal) {
@@ -58,7 +58,7 @@ export class LaterLines {
     this.stop = source.events.listen(source.service, (event) => this.#hear(event))
   }
 
-  /** Reads on where these containers were read to; they were looked at after this was made. */
+  /** Continues reading these containers. They must be listed after this object was created. */
   async *from(seen: readonly Printed[]): AsyncGenerator<LogLine> {
     this.#hasBegun = true
     if (this.#isStale) await this.#attach()
@@ -95,7 +95,7 @@ export class LaterLines {
     }
   }
 
-  /** Whether a container that has ended is worth no further read. */
+  /** Whether a container has ended and needs no further read. */
   #isFinished(id: string): boolean {
     return (this.#emptyReads.get(id) ?? 0) >= lastReads
   }
@@ -113,17 +113,17 @@ export class LaterLines {
       this.#emptyReads.set(id, isEmpty ? (this.#emptyReads.get(id) ?? 0) + 1 : 0)
       if (isEmpty && !this.#isFinished(id)) pauseMs = retryMs
     } catch {
-      // Removed meanwhile, or the line broke: the next look tells.
+      // The container was removed or the connection broke. The next look shows which.
     }
     this.#reading.delete(id)
-    // It may have started again before its old output came to an end, and that event is over.
+    // It may have started again before its old output ended, and that event has passed.
     await this.#attachAfter(pauseMs)
   }
 }
 
 /**
- * The container that the daemon says was started just now; none where it only holds a network,
- * which prints nothing.
+ * Returns the container that an event reports as started. Empty for a container that only holds a
+ * network, which prints nothing.
  */
 function begun({ container, attributes }: ContainerEvent): readonly Printed[] {
   if (attributes[label.holder] !== undefined) return []

@@ -17,18 +17,17 @@ const mebibyte = 1024 * 1024
 const layerGiB = 1 / 16
 const limit = () => AbortSignal.timeout(120_000)
 
-/** EDQUOT, for which Node has no name, or ENOSPC. */
+/** EDQUOT, which has no name in Node, or ENOSPC. */
 const full = /^-(?:122|28)$/m
 
 /**
- * Writes so many MiB to the disk and prints how many fitted; ends with code 7 if they did not all
- * fit.
+ * Writes this many MiB to the disk and prints how many fitted. Exits with code 7 if not all did.
  */
 const writing = (mebibytes: number): string =>
   'let n=0;try{const ' +
   `out=fs.openSync('/tmp/big','w');for(;n<${mebibytes};n++){fs.writeSync(out,crypto.randomBytes(${mebibyte}));fs.fsyncSync(out)}}catch(e){console.log(e.errno);process.exitCode=7}console.log('wrote '+n)`
 
-/** What holds on each engine. */
+/** Behaviour that every engine shares. */
 async function open(socketPath: string) {
   await importTestImage(socketPath, image)
   const bench = await openDockerBench({ socketPath, image })
@@ -54,7 +53,7 @@ describe('writable layers on an engine that cannot limit them', () => {
     await removeTestImage(socketPath, image)
   })
 
-  it('have no limit set, and services and runs work as without one', async (t) => {
+  it('have no limit, and services and runs work as usual', async (t) => {
     const { bench, service, job, sizeOf } = opened
     const { Driver } = Object(await viewEngine(socketPath).ask('GET', '/info'))
     if (Driver === 'btrfs' || Driver === 'zfs') return t.skip(`this engine limits layers: ${Driver}`)
@@ -96,12 +95,12 @@ describe('writable layers on an engine with btrfs', { skip: (await whyNoBtrfsEng
   const write = async (service: string, mebibytes: number) =>
     (await opened.bench.engine.exec(service, ['node', '-e', writing(mebibytes)], limit())).output
 
-  it('hold what a replica may write and no more, and the next release begins with an empty one', async () => {
+  it('limit what a replica may write, and the next release begins with an empty one', async () => {
     const { bench, service } = opened
     const release = newRelease(service())
     await bench.engine.start(release, attempt())
     const before = await free()
-    // The image takes more than the limit: it does not count.
+    // The image is larger than the limit, because it does not count.
     assert.match(await write(release.service, 48), /^wrote 48$/m)
     const output = await write(release.service, 300)
     assert.match(output, full)
@@ -118,7 +117,7 @@ describe('writable layers on an engine with btrfs', { skip: (await whyNoBtrfsEng
     await bench.engine.erase(next.service, attempt())
   })
 
-  it('make a run that writes more fail with its own exit code, and the next run begins with an empty one', async () => {
+  it('make a run that exceeds the limit fail with its own exit code, and the next run begins with an empty one', async () => {
     const { bench, job } = opened
     const outcomeOf = async (mebibytes: number) => {
       const [task, run] = [newTask(job(mebibytes)), newId()]
@@ -141,7 +140,7 @@ describe('writable layers on an engine with btrfs', { skip: (await whyNoBtrfsEng
     await bench.engine.erase(release.service, attempt())
   })
 
-  it('are not the volumes: those have no limit of the engine', async () => {
+  it('do not include volumes, which have no engine limit', async () => {
     const volume = { Name: `test-${newId()}`, DriverOpts: { size: '1G' } }
     await assert.rejects(viewEngine(engine.socketPath).ask('POST', '/volumes/create', volume), /no quota support/)
   })

@@ -13,7 +13,7 @@ const ext4 = { Driver: 'overlay2', DriverStatus: [['Backing Filesystem', 'extfs'
 
 interface Pretended {
   readonly limits: LayerLimits
-  /** The size of each container that was asked for; null: none. */
+  /** The requested size of each container; null: none. */
   readonly sizes: (string | null)[]
   readonly infos: () => number
   readonly refusals: string[]
@@ -21,8 +21,8 @@ interface Pretended {
 }
 
 /**
- * A daemon of this kind, whose images take 5 GiB. `refuse`: why a container of that size is not
- * made.
+ * A daemon of this kind, with images of 5 GiB. `refuse` returns why it rejects a container of that
+ * size.
  */
 const pretending = (
   info: () => object,
@@ -63,7 +63,7 @@ const pretending = (
 }
 const never = () => undefined
 
-test('a limit is given in bytes, with the image added where the file system counts it', async () => {
+test('a limit is set in bytes, plus the image’s size if the file system counts it', async () => {
   await pretending(
     () => btrfs,
     never,
@@ -83,7 +83,7 @@ test('a limit is given in bytes, with the image added where the file system coun
   )
 })
 
-test('nothing is set without a limit, and on an engine that enforces none', async () => {
+test('nothing is set without a limit, or on an engine that enforces none', async () => {
   await pretending(
     () => btrfs,
     never,
@@ -102,7 +102,7 @@ test('nothing is set without a limit, and on an engine that enforces none', asyn
   )
 })
 
-test('the daemon is asked once for each contact', () => {
+test('the daemon is asked once for each connection', () => {
   let info = btrfs
   return pretending(
     () => info,
@@ -119,7 +119,7 @@ test('the daemon is asked once for each contact', () => {
   )
 })
 
-test('a daemon that refuses the limit makes the container without it, and is told of once', () => {
+test('if the daemon rejects the limit, the container is created without it and this is reported once', () => {
   const message = "--storage-opt is supported only for overlay over xfs with 'pquota' mount option"
   const refuse = (size: string | null) => (size === null ? undefined : ([500, message] as const))
   return pretending(
@@ -130,7 +130,7 @@ test('a daemon that refuses the limit makes the container without it, and is tol
       assert.equal(await make(1), 'container-3')
       assert.deepEqual(sizes, [String(gibibyte), null, null])
       assert.deepEqual(refusals, [message])
-      // A restart may have changed that.
+      // A restart may have changed the answer.
       limits.forget()
       await make(1)
       assert.equal(sizes.at(-2), String(gibibyte))
@@ -138,7 +138,7 @@ test('a daemon that refuses the limit makes the container without it, and is tol
   )
 })
 
-test('containers that are refused at the same time are told of once', () => {
+test('concurrent rejections of the limit are reported once', () => {
   const refuse = (size: string | null) => (size === null ? undefined : ([500, 'failed to set quota'] as const))
   return pretending(
     () => zfs,
@@ -150,7 +150,7 @@ test('containers that are refused at the same time are told of once', () => {
   )
 })
 
-test('another fault that comes with the limit hits one container, and the next one has its limit again', () => {
+test('a different failure affects one container, and the next one has its limit again', () => {
   let faults = 1
   const refuse = (size: string | null) => (size !== null && faults-- > 0 ? ([500, 'boom'] as const) : undefined)
   return pretending(
@@ -165,7 +165,7 @@ test('another fault that comes with the limit hits one container, and the next o
   )
 })
 
-test('a container that is refused either way fails for its own reason, and limits stay', () => {
+test('a container that is rejected with and without a limit fails for its own reason, and limits stay on', () => {
   const refuse = () => [400, 'invalid mount path: quota'] as const
   return pretending(
     () => zfs,
@@ -179,7 +179,7 @@ test('a container that is refused either way fails for its own reason, and limit
   )
 })
 
-test('a full disk is no refusal of the limit', () => {
+test('a full disk does not count as a rejection of the limit', () => {
   const refuse = () => [500, 'Failed to create btrfs snapshot: no space left on device'] as const
   return pretending(
     () => zfs,

@@ -11,12 +11,12 @@ const gibibyte = 1024 ** 3
 type Limited = Pick<Workload, 'image' | 'layerGiB'>
 
 /**
- * How much a container may write outside of its volumes, for an engine that enforces that. Asks the
- * daemon once, and again after the line to it was cut: a restart may change where it keeps layers.
+ * Limits what a container may write outside of its volumes, on engines that enforce this. Asks the
+ * daemon once, and again after the connection broke: a restart may change where it keeps layers.
  */
 export class LayerLimits {
   readonly #daemon: DockerDaemon
-  /** Is told, once for each contact, that the daemon refuses a limit. */
+  /** Called when the daemon rejects a limit, once for each connection. */
   readonly #whenRefused: (message: string) => void
   #quota: LayerQuota | undefined
   #contact = 0
@@ -26,15 +26,15 @@ export class LayerLimits {
     this.#whenRefused = options.whenRefused
   }
 
-  /** The daemon may have been restarted: it is asked again. */
+  /** Drops the daemon's answer, because the daemon may have restarted. */
   forget(): void {
     this.#contact++
     this.#quota = undefined
   }
 
   /**
-   * Makes the container of a workload as `createContainer` does, with its limit if the engine
-   * enforces one.
+   * Creates the container of a workload as `createContainer` does, with its limit if the engine
+   * enforces limits.
    */
   async create(
     workload: Limited,
@@ -47,14 +47,14 @@ export class LayerLimits {
       return await createContainer(this.#daemon, { ...container, spec: withSize(container.spec, bytes) }, signal)
     } catch (error) {
       if (!(error instanceof Error) || !isRefusal(error.cause, 400, 500)) throw error
-      // Whether the limit was the reason shows without it.
+      // Success without the limit shows that the limit was the reason.
       const made = await createContainer(this.#daemon, container, signal)
       this.#refused(error.cause.message)
       return made
     }
   }
 
-  /** Undefined: no limit is set. */
+  /** Returns the limit in bytes. Undefined: no limit is set. */
   async #bytesFor({ image, layerGiB }: Limited, signal: AbortSignal): Promise<number | undefined> {
     if (!layerGiB) return undefined
     const quota = await this.#ask(signal)
@@ -79,17 +79,17 @@ export class LayerLimits {
   }
 }
 
-/** In the words of storage drivers. Another reason may be gone by the next container. */
+/** Recognises the words of storage drivers. Any other reason may be gone at the next container. */
 const isAboutLimits = (message: string): boolean => /storage[- ]opt|storage size|quota|qgroup/i.test(message)
 
 const withSize = (spec: ContainerCreateOptions, bytes: number): ContainerCreateOptions => ({
   ...spec,
-  // Without a unit it is read as bytes by every driver.
+  // Every driver reads a number without a unit as bytes.
   HostConfig: { ...spec.HostConfig, StorageOpt: { size: String(bytes) } },
 })
 
 async function askForQuota(daemon: DockerDaemon, signal: AbortSignal): Promise<LayerQuota> {
-  // The shape is that of Docker's published API.
+  // Docker's published API guarantees this shape.
   const info = (await daemon.json({ method: 'GET', path: '/info', signal })) as {
     Driver?: string
     DriverStatus?: readonly (readonly [string, string])[] | null

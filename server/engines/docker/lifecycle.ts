@@ -14,19 +14,13 @@ interface Where {
   readonly clock: Clock
 }
 
-/**
- * Starts of containers for which this process has run the post-start command: when each began, by
- * container.
- */
+/** The start, by container, for which this process has run the post-start command. */
 export type PostStarted = Map<string, string>
 
-/** Kubernetes grants a program as much after a command that has used up the grace time. */
+/** The least time to end after the pre-stop command, as in Kubernetes. */
 const leastSeconds = 2
 
-/**
- * Returns the command of a label; undefined if it holds none, as a label can that comes from an
- * image.
- */
+/** Returns the command in a label. Undefined if it holds none: the label may come from an image. */
 const commandOf = (labels: Readonly<Record<string, string>>, name: string): string[] | undefined => {
   try {
     const command: unknown = JSON.parse(labels[name] ?? 'null')
@@ -38,9 +32,9 @@ const commandOf = (labels: Readonly<Record<string, string>>, name: string): stri
 }
 
 /**
- * Runs the post-start command in a running container, unless this process has run it for the
- * present start. Ignores a container that has ended meanwhile: its health check reports that.
- * Throws EngineError('crashed') if the command fails or times out.
+ * Runs the post-start command in a running container, once per start of the container. Ignores a
+ * container that has ended: its health check reports that. Throws EngineError('crashed') if the
+ * command fails or times out.
  */
 export async function runPostStart(
   { daemon, postStarted }: Where & { readonly postStarted: PostStarted },
@@ -74,7 +68,7 @@ const failed = (what: string, output: string): EngineError =>
 
 /**
  * Ends a container's program: runs its pre-stop command if it has one, then asks the program to
- * end, both within the grace time. A command that fails keeps nobody from ending.
+ * end, both within the grace time. A failed command does not stop the end.
  */
 export async function endProgram(
   { daemon, clock }: Where,
@@ -92,8 +86,8 @@ export async function endProgram(
 const graceOf = (labels: ReplicaState['labels']): number => Number(labels[label.stopGraceSeconds] ?? 10)
 
 /**
- * Runs the pre-stop command of a container that runs, and returns how many seconds its program has
- * left to end.
+ * Runs the pre-stop command of a running container. Returns the seconds that its program has left
+ * to end.
  */
 export async function graceAfterPreStop(
   { daemon, clock }: Where,
@@ -113,19 +107,17 @@ export async function graceAfterPreStop(
   return Math.max(leastSeconds, graceSeconds - Math.ceil((clock.monotonic() - begunMs) / 1000))
 }
 
-/**
- * A container is created and started in one go; whatever runs since later than this was restarted.
- */
+/** A container is started right after it was created. A later start is a restart. */
 const firstStartMs = 300_000
 
-/** Whether a container runs since another start than its first one. */
+/** Whether a container has started more than once. */
 const isRestarted = ({ createdAt, startedAt, exits }: ReplicaState): boolean =>
   exits > 0 || Date.parse(startedAt) - Date.parse(createdAt) > firstStartMs
 
 /**
  * Runs the post-start command of replicas that Docker has restarted. Returns the names of the
- * replicas in which it failed. This process forgets earlier starts when it ends, so a command may
- * run again after that.
+ * replicas in which it failed. A new process knows no earlier starts, so a command may run again
+ * after the platform restarts.
  */
 export async function followRestarts(
   { daemon, clock, instance, postStarted }: Where & { readonly instance: string; readonly postStarted: PostStarted },
@@ -141,9 +133,9 @@ export async function followRestarts(
     const state = await inspectContainer(daemon, Id, signal)
     if (!state?.running || postStarted.get(Id) === state.startedAt) return undefined
     const postStart = commandOf(Labels, label.postStart)
-    // Its start runs the command, or has run it.
+    // The engine's own start runs the command, or has run it.
     if (!postStart || (!postStarted.has(Id) && !isRestarted(state))) return undefined
-    // A command is tried once a restart: another failing one is not repeated every second.
+    // Once per restart: a failing command must not run every second.
     postStarted.set(Id, state.startedAt)
     const workload = { postStart, startDeadlineSeconds: 60, variables: {}, files: [] }
     try {

@@ -26,7 +26,7 @@ describe('listening ports', () => {
     ])
   })
 
-  it('are those of the process', async () => {
+  it('are those of the given process', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
@@ -39,12 +39,12 @@ describe('listening ports', () => {
     )
   })
 
-  it('are unknown for a process that is gone', async () => {
+  it('are unknown for a process that has ended', async () => {
     assert.equal(await listenersOf(0), undefined)
     assert.equal(await listenersOf(2 ** 30), undefined)
   })
 
-  it('tell what to do', () => {
+  it('come with advice on what to do', () => {
     const explain = (...listeners: [number, boolean][]) =>
       explainListeners(
         8080,

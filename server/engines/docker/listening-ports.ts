@@ -2,26 +2,26 @@ import { readFile } from 'node:fs/promises'
 
 export interface Listener {
   readonly port: number
-  /** Only programs of the same container can reach it. */
+  /** Whether only programs of the same container can reach it. */
   readonly localOnly: boolean
 }
 
 /**
- * Where the programs in the container of this process listen; undefined where the kernel does not
- * let us look.
+ * Lists the ports on which programs in the container of this process listen. Undefined if the
+ * kernel does not show them.
  */
 export async function listenersOf(pid: number): Promise<Listener[] | undefined> {
   if (pid === 0) return undefined
-  // Absent: no IPv6, no right to look, a daemon on another host, or the process has just ended. It
-  // is only about a better message.
+  // Missing without IPv6 or permission, with a daemon on another host, or after the process ended.
+  // Only the message gets less precise.
   const read = (table: string): Promise<string> => readFile(`/proc/${pid}/net/${table}`, 'utf8').catch(() => '')
   const [tcp, tcp6] = await Promise.all([read('tcp'), read('tcp6')])
   return tcp === '' ? undefined : parseListeners(`${tcp}\n${tcp6}`)
 }
 
 /**
- * Reads the format of `/proc/net/tcp` and `tcp6`: `sl local_address rem_address st …`, addresses in
- * the machine's byte order.
+ * Parses `/proc/net/tcp` and `tcp6`: `sl local_address rem_address st …`, with addresses in the
+ * machine's byte order.
  */
 export function parseListeners(table: string): Listener[] {
   const byPort = new Map<number, boolean>()
@@ -35,7 +35,7 @@ export function parseListeners(table: string): Listener[] {
   return [...byPort].map(([port, localOnly]) => ({ port, localOnly })).sort((a, b) => a.port - b.port)
 }
 
-/** What a person should do about a program that cannot be reached on the port that was declared. */
+/** Explains what to do about a program that cannot be reached on its declared port. */
 export function explainListeners(declared: number, listeners: readonly Listener[] | undefined): string | undefined {
   if (listeners === undefined) return undefined
   const there = listeners.find((listener) => listener.port === declared)

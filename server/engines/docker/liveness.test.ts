@@ -11,7 +11,7 @@ const probe = {
   failureThreshold: 4,
 }
 
-test('reads the probe that the engine wrote, and no other text', () => {
+test('probeOf parses probes written by the engine, and no other text', () => {
   assert.deepEqual(probeOf(JSON.stringify(probe)), probe)
   for (const text of [
     undefined,

@@ -19,16 +19,16 @@ interface Watched {
 const numbers = ['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'failureThreshold'] as const
 
 /**
- * Returns the probe in a label. Undefined for a text that no engine of ours writes: earlier
- * versions left a label to the image of a container without a probe, and one such text must not end
- * the checks of all other containers.
+ * Parses the probe in a label. Undefined for any text that the engine never writes: in earlier
+ * versions this label could come from an image, and such a text must not end the checks of all
+ * other containers.
  */
 export function probeOf(text: string | undefined): Probe | undefined {
   try {
     const value: unknown = JSON.parse(text ?? '')
     const isProbe =
       typeof Object(value).check?.type === 'string' && numbers.every((name) => Number.isFinite(Object(value)[name]))
-    // `as`: the label was written from a Probe, and its members were just looked at.
+    // `as`: the label was written from a Probe, and its members were checked above.
     return isProbe ? (value as Probe) : undefined
   } catch {
     return undefined
@@ -36,8 +36,8 @@ export function probeOf(text: string | undefined): Probe | undefined {
 }
 
 /**
- * Restarts replicas that run but do not live. Counts in memory: after a restart of the platform
- * counting begins anew, which only delays.
+ * Restarts running replicas that fail their liveness probe. Counts failures in memory: a restart of
+ * the platform resets the counts, which only delays a restart.
  */
 export class Liveness {
   readonly #daemon: DockerDaemon
@@ -101,7 +101,7 @@ export class Liveness {
   }
 }
 
-/** Whether it is time to ask again, and the program has had its time to come up. */
+/** Whether the next check is due and the initial delay is over. */
 export const isDue = (
   watched: Pick<Watched, 'sinceMs' | 'askedMs'>,
   liveness: Pick<Probe, 'initialDelaySeconds' | 'periodSeconds'>,

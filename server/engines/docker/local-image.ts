@@ -3,13 +3,13 @@ import { pack } from 'tar-stream'
 import { EngineError } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 
-/** A program in the root of an image. */
+/** A program in the root directory of an image. */
 export interface LocalFile {
   readonly name: string
   readonly content: Buffer
 }
 
-/** Sees to it that the engine has an image of these files alone: it comes from no registry. */
+/** Creates an image of only these files if it is missing. It comes from no registry. */
 export async function ensureLocalImage(
   daemon: DockerDaemon,
   reference: string,

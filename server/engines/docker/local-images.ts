@@ -4,7 +4,7 @@ import { type ImageReference, isImageId, parseReference } from './image-referenc
 import { label } from './labels.ts'
 import { fetchedAs, localName } from './local-name.ts'
 
-/** Parts of what the daemon knows of an image. */
+/** The parts of the daemon's description of an image that we use. */
 export interface InspectedImage {
   readonly Id: string
   readonly Size?: number
@@ -15,14 +15,14 @@ export interface InspectedImage {
   } | null
 }
 
-/** Undefined where the daemon has none of that name. */
+/** Returns the image of that name. Undefined if the daemon has none. */
 export async function inspectImage(
   daemon: DockerDaemon,
   name: string,
   signal: AbortSignal,
 ): Promise<InspectedImage | undefined> {
   try {
-    // The shape is that of Docker's published API.
+    // Docker's published API guarantees this shape.
     return (await daemon.json({ method: 'GET', path: `/images/${name}/json`, signal })) as InspectedImage
   } catch (error) {
     if (isRefusal(error, 404)) return undefined
@@ -31,12 +31,12 @@ export async function inspectImage(
 }
 
 /**
- * The names under which the engine may have the image of a pinned reference: its own tag, and the
- * digest, where Docker itself pulled it.
+ * Returns the two names of a pinned image on the engine: our own tag, and the digest if Docker
+ * itself pulled it.
  */
 export const namesOf = (reference: string): readonly [string, string] => [localName(reference), plainName(reference)]
 
-/** An image by its pinned reference, however it came to the engine. */
+/** Returns an image by its pinned reference, under either of its names. */
 export async function inspectPinned(
   daemon: DockerDaemon,
   reference: string,
@@ -47,13 +47,13 @@ export async function inspectPinned(
   return (await inspectImage(daemon, own, signal)) ?? (await inspectImage(daemon, pulled, signal))
 }
 
-/** As Docker files it: with its host, and of tag and digest the digest. */
+/** Returns the name under which Docker stores it: with its host, and the digest before the tag. */
 export function plainName(reference: string): string {
   const { name, tag, digest } = parseReference(reference)
   return digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
 }
 
-/** All pinned references that lead to an image. */
+/** Lists all pinned references to an image. */
 export function referencesTo({
   RepoTags,
   RepoDigests,
@@ -67,16 +67,13 @@ export function referencesTo({
 
 export interface LocalImage {
   readonly id: string
-  /** The digest under which it came from the registry of that name. */
+  /** Its digest in the registry of that name. */
   readonly repoDigest: string | undefined
-  /** Whether it came from any registry. */
+  /** Whether it came from a registry. */
   readonly isForeign: boolean
 }
 
-/**
- * Finds the engine's image for a name with a tag. Never finds an image that was built for a
- * service.
- */
+/** Finds the engine's image for a name with a tag. Skips images that were built for a service. */
 export async function findLocal(
   daemon: DockerDaemon,
   { name, tag }: ImageReference,

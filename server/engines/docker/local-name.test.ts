@@ -7,7 +7,7 @@ import { fetchedAs, localName } from './local-name.ts'
 const hex = 'a'.repeat(64)
 
 describe('names of fetched images', () => {
-  it('lead back to what was fetched, whatever the host', () => {
+  it('convert back to the fetched reference, whatever the host', () => {
     for (const name of [
       'docker.io/library/nginx',
       'ghcr.io/team/web',
@@ -31,7 +31,7 @@ describe('names of fetched images', () => {
     assert.equal(localName(`index.docker.io/library/nginx@sha256:${hex}`), localName(`nginx@sha256:${hex}`))
   })
 
-  it('differ from all others', () => {
+  it('are distinct from all other names', () => {
     const others = [
       'nginx:1',
       `quayside/x:sha256-${hex}`,
@@ -41,7 +41,7 @@ describe('names of fetched images', () => {
     for (const tag of others) assert.equal(fetchedAs(tag), undefined, tag)
   })
 
-  it('are refused without a digest, or if they are too long', () => {
+  it('are rejected without a digest or if they are too long', () => {
     assert.throws(() => localName('nginx:1'), /is not pinned/)
     assert.throws(() => localName(`ghcr.io/${'a'.repeat(240)}@sha256:${hex}`), /too long/)
   })
@@ -60,7 +60,7 @@ describe('names of fetched images', () => {
 })
 
 describe('references', () => {
-  it('are taken apart as Docker does', () => {
+  it('are parsed as Docker does', () => {
     const parts = (text: string) => Object.values(parseReference(text)).map((part) => part ?? '-')
     const digest = `sha256:${hex}`
     assert.deepEqual(parts('postgres:16'), ['docker.io', 'docker.io/library/postgres', '16', '-'])

@@ -2,10 +2,10 @@ import { EngineError } from '../engine.ts'
 import { parseReference } from './image-reference.ts'
 
 /**
- * Images that were fetched have a tag of their own on the engine, because Docker gives digests to
- * nothing but what it pulled itself: `ghcr.io/team/web@sha256:…` is
- * `fetched.quayside.invalid/ghcr.io/team/web:sha256-…`. Nobody answers for a host below `invalid`
- * (RFC 2606), so an engine that has no such image asks no registry for it.
+ * The host of our tags for fetched images. Docker only gives digests to images that it pulled
+ * itself, so `ghcr.io/team/web@sha256:…` becomes
+ * `fetched.quayside.invalid/ghcr.io/team/web:sha256-…`. Hosts below `invalid` do not exist (RFC
+ * 2606), so an engine without the image never asks a registry for it.
  */
 export const fetchedHost = 'fetched.quayside.invalid'
 const mostCharacters = 255
@@ -13,8 +13,7 @@ const mostCharacters = 255
 const plainHost = /^[a-z0-9]+(?:(?:\.|-+)[a-z0-9]+)*(?::[0-9]+)?$/
 
 /**
- * The tag of a pinned reference. Throws EngineError('refused') for a name that leaves no room for
- * it.
+ * Returns the tag for a pinned reference. Throws EngineError('refused') if the name is too long.
  */
 export function localName(reference: string): string {
   const { host, name, digest } = parseReference(reference)
@@ -26,7 +25,7 @@ export function localName(reference: string): string {
   return `${local}:${tagOf(digest)}`
 }
 
-/** The reference that has this tag; undefined where it is none of ours. */
+/** Returns the reference for such a tag. Undefined for any other tag. */
 export function fetchedAs(tag: string): string | undefined {
   const [, host, path, hex] = ourTag.exec(tag) ?? []
   return host === undefined ? undefined : `${hostOf(host)}/${path}@sha256:${hex}`
@@ -36,8 +35,8 @@ const ourTag = /^fetched\.quayside\.invalid\/([^/:]+)\/([^:]+):sha256-([0-9a-f]{
 const tagOf = (digest: string): string => digest.replace(':', '-')
 
 /**
- * Writes a host as a part of a name, which allows neither ":" nor capital letters. No host holds
- * "_", so it replaces ":"; other characters are written in hex.
+ * Encodes a host as a part of an image name, which allows neither ":" nor capital letters. "_" is
+ * not allowed in hosts, so it replaces ":". Other characters are written in hex.
  */
 const hostName = (host: string): string =>
   plainHost.test(host) ? host.replace(':', '_') : `hex__${Buffer.from(host).toString('hex')}`

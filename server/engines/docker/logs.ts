@@ -16,8 +16,8 @@ interface Source {
 }
 
 /**
- * Lines of all containers of the service. Those that are there already come in order of time, later
- * ones as they come.
+ * Returns the lines of all containers of the service. Existing lines are in order of time. Later
+ * lines follow as they arrive.
  */
 export async function* serviceLogs(
   source: Source,
@@ -58,7 +58,7 @@ async function* output(
   for await (const line of containerOutput(daemon, id, query, signal)) yield { ...line, replica, release }
 }
 
-/** Several sequences that are each in order become one that is. */
+/** Merges ordered sequences into one ordered sequence. */
 export async function* merged(sources: readonly AsyncGenerator<LogLine>[]): AsyncGenerator<LogLine> {
   try {
     const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })))
@@ -79,7 +79,7 @@ export async function* merged(sources: readonly AsyncGenerator<LogLine>[]): Asyn
 
 async function containersOf({ daemon, instance }: Source, service: string, signal: AbortSignal): Promise<Printed[]> {
   const found = await listContainers(daemon, { instance, labels: { [label.service]: service } }, signal)
-  // What holds a network prints nothing.
+  // A container that only holds a network prints nothing.
   const printing = found.filter(({ Labels }) => Labels[label.holder] === undefined)
   return printing.map((container) => ({
     id: container.Id,

@@ -7,12 +7,10 @@ import type { Host } from './start.ts'
 
 export type Seen = ReadonlyMap<string, Observation>
 
-/** Nothing is taken for unchanged for longer, whatever the daemon tells. */
+/** The longest time for which a look is reused, even without events. */
 export const longestMs = 10_000
 
-/**
- * Looks at everything that runs; where nothing happened since the last look, that one still holds.
- */
+/** Looks at all containers. Reuses the last look if there was no event since. */
 export class Looks {
   readonly #host: Host
   readonly #known: KnownStates
@@ -24,7 +22,7 @@ export class Looks {
   }
 
   async all(list: () => Promise<readonly ContainerInfo[]>, signal: AbortSignal): Promise<Seen> {
-    // Before the look: what happens meanwhile may have been missed.
+    // Counted before the look, because an event during the look may be missing from it.
     const count = this.#host.events.count()
     const atMs = this.#host.clock.monotonic()
     if (this.#last && this.#last.count === count && atMs - this.#last.atMs < longestMs) return this.#last.seen

@@ -14,7 +14,7 @@ function standing(): { readonly clock: Clock; readonly goOn: () => void } {
 const { signal } = new AbortController()
 const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-test('containers are made one after the other, also behind one that could not be made', async () => {
+test('containers are created one after the other, even after a failed one', async () => {
   const host = { making: createSlots(1), clock: standing().clock }
   const begun: string[] = []
   const first = Promise.withResolvers<string>()
@@ -34,7 +34,7 @@ test('containers are made one after the other, also behind one that could not be
   assert.deepEqual(begun, ['a', 'b'])
 })
 
-test('one that takes long keeps no other waiting, and who gives up is not made', async () => {
+test('a slow creation does not block the next one, and a cancelled caller creates nothing', async () => {
   const { clock, goOn } = standing()
   const host = { making: createSlots(1), clock }
   const long = Promise.withResolvers<string>()

@@ -2,15 +2,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { Slots } from '../../lib/slots.ts'
 
-/**
- * One that takes longer, as with an image whose volume is filled first, keeps nobody else waiting.
- */
+/** How long one creation blocks the others. An image that first fills a volume may take longer. */
 const patienceMs = 100
 
 /**
- * Makes containers one after the other: each is started as soon as it is made, and beside the
- * making of the next one. Docker is ready sooner with several that way than with all of them begun
- * at once (ADR 0033).
+ * Creates containers one after the other. Each can start as soon as it is created, while the next
+ * one is being created. Docker finishes several containers sooner this way than all at once (ADR
+ * 0033).
  */
 export async function makeInTurn<T>(
   { making, clock }: { readonly making: Slots; readonly clock: Clock },

@@ -8,19 +8,19 @@ import { ensureLocalImage } from './local-image.ts'
 import type { Host } from './start.ts'
 import { startOrReplace } from './start-or-replace.ts'
 
-/** An image with a program that does nothing. */
+/** An image that contains only the idle program. */
 export const holderImage = 'quayside/idle:1'
 const program = idleProgram(process.arch)
 
 /**
- * Making a container's network takes Docker longer than all else of its start. A run that begins at
- * a moment joins the network of a container that does nothing and was started before; both carry
- * the label of the run, and go together.
+ * Whether a run uses a network holder. Docker needs most of a container's start for its network. A
+ * punctual run therefore joins the network of an idle container that was started before. Both carry
+ * the run's label and are removed together.
  */
 export const hasHolder = ({ isPunctual }: Pick<Task, 'isPunctual'>): boolean =>
   isPunctual === true && program !== undefined
 
-/** The holder of the run's network runs, also where somebody has ended or removed it. */
+/** Starts the holder of the run's network. Recreates it if somebody ended or removed it. */
 export async function ensureHolder(
   { daemon, instance }: Host,
   release: Release<Task>,
@@ -40,7 +40,7 @@ const holderSpec = (instance: string, release: Release<Task>, run: string): Cont
   Image: holderImage,
   Entrypoint: ['/idle'],
   Healthcheck: { Test: ['NONE'] },
-  // It minds no other, and has nothing to end.
+  // The program handles no other signal and has nothing to finish.
   StopSignal: 'SIGKILL',
   Labels: { ...taskLabels(instance, release, run), [label.holder]: 'yes' },
   HostConfig: {

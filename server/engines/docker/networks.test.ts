@@ -7,7 +7,7 @@ import { bridgeName, ensureNetwork, networkSpec, spareSubnets } from './networks
 import { pretend } from './test-daemon.ts'
 
 describe('the network of an environment', () => {
-  it('is a bridge of its own without IPv6, under a name that the kernel takes', () => {
+  it('is its own bridge without IPv6, under a name that the kernel accepts', () => {
     const environment = newId()
     assert.deepEqual(networkSpec('here', environment, undefined), {
       Name: `quay-env-${environment}`,
@@ -20,7 +20,7 @@ describe('the network of an environment', () => {
     assert.match(bridgeName(environment), /^qs-[0-9a-f]{12}$/)
   })
 
-  it('is asked for once, however many need it at a time; where that fails, who waited asks, too', async () => {
+  it('is created once for concurrent callers; after a failure the waiting callers try themselves', async () => {
     const environment = newId()
     const answers = [
       { status: 201, text: '{"Id":"made"}' },
@@ -61,7 +61,7 @@ describe('spare subnets', () => {
 })
 
 describe('the directories of mounted files', () => {
-  it('are every one above them but the top, outer ones first', () => {
+  it('are all of their parents except the root, outer ones first', () => {
     const files = ['/a/b/c.txt', '/a/d.txt', '/e.txt'].map((path) => ({ path, content: '' }))
     assert.deepEqual(parentDirectories(files), ['/a', '/a/b'])
   })

@@ -9,17 +9,17 @@ interface Owner {
   readonly daemon: DockerDaemon
   readonly clock: Clock
   readonly instance: string
-  /** Networks that this process is making, by environment. */
+  /** Networks that this process is creating, by environment. */
   readonly networksToCome: Map<string, Promise<string>>
 }
 
 /**
- * Sees to it that the environment has its own bridge, and one only, however many ask at once. Gives
+ * Creates the environment's network if it is missing. Concurrent calls share one network. Returns
  * its id.
  */
 export async function ensureNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<string> {
   const toCome = owner.networksToCome.get(environment)
-  // A failure is told to whoever makes it: who waited tries by himself then.
+  // The creating call reports a failure. The calls that waited then try themselves.
   const id = toCome && (await toCome.catch(() => undefined))
   signal.throwIfAborted()
   return id ?? make(owner, environment, signal)
@@ -39,7 +39,7 @@ async function findOrCreate(owner: Owner, environment: string, signal: AbortSign
     if (there) return there.Id
     const made = await createNetwork(owner, environment, signal)
     if (made !== undefined) return made
-    // Somebody else was first, and Docker shows a network only once it is complete.
+    // Another process was first. Docker lists a network only when it is complete.
     await owner.clock.sleep(50, signal)
   }
   throw new EngineError(
@@ -48,10 +48,7 @@ async function findOrCreate(owner: Owner, environment: string, signal: AbortSign
   )
 }
 
-/**
- * Removes the environment's network unless a container of ours, running or not, still belongs to
- * it.
- */
+/** Removes the environment's network unless one of our containers still belongs to it. */
 export async function eraseNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<void> {
   const filter = { instance: owner.instance, labels: { [label.environment]: environment } }
   if ((await listContainers(owner.daemon, filter, signal)).length > 0) return
@@ -67,7 +64,7 @@ async function networksOf(owner: Owner, environment: string, signal: AbortSignal
   return answer
 }
 
-/** Puts a container that somebody took out of it back into the network of its environment. */
+/** Reconnects a container to its environment's network after somebody disconnected it. */
 export async function joinNetwork(
   daemon: DockerDaemon,
   network: string,
@@ -78,14 +75,14 @@ export async function joinNetwork(
   try {
     await daemon.send({ method: 'POST', path: `/networks/${network}/connect`, body, signal, timeoutMs: 60_000 })
   } catch (error) {
-    // Somebody else was first.
+    // Another process was first.
     if (!(isRefusal(error, 403, 500) && /already exists/i.test(error.message))) throw error
   }
 }
 
-/** Undefined: somebody else has made it, or is just making it. */
+/** Creates the network. Undefined if another process has created it or is creating it. */
 async function createNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<string | undefined> {
-  // undefined: a subnet of Docker's choice. Its default pools end after some thirty networks.
+  // undefined: Docker chooses the subnet. Its default pools hold about thirty networks.
   for (const subnet of [undefined, ...spareSubnets(environment)]) {
     try {
       const body = networkSpec(owner.instance, environment, subnet)
@@ -105,9 +102,9 @@ async function createNetwork(owner: Owner, environment: string, signal: AbortSig
 }
 
 /**
- * Docker accepts two networks of one name when they are asked for at the same time, but never two
- * on one bridge: the name of the bridge is what makes the network one. All begin alike, so that a
- * firewall can name them all.
+ * Docker may create two networks of one name at the same time, but never two on one bridge. The
+ * bridge's name therefore makes the network unique. All bridges share a prefix, so that one
+ * firewall rule can match them.
  */
 export const networkSpec = (instance: string, environment: string, subnet: string | undefined): object => ({
   Name: networkName(environment),
@@ -119,18 +116,19 @@ export const networkSpec = (instance: string, environment: string, subnet: strin
   ...(subnet && { IPAM: { Driver: 'default', Config: [{ Subnet: subnet }] } }),
 })
 
-/** The kernel takes fifteen characters at most. */
+/** Names the bridge. The kernel allows at most fifteen characters. */
 export const bridgeName = (environment: string): string =>
   `qs-${createHash('sha256').update(environment).digest('hex').slice(0, 12)}`
 
 /**
- * Small subnets to try once Docker's own pools are used up; where to begin differs by environment.
+ * Lists small subnets to try when Docker's own pools are used up. The first one differs by
+ * environment.
  */
 export function spareSubnets(environment: string): string[] {
   const start = createHash('sha256').update(environment).digest().readUInt16BE(0)
   return Array.from({ length: 64 }, (_, n) => {
     const place = (start + n * 257) % 65_536
-    // 10.128.0.0/10 in pieces of 64 addresses.
+    // 10.128.0.0/10 in blocks of 64 addresses.
     const bits = (10 * 2 ** 24 + 128 * 2 ** 16 + place * 64) >>> 0
     return `${bits >>> 24}.${(bits >>> 16) & 255}.${(bits >>> 8) & 255}.${bits & 255}/26`
   })
@@ -140,7 +138,7 @@ async function removeNetwork(daemon: DockerDaemon, id: string, signal: AbortSign
   try {
     await absent(daemon.send({ method: 'DELETE', path: `/networks/${id}`, signal, timeoutMs: 60_000 }))
   } catch (error) {
-    // Something is attached after all: whoever attached it needs it.
+    // A container was attached meanwhile and needs the network.
     if (isRefusal(error, 403)) return
     throw error
   }

@@ -60,7 +60,7 @@ describe('an observation', () => {
     it(`of ${name} is ${expected[0]}`, () => assert.deepEqual(observed(...states), expected))
   }
 
-  it('tells the image of a replica, and when its program began and ended last, if it ever did', () => {
+  it('reports the image of a replica, and when its program last started and ended, if it ever did', () => {
     const finishedAt = '2026-01-01T00:30:00.000000000Z'
     const states = [
       sampleState({ name: 'ended', status: 'exited', exits: 1, exitCode: 3, finishedAt }),
@@ -77,7 +77,7 @@ describe('an observation', () => {
     )
   })
 
-  it('lists the replicas of every release with the endpoints of those that run', () => {
+  it('lists the replicas of every release with the endpoints of the running ones', () => {
     const observation = toObservation(
       [sampleState(), sampleState({ name: 'old', release: 'r0', status: 'exited', address: undefined })],
       now,

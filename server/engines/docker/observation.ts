@@ -1,14 +1,14 @@
 import type { Observation, Replica } from '../engine.ts'
 import { endpointsOf, isChanged, isUp, type ReplicaState } from './replica-state.ts'
 
-/** A replica that has exited this often and is this young is not to be trusted yet. */
+/** With this many exits, a replica that started recently counts as failing. */
 const manyExits = 3
 const youngMs = 60_000
 
 /**
- * What runs for one service. While two releases run side by side, the state is that of the newest
- * one that is fully up, else the newest that is up at all, else the newest; the replicas of all are
- * listed.
+ * Returns the observation of one service. If two releases run side by side, the state is that of
+ * the newest fully running one, else of the newest that runs at all, else of the newest. The
+ * replicas of all releases are listed.
  */
 export function toObservation(states: readonly ReplicaState[], now: Date): Observation {
   const present = states.filter((state) => state.status !== 'removing')
@@ -81,7 +81,7 @@ function toReplica(state: ReplicaState): Replica {
   }
 }
 
-/** Docker gives the year 1 to what never happened. */
+/** Returns a time. Docker writes the year 1 for an event that never happened. */
 function momentOf(text: string): Date | undefined {
   const date = new Date(text)
   return date.getTime() > 0 ? date : undefined

@@ -2,12 +2,12 @@ import { EngineError } from '../engine.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { frames } from './frames.ts'
 
-/** So much of what a program says of its failure is told. */
+/** The most bytes of a program's errors in a message. */
 const toldBytes = 2000
 
 /**
- * Runs a program inside of a container and gives what it prints, piece by piece; throws at the end
- * where it failed.
+ * Runs a program inside a container and returns its output piece by piece. Throws at the end if the
+ * program failed.
  */
 export async function* outputOf(
   daemon: DockerDaemon,

@@ -1,22 +1,22 @@
 import { run } from '../../lib/run.ts'
 
 /**
- * A chain of ours in the packet filter. Several installations share it, so rules and ways that are
- * already there stay. Rules that belong to one installation carry its comment.
+ * A chain of ours in the packet filter. Several installations share it, so their rules and jumps
+ * are kept. Rules that belong to one installation carry its comment.
  */
 export interface Guard {
   readonly program: 'iptables' | 'ip6tables'
   readonly chain: string
-  /** Where packets enter the chain: a chain and a match, such as `INPUT -i docker0`. */
+  /** The jumps into the chain: another chain and a match, such as `INPUT -i docker0`. */
   readonly ways: readonly string[]
-  /** Rules that accept packets. They are inserted, so they come before the refusals. */
+  /** Rules that accept packets. They are inserted before the rejecting rules. */
   readonly passes?: readonly string[]
   readonly refusals: readonly string[]
   /** Rules of this chain that contain this text and are not listed above are deleted. */
   readonly replaces?: string
 }
 
-/** Pure: the calls that bring about the guard, if `rules` is what `-S` prints. */
+/** Pure: returns the calls that set up the guard, given the `rules` that `-S` prints. */
 export function closingCommands(rules: readonly string[], guard: Guard): string[][] {
   const { chain, ways, passes = [], refusals } = guard
   const isThere = new Set(rules)
@@ -30,17 +30,17 @@ export function closingCommands(rules: readonly string[], guard: Guard): string[
   return commands.map((command) => command.split(' '))
 }
 
-/** Pure: the calls that take the ways into the chain away, and the installation's own rules. */
+/** Pure: returns the calls that remove the jumps into the chain and the installation's rules. */
 export function openingCommands(rules: readonly string[], guard: Guard): string[][] {
   const ways = new Set(guard.ways.map((way) => `-A ${way} -j ${guard.chain}`))
-  // One may be there twice, if two installations made it at the same moment.
+  // A jump may exist twice if two installations created it at the same time.
   const led = rules.filter((rule) => ways.has(rule)).map((rule) => rule.replace('-A', '-D'))
   return [...led, ...replaced(rules, guard, [])].map((command) => command.split(' '))
 }
 
 /**
- * Pure: the calls that remove what is left of an installation: its own rules, or the whole chain if
- * no other installation needs it.
+ * Pure: returns the calls that remove the rest of an installation: its own rules, or the whole
+ * chain if no other installation needs it.
  */
 export function removalCommands(rules: readonly string[], guard: Guard, isShared: boolean): string[][] {
   const { chain } = guard
@@ -59,8 +59,8 @@ function replaced(rules: readonly string[], { chain, replaces }: Guard, wanted: 
 }
 
 /**
- * Pure. Throws an Error if Docker does not make rules for its networks (`--iptables=false`): then
- * somebody else looks after them.
+ * Pure. Throws an Error if Docker makes no rules for its networks (`--iptables=false`): the rules
+ * are then managed by somebody else.
  */
 export function checkDockersRules(rules: readonly string[], defaultBridge: string): void {
   const isDockers = rules.some((rule) => rule.endsWith(` -o ${defaultBridge} -j DOCKER`))
@@ -70,8 +70,8 @@ export function checkDockersRules(rules: readonly string[], defaultBridge: strin
 }
 
 /**
- * Runs `iptables` or `ip6tables`. Returns what it prints. Waits up to 5 s for others that change
- * rules, as Docker does.
+ * Runs `iptables` or `ip6tables` and returns its output. Waits up to 5 s for other programs that
+ * change rules, as Docker does.
  */
 export async function packetFilter(
   program: Guard['program'],

@@ -6,7 +6,7 @@ import { sampleState } from './sample-state.ts'
 import { leftMs } from './start.ts'
 
 describe('the patience of a start', () => {
-  it('asks often at first and then with five per cent of what has passed, at most every period', () => {
+  it('checks often at first, then after five per cent of the elapsed time, at least once per period', () => {
     assert.deepEqual(
       [0, 300, 1_000, 60_000, 600_000].map((elapsed) => pauseMs(elapsed, 10_000, false)),
       [15, 15, 50, 3_000, 10_000],
@@ -17,7 +17,7 @@ describe('the patience of a start', () => {
     )
   })
 
-  it('goes on with what is left of the deadline, and gives a late caller a moment', () => {
+  it('uses the rest of the deadline, and gives a late caller a moment', () => {
     const left = (ageMs: number, startDeadlineSeconds = 60) => leftMs({ startDeadlineSeconds }, ageMs)
     assert.deepEqual(
       [left(0), left(20_000), left(59_000), left(3_600_000), left(9_000, 2)],
@@ -25,7 +25,7 @@ describe('the patience of a start', () => {
     )
   })
 
-  it('connects to the first port that is no UDP port where no probe is given', () => {
+  it('connects to the first port that is not UDP if no probe is given', () => {
     const port = (internalPort: number, protocol: 'UDP' | 'TCP') => ({ name: 'p', internalPort, protocol })
     const check = (ports: ReturnType<typeof port>[]) => readinessProbe({ ...fakeWorkload('x'), ports })?.check
     assert.deepEqual(check([port(53, 'UDP'), port(9000, 'TCP')]), { type: 'tcp', port: 9000 })
@@ -35,7 +35,7 @@ describe('the patience of a start', () => {
   const judge = (changes: Parameters<typeof sampleState>[0], exitsBefore = 0, exitCode?: number) =>
     verdict(sampleState(changes), { exitsBefore, exitCode, memoryMiB: 64 })
 
-  it('gives up after the third exit', () => {
+  it('fails after the third exit', () => {
     assert.equal(judge({ status: 'restarting', exits: 2, exitCode: 1 }), undefined)
     assert.deepEqual(judge({ status: 'restarting', exits: 3, exitCode: 1 }), {
       reason: 'crashed',
@@ -45,20 +45,20 @@ describe('the patience of a start', () => {
     assert.match(judge({ status: 'restarting', exits: 3, exitCode: 127 })?.message ?? '', /check entrypoint/)
   })
 
-  it('does not hold old accidents against a replica that was found running', () => {
+  it('ignores earlier exits of a replica that was found running', () => {
     assert.equal(judge({ exits: 5 }, 5), undefined)
     assert.equal(judge({ exits: 6 }, 5)?.reason, 'crashed')
   })
 
-  it('gives up at once when memory ran out, but not for a child of a program that still runs', () => {
+  it('fails at once when memory runs out, except for a child of a program that still runs', () => {
     assert.equal(judge({ status: 'restarting', exits: 1, exitCode: 137, outOfMemory: true })?.reason, 'out-of-memory')
     assert.equal(judge({ outOfMemory: true }), undefined)
-    // It was brought back before anybody looked.
+    // It was restarted before anybody looked.
     assert.equal(judge({ outOfMemory: true, exits: 1 })?.reason, 'out-of-memory')
     assert.equal(judge({ outOfMemory: true, exits: 4 }, 4), undefined)
   })
 
-  it('hands the last lines over beside the message', () => {
+  it('reports the last lines separately from the message', () => {
     const error = replicaError('crashed', 'replica 1 exited', ['a', 'b', 'c', 'd'])
     assert.equal(error.message, 'replica 1 exited')
     assert.deepEqual(error.lastLines, ['a', 'b', 'c', 'd'])

@@ -1,17 +1,17 @@
 import { EngineError, type LongRunning, type Probe } from '../engine.ts'
 import type { ReplicaState } from './replica-state.ts'
 
-/** Without a port and without a probe, running that long counts as healthy. */
+/** A replica without port and probe is healthy after it has run this long. */
 export const settleMs = 3_000
-/** Between two commands inside a replica. */
+/** The shortest pause between two commands inside a replica. */
 export const leastCommandPauseMs = 250
 const allowedExits = 3
 
 /**
- * How long to wait until a replica is asked again. Short at first, then 5 % of what has passed, so
- * that health is seen late by no more than that; a port that nobody listens on costs the program
- * nothing and is tried twice as often, at least ten times a second. `leastMs`: a command inside the
- * replica takes away from what that may use.
+ * Returns the pause until the next check of a replica. It is short at first, then 5 % of the
+ * elapsed time, so health is noticed at most 5 % late. A check of a silent port costs the program
+ * nothing, so it is repeated twice as often and at least ten times a second. `leastMs` is longer
+ * for a command, because it uses the replica's own resources.
  */
 export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, leastMs = 15): number {
   if (silent) return Math.max(15, Math.min(elapsedMs / 40, 100))
@@ -19,16 +19,15 @@ export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, le
 }
 
 /**
- * How often a starting container is looked at while the daemon does not tell what happens to it.
- * Docker waits 100 ms and longer before it starts again what has exited, and then takes its time:
- * the exit is seen.
+ * Returns how often a starting container is inspected while the daemon sends no events. Docker
+ * waits at least 100 ms before it restarts an exited container, so no exit is missed.
  */
 export const inspectPauseMs = (elapsedMs: number): number => Math.max(100, Math.min(elapsedMs / 20, 250))
 
 /**
- * The probe by which a replica counts as ready. None given: its first port takes a connection;
- * undefined: nothing to ask. `initialDelaySeconds` is patience, never a wait: a success before it
- * counts, and no number of failures ends a start before its deadline.
+ * Returns the probe that decides when a replica is ready. The default is a connection to its first
+ * port. Undefined: there is nothing to check. `initialDelaySeconds` never delays a start: an
+ * earlier success counts, and failures do not end a start before its deadline.
  */
 export function readinessProbe(workload: Pick<LongRunning, 'probes' | 'ports'>): Probe | undefined {
   if (workload.probes.readiness) return workload.probes.readiness
@@ -45,9 +44,9 @@ export function readinessProbe(workload: Pick<LongRunning, 'probes' | 'ports'>):
 }
 
 /**
- * Whether waiting on has lost its sense. `exitsBefore` are those that a container that is up now
- * had behind it when we came. Running out of memory once is enough: the same program with the same
- * limit does it again. An engine says of the last end only whether that was it.
+ * Returns why further waiting is pointless, if it is. `exitsBefore` counts the exits of a running
+ * container before the wait began. One exit by lack of memory is enough, because the same program
+ * with the same limit will run out again. An engine reports this for the last exit only.
  */
 export function verdict(
   state: ReplicaState,
@@ -70,13 +69,13 @@ export function verdict(
   }
 }
 
-/** The codes by which docker-init and shells say that there was nothing to run. */
+/** Explains the exit codes that docker-init and shells use when they could not run a program. */
 function hintOf(exitCode: number | undefined): string {
   if (exitCode === 127) return ' (the program was not found: check entrypoint and arguments)'
   return exitCode === 126 ? ' (the program may not be executed: check its mode and platform)' : ''
 }
 
-/** The error of a replica; what it printed last stands beside the message, not in it. */
+/** Returns the error of a replica. Its last lines are separate from the message. */
 export function replicaError(
   reason: 'crashed' | 'out-of-memory' | 'not-ready',
   message: string,

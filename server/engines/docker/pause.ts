@@ -8,13 +8,11 @@ interface Owner {
   readonly instance: string
 }
 
-/**
- * The volumes whose users copies of this process have stand still: nobody else may let them go on.
- */
+/** The volumes that this process is copying. Their paused users must not be resumed. */
 export class HeldVolumes {
   readonly #holders = new Set<readonly string[]>()
 
-  /** Gives the end of it. */
+  /** Holds the volumes until the returned function is called. */
   hold(volumes: readonly string[]): () => void {
     const holder = [...volumes]
     this.#holders.add(holder)
@@ -26,11 +24,11 @@ export class HeldVolumes {
   }
 }
 
-/** A container that mounts one of the volumes and runs, or stands still. */
+/** A running or paused container that mounts one of the volumes. */
 export interface VolumeUser {
   readonly id: string
   readonly state: 'running' | 'paused' | 'restarting'
-  /** All that it mounts. */
+  /** All volumes that it mounts. */
   readonly volumes: readonly string[]
 }
 
@@ -40,9 +38,8 @@ export async function usersOf(owner: Owner, volumes: readonly string[], signal: 
 }
 
 /**
- * Has everything stand still that uses the volumes, at once; gives the containers. Programs of a
- * container that is paused hold their connections and answer later; what they wrote is seen by
- * whoever reads the volume, as after a cut of power.
+ * Pauses all containers that use the volumes, and returns them. Paused programs keep their
+ * connections and answer later. A reader sees the volume as after a power cut.
  */
 export async function pauseUsers(owner: Owner, volumes: readonly string[], signal: AbortSignal): Promise<string[]> {
   for (let tries = 0; tries < 50; tries++) {
@@ -56,8 +53,8 @@ export async function pauseUsers(owner: Owner, volumes: readonly string[], signa
 }
 
 /**
- * Lets everything go on that uses the volumes and stands still, unless a copy needs it; without
- * volumes, everything of this installation. Gives the names.
+ * Resumes all paused containers that use the volumes, unless a copy still needs them. Without
+ * volumes, resumes all paused containers of this installation. Returns their ids.
  */
 export async function resumeAll(
   owner: Owner & { readonly held: HeldVolumes },
@@ -67,7 +64,7 @@ export async function resumeAll(
   const paused = await owner.daemon.patiently(signal, async () =>
     volumes ? await usersOf(owner, volumes, signal) : await list(owner, { status: ['paused'] }, signal),
   )
-  // Who was listed as standing before a copy began is held by it now.
+  // A copy that began after the list was made holds its volumes by now.
   const standing = paused.filter(
     (user) => user.state === 'paused' && !user.volumes.some((name) => owner.held.has(name)),
   )
@@ -78,9 +75,9 @@ export async function resumeAll(
 const switchMs = 30_000
 
 /**
- * 404 and 409: it is gone, ended, or in that state already. What the daemon then shows decides.
- * Waited for to its end: what is given up in the middle may stand still after everything was let go
- * on.
+ * Pauses or resumes a container. Statuses 404, 409 and 500 are ignored: it is gone, has ended, or
+ * is already in that state, and the next list decides. The caller's signal does not cancel the
+ * call: a cancelled pause could still take effect after everything was resumed.
  */
 async function switchTo({ daemon }: Owner, id: string, to: 'pause' | 'unpause'): Promise<void> {
   try {

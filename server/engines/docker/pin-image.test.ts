@@ -5,7 +5,7 @@ import { pinImage } from './pin-image.ts'
 import { openFetchBench, say, status } from './registry/test-fetching.ts'
 import { makeImage, sha256 } from './registry/test-registry.ts'
 
-describe('asking what a tag stands for', () => {
+describe('resolving a tag', () => {
   it('retries an unavailable registry at growing intervals, and continues when it is back', async () => {
     await using bench = await openFetchBench()
     const { registry, docker, name } = bench
@@ -35,7 +35,7 @@ describe('asking what a tag stands for', () => {
     ['image-missing', 418, 1, /the registry .* said: status 418/],
   ]
   for (const [reason, code, times, sentence] of refusals) {
-    it(`gives up after ${times} question(s) when the registry answers ${code}`, async () => {
+    it(`stops after ${times} request(s) when the registry answers ${code}`, async () => {
       await using bench = await openFetchBench()
       bench.registry.misbehave = status(code, 'of \u0007the registry')
       await assert.rejects(bench.pin(), (error: Error) => {
@@ -48,7 +48,7 @@ describe('asking what a tag stands for', () => {
     })
   }
 
-  it('reads the manifest where the registry names no digest', async () => {
+  it('reads the manifest if the registry sends no digest header', async () => {
     await using bench = await openFetchBench()
     const image = await makeImage()
     bench.registry.put(image, '1')
@@ -57,7 +57,7 @@ describe('asking what a tag stands for', () => {
     assert.equal((await bench.pin()).digest, image.digest)
   })
 
-  it('counts a registry that says nothing as away', async () => {
+  it('treats a silent registry as away', async () => {
     await using bench = await openFetchBench()
     const id = sha256('x')
     bench.docker.images.set(`${bench.name}:1`, { Id: id, RepoDigests: null })
@@ -68,7 +68,7 @@ describe('asking what a tag stands for', () => {
     assert.match(bench.docker.lines.join(), /it sent nothing for 90 s/)
   })
 
-  it('uses no image of the engine that came from a registry which now refuses it, nor one built for a service', async () => {
+  it('never uses a local image from a registry that now denies access, or one built for a service', async () => {
     await using bench = await openFetchBench()
     const { docker, name } = bench
     bench.registry.misbehave = status(401)
@@ -86,7 +86,7 @@ describe('asking what a tag stands for', () => {
     assert.equal((await bench.pin()).reference, Id)
   })
 
-  it('asks nobody for an invalid name of an image, or for a name that the engine itself assigns', async () => {
+  it('sends no request for an invalid name, or for a name that the engine itself assigns', async () => {
     await using bench = await openFetchBench()
     const names = ['a/../../containers/json?x:1', 'x y:1', 'A/b:1', '--privileged:1', 'a@sha256:zz', 'a:b/c:1']
     const own = [
@@ -115,7 +115,7 @@ describe('a host that URLs do not read as it is written', () => {
     '2130706433:5000',
     'registry.example:0443',
   ]) {
-    it(`is refused, and nothing is asked: ${host}`, async () => {
+    it(`is rejected without any request: ${host}`, async () => {
       await using bench = await openFetchBench()
       const pinned = pinImage(bench.docker.registries, `${host}/team/web:1`, undefined, bench.docker.attempt)
       await assert.rejects(pinned, (error: Error) => {

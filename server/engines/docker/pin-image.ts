@@ -44,10 +44,7 @@ export async function pinImage(
   }
 }
 
-/**
- * Throws EngineError if the registry does not give the image to everybody without a password, or
- * cannot be asked.
- */
+/** Throws EngineError if the registry requires a password for the image or cannot be reached. */
 export async function assertOpen(registries: Registries, image: string, attempt: Attempt): Promise<void> {
   const reference = parseReference(image)
   const ask = async () => {
@@ -59,8 +56,8 @@ export async function assertOpen(registries: Registries, image: string, attempt:
 }
 
 /**
- * Whether an image of the engine may replace the registry's. A fetched image replaces it while the
- * registry is unavailable; an image that was made here also if no registry has it.
+ * Whether a local image may replace the registry's. A fetched image may while the registry is
+ * unavailable. A locally made image may also if the registry has none of that name.
  */
 function mayStandIn(problem: ProblemKind, local: LocalImage | undefined): boolean {
   if (!local) return false

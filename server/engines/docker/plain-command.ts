@@ -1,12 +1,12 @@
 import { Duplex, Readable, Writable } from 'node:stream'
 import { frames } from './frames.ts'
 
-/** A last message of this byte alone ends the client's input. */
+/** A single write of this byte alone ends the command's input. */
 const endOfInput = 0x04
 
 /**
- * A command without a terminal: bytes go in as they are written, and what it prints, errors
- * included, comes out byte by byte. One write of the byte 04 alone ends its input.
+ * A command without a terminal. Input bytes are passed unchanged. Output and errors are merged into
+ * one stream. A single write of byte 04 ends the input.
  */
 export function plainCommand(connection: Duplex): Duplex {
   const input = new Writable({

@@ -3,17 +3,17 @@ import type { ContainerInfo } from './docker-api.ts'
 import { label, networkNameOf, replicaCount } from './labels.ts'
 import { type ContainerStatus, toStatus } from './replica-state.ts'
 
-/** A container that is there already, found by its labels. */
+/** An existing container, found by its labels. */
 export interface FoundContainer {
   readonly id: string
   readonly release: string
   readonly replica: number
   readonly status: ContainerStatus
-  /** False: somebody took it out of the network of its environment, or removed that. */
+  /** False if somebody disconnected it from its environment's network or removed that network. */
   readonly isAttached: boolean
 }
 
-/** `network`: id of the environment's network. */
+/** Converts a listed container. `network` is the id of the environment's network. */
 export function toFound(container: ContainerInfo, network: string): FoundContainer {
   const { Id, Labels, State, NetworkSettings } = container
   const own = NetworkSettings?.Networks[networkNameOf(Labels)]
@@ -24,22 +24,22 @@ export function toFound(container: ContainerInfo, network: string): FoundContain
 }
 
 export type Operation =
-  /** Makes the container, writes its files and starts it. */
+  /** Creates the container, writes its files and starts it. */
   | { readonly do: 'create'; readonly replica: number }
   /**
-   * Made but not running, perhaps by a process that died half-way: files are written again, then it
-   * is started.
+   * Created but not running, perhaps by a process that was killed. Its files are written again
+   * before the start.
    */
   | { readonly do: 'start'; readonly replica: number; readonly container: string }
-  /** Running, and put back into the network of its environment. */
+  /** Running, but outside its environment's network: it is reconnected. */
   | { readonly do: 'join'; readonly replica: number; readonly container: string }
-  /** Running, or being brought back by the daemon: only waited for. */
+  /** Running, or being restarted by the daemon: only its health is awaited. */
   | { readonly do: 'adopt'; readonly replica: number; readonly container: string }
   | { readonly do: 'remove'; readonly container: string }
 
 /**
- * What is missing until the release runs. Replicas that are there stay, whatever their numbers; new
- * ones take the lowest free numbers. Containers of other releases are not looked at. Removals come
+ * Lists the operations until the release runs. Existing replicas are kept, whatever their numbers.
+ * New ones take the lowest free numbers. Containers of other releases are ignored. Removals come
  * first.
  */
 export function plan(found: readonly FoundContainer[], release: Release): Operation[] {
@@ -65,8 +65,8 @@ function bring(container: FoundContainer | undefined, replica: number): Operatio
 }
 
 /**
- * Paused by hand, dead or half removed: quicker to replace than to repair. Without its network one
- * that does not run cannot be started.
+ * Whether a container can be reused. A paused, dead or half-removed one is replaced, which is
+ * quicker than a repair. A stopped one without its network cannot start.
  */
 const isUsable = ({ status, isAttached }: FoundContainer): boolean => {
   if (status === 'dead' || status === 'removing' || status === 'paused') return false

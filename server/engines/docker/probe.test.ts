@@ -28,7 +28,7 @@ const ask = (check: Probe['check'], exitCode = 0) =>
 const http = (port: number, path = '/'): Probe['check'] => ({ type: 'http', scheme: 'HTTP', port, path })
 
 describe('a probe', () => {
-  it('takes 2xx and 3xx for health and nothing else', async () => {
+  it('accepts only 2xx and 3xx as healthy', async () => {
     const port = await listen(
       createServer((request, response) => response.writeHead(Number(request.url?.slice(1))).end()),
     )
@@ -40,13 +40,13 @@ describe('a probe', () => {
     }
   })
 
-  it('takes any certificate over HTTPS, and does not mix up the schemes', async () => {
+  it('accepts any certificate over HTTPS, and does not mix up the schemes', async () => {
     const port = await listen(createHttpsServer(selfSigned, (_, response) => response.end()))
     assert.deepEqual(await ask({ type: 'http', scheme: 'HTTPS', port, path: '/' }), { healthy: true })
     assert.equal((await ask(http(port))).healthy, false)
   })
 
-  it('tells a port that nobody listens on from one that is slow', async () => {
+  it('distinguishes a port on which nothing listens from a slow one', async () => {
     const port = await listen(createTcpServer())
     assert.deepEqual(await ask({ type: 'tcp', port }), { healthy: true })
     const slow = await ask(http(port))
@@ -64,7 +64,7 @@ describe('a probe', () => {
     assert.equal(outcome.healthy, false)
   })
 
-  it('goes by the exit code of a command', async () => {
+  it('uses the exit code of a command', async () => {
     const check = { type: 'exec', command: ['check', '; rm'] } as const
     assert.deepEqual(await ask(check), { healthy: true })
     assert.deepEqual(await ask(check, 2), {
@@ -74,7 +74,7 @@ describe('a probe', () => {
     })
   })
 
-  it('asks the gRPC health service for the status of a service', async () => {
+  it('reads the status of a service from the gRPC health service', async () => {
     const asked: string[] = []
     const server = createHttp2Server()
     server.on('stream', (stream) => {
@@ -99,7 +99,7 @@ describe('a probe', () => {
     assert.deepEqual(asked, ['', 'shop', 'down', 'absent'])
   })
 
-  it('rejects when the caller gives up', async () => {
+  it('rejects when the caller cancels', async () => {
     const port = await listen(createTcpServer())
     const target = { address: '127.0.0.1', exec: async () => ({ exitCode: 0, output: '' }) }
     await assert.rejects(probe(http(port), target, 60, AbortSignal.abort('stopped')), (error) => error === 'stopped')

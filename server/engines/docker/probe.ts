@@ -6,18 +6,18 @@ import type { Probe } from '../engine.ts'
 
 export type ProbeOutcome =
   | { readonly healthy: true }
-  /** `silent`: nothing listens there, so asking again soon costs the program nothing. */
+  /** `silent`: nothing listens on the port, so an early retry costs the program nothing. */
   | { readonly healthy: false; readonly silent: boolean; readonly why: string }
 
 export interface ProbeTarget {
-  /** Address of the container: probes never go anywhere else. */
+  /** The container's address. Probes never connect to any other. */
   readonly address: string
   exec(command: readonly string[], signal: AbortSignal): Promise<{ exitCode: number; output: string }>
 }
 
 const healthy: ProbeOutcome = { healthy: true }
 
-/** Asks once. Never rejects but when the caller's signal is aborted. */
+/** Runs one check. Rejects only if the caller's signal is aborted. */
 export async function probe(
   check: Probe['check'],
   target: ProbeTarget,
@@ -43,7 +43,7 @@ async function ask(check: Probe['check'], target: ProbeTarget, signal: AbortSign
       return healthy
     case 'http': {
       const status = await statusOf(check, target.address, signal)
-      // As Kubernetes does: a redirect is an answer, for example to a login page.
+      // Redirects count as success, as in Kubernetes, for example one to a login page.
       if (status >= 200 && status < 400) return healthy
       return { healthy: false, silent: false, why: `${describe(check)} was answered with ${status}` }
     }
@@ -58,7 +58,7 @@ async function ask(check: Probe['check'], target: ProbeTarget, signal: AbortSign
       }
     }
     case 'grpc': {
-      // Loaded at the first use: few services have such a probe, and its library takes memory.
+      // Loaded on first use: few services have such a probe, and the library uses memory.
       const { probeGrpc } = await import('./grpc-probe.ts')
       const serving = await probeGrpc(target.address, check.port, check.service, signal)
       return serving === 'SERVING'
@@ -114,8 +114,8 @@ function statusOf(
     resolve(response.statusCode ?? 0)
     response.destroy()
   }
-  // Certificates inside an environment are the program's own: whether it answers is the question,
-  // not who it is.
+  // Programs inside an environment have certificates of their own. The probe checks for a response,
+  // not for an identity.
   const request =
     check.scheme === 'HTTPS'
       ? httpsRequest({ ...options, rejectUnauthorized: false }, answer)

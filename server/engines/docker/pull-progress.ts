@@ -3,17 +3,17 @@ import type { Clock } from '../../lib/clock.ts'
 
 const everyMs = 5000
 
-/** Tells in a few lines how far the fetching of an image is. */
+/** Reports the progress of an image pull in a few lines. */
 export interface PullProgress {
-  /** The image has so many layers, of which some are on the engine already. */
+  /** Sets the number of layers, and how many of them the engine already has. */
   begin(layers: number, present: number): void
-  /** So many more bytes came. */
+  /** Adds fetched bytes. */
   count(bytes: number): void
-  /** One more layer is complete. */
+  /** Counts a complete layer. */
   layer(): void
-  /** Says what was fetched in all. */
+  /** Reports the totals. */
   end(): void
-  /** Bytes that came so far. */
+  /** The bytes fetched so far. */
   readonly bytes: number
 }
 

@@ -19,7 +19,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
   const id = newId().slice(-8)
   const [first, second, third] = [1, 2, 3].map((n) => `quayside-push-test/${id}:${n}`) as [string, string, string]
   const lines: string[] = []
-  /** Pauses between tries pass at once. */
+  /** Pauses between tries end at once. */
   const clock = {
     ...systemClock,
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms < 60_000 ? Math.min(ms, 10) : ms, signal),
@@ -55,7 +55,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     lines.length = 0
   })
 
-  it('in chunks, by a digest under which the same image comes back', async () => {
+  it('in chunks, and the same image can be fetched by the returned digest', async () => {
     const { reference, digest } = await engine.pushImage(first, target('team/web'), attempt())
     assert.match(reference, new RegExp(`^${proxy.host}/team/web@sha256:[0-9a-f]{64}$`))
     assert.ok(reference.endsWith(digest))
@@ -66,7 +66,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     assert.equal(again.digest, digest, 'what was fetched is what was pushed')
   })
 
-  it('and sends nothing that the registry has', async () => {
+  it('without blobs that the registry already has', async () => {
     const once = await engine.pushImage(first, target('team/web'), attempt())
     proxy.asked.length = 0
     assert.deepEqual(await engine.pushImage(first, target('team/web'), attempt()), once)
@@ -75,7 +75,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     assert.equal(sentBlobs().length, 1, 'the configuration alone is new')
   })
 
-  it('and has blobs mounted that another repository of the registry has', async () => {
+  it('with blobs mounted from another repository of the registry', async () => {
     await engine.pushImage(first, target('team/web'), attempt())
     proxy.asked.length = 0
     const there = await engine.pushImage(first, target('team/other'), attempt())
@@ -84,7 +84,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     assert.match(there.reference, /team\/other@/)
   })
 
-  it('and continues after a reset and after a failed status', async () => {
+  it('despite a reset and a failed status', async () => {
     let [resets, failures] = [0, 0]
     proxy.misbehave = (asked, answer) => {
       if (asked.method === 'PATCH' && asked.headers['content-range']?.startsWith('4194304-') && resets++ === 0) {
@@ -105,7 +105,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     assert.equal(lines.filter((line) => line.includes('Trying again')).length, 2)
   })
 
-  it('and begins an upload again that the registry has lost', async () => {
+  it('and restarts an upload that the registry has lost', async () => {
     let lost = 0
     proxy.misbehave = (asked, answer) => {
       if (asked.method !== 'PATCH' || lost > 0) return false
@@ -117,7 +117,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     assert.match((await engine.pushImage(third, target('team/lost'), attempt())).reference, /team\/lost@/)
   })
 
-  it('and says why it cannot, without the password', async () => {
+  it('and reports the reason when the password is missing', async () => {
     const wrong = { repository: `${proxy.host}/team/web`, login: login('NOT-THE-PASSWORD') }
     await assert.rejects(engine.pushImage(third, wrong, attempt()), (error: unknown) => {
       assert.ok(error instanceof EngineError)

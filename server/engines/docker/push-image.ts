@@ -15,12 +15,12 @@ import { type Problem, toError, tryPush } from './try-often.ts'
 const mostPlaces = 10_000
 const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 const configType = 'application/vnd.oci.image.config.v1+json'
-/** Layers are sent as Docker has them: their digests are known before they are read. */
+/** Layers are sent as Docker stores them, because their digests are known before they are read. */
 const layerType = 'application/vnd.oci.image.layer.v1.tar'
 
 /**
- * Sends an image of this engine to a registry and returns it by its digest there. Blobs that the
- * registry has are not sent. Throws EngineError.
+ * Pushes an image of this engine to a registry and returns its reference there. Skips blobs that
+ * the registry already has. Throws EngineError.
  */
 export async function pushImage(
   registries: Registries,
@@ -58,7 +58,7 @@ export async function pushImage(
   }
   const bytes = Buffer.from(JSON.stringify(manifest))
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-  // A registry may remove manifests that have no tag.
+  // Registries may remove manifests without a tag.
   const named = { tag: digest.replace(':', '-'), mediaType: manifestType, bytes }
   await trying(push, () => putManifest(client, named, attempt.signal))
   return { reference: `${reference.name}@${digest}`, digest }
@@ -71,7 +71,7 @@ interface Push {
   readonly attempt: Attempt
 }
 
-/** An image that was built has a tag of this engine alone, one that was fetched is pinned. */
+/** Built images have a tag of this engine only. Fetched images are pinned by digest. */
 const inspectAny = (
   { daemon }: Registries,
   image: string,
@@ -87,7 +87,7 @@ async function trying<T>({ registries, reference, attempt }: Push, ask: () => Pr
   return answer.value
 }
 
-/** The sizes of the blobs that the repository has. */
+/** Returns the sizes of the blobs that the repository already has. */
 async function sizesAt(push: Push, digests: readonly string[]): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
   for (const digest of new Set(digests)) {
@@ -97,7 +97,7 @@ async function sizesAt(push: Push, digests: readonly string[]): Promise<Map<stri
   return sizes
 }
 
-/** Sends the missing parts, and takes each off the list that the registry has then. */
+/** Sends the missing blobs. Removes each from `missing` once the registry has it. */
 async function sendMissing(
   push: Push,
   id: string,
@@ -124,7 +124,7 @@ async function sendMissing(
   }
 }
 
-/** A try that failed may have been the last one that was needed: the registry is asked first. */
+/** Uploads a blob. Before a retry it asks the registry, because the failed try may have worked. */
 async function send(push: Push, blob: OutgoingBlob): Promise<void> {
   const { client, reference, registries, attempt } = push
   const { signal } = attempt
@@ -140,7 +140,7 @@ async function send(push: Push, blob: OutgoingBlob): Promise<void> {
   remember(registries.places, `${reference.host} ${blob.digest}`, repository)
 }
 
-/** The oldest one is forgotten: its blob is sent again instead of taken from there. */
+/** Drops the oldest entry when full. Its blob is then uploaded instead of mounted. */
 function remember(places: Map<string, string>, blob: string, repository: string): void {
   places.set(blob, repository)
   const [oldest] = places.keys()

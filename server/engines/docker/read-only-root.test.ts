@@ -17,11 +17,11 @@ test('a read-only root has a volume for each directory of files, except below st
   assert.deepEqual(placesToWrite(workload), ['/data', '/etc/app', '/opt', '/out'])
 })
 
-test('a file right below a read-only root is rejected', () => {
+test('a file directly below a read-only root is rejected', () => {
   assert.throws(() => writableDirectories(of(['/a'])), { reason: 'refused', message: /read_only_root_filesystem/ })
 })
 
-test('the place of a path is the innermost one that holds it', () => {
+test('placeOf returns the innermost place that contains the path', () => {
   assert.equal(placeOf('/data/in/x', ['/data', '/data/in', '/dat']), '/data/in')
   assert.equal(placeOf('/x', ['/']), '/')
 })

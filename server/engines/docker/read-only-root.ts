@@ -10,10 +10,10 @@ const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'
 const isInside = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`)
 
 /**
- * Lists the directories that need a volume of their own in a container with a read-only root. These
- * hold mounted files and the output file, except below storage. Docker fills such a volume from the
- * image, and removes it with the container. Docker writes nothing to a read-only root, not even
- * before the start. Throws EngineError('refused') for a file right below the root.
+ * Lists the directories that need their own volume in a container with a read-only root: those of
+ * mounted files and the output file, except below a storage. Docker fills such a volume from the
+ * image and removes it with the container. Docker never writes to a read-only root, not even before
+ * the start. Throws EngineError('refused') for a file directly below the root.
  */
 export function writableDirectories(workload: Written): string[] {
   if (!workload.hasReadOnlyRoot) return []
@@ -35,15 +35,15 @@ export function writableDirectories(workload: Written): string[] {
 }
 
 /**
- * Lists where files can be written in a container that has not started: anywhere, or in the volumes
- * of a read-only root.
+ * Lists the places where files can be written before a container starts: the whole root, or only
+ * the volumes of a read-only root.
  */
 export const placesToWrite = (workload: Written): string[] =>
   workload.hasReadOnlyRoot
     ? [...(workload.storage ?? []).map(({ mountPoint }) => mountPoint), ...writableDirectories(workload)]
     : ['/']
 
-/** Returns the innermost of the places that holds a path. */
+/** Returns the innermost of these places that contains a path. */
 export const placeOf = (path: string, places: readonly string[]): string =>
   places
     .filter((place) => place === '/' || isInside(path, place))

@@ -41,7 +41,7 @@ export async function readVolume(host: Host, id: string, write: VolumeWriter, at
   }
 }
 
-/** What is written meanwhile is in an archive in part. */
+/** Throws if the volume is in use: the archive would contain parts of later writes. */
 async function assertUnused(host: Host, name: string, signal: AbortSignal): Promise<void> {
   const users = await usersOf(host, [name], signal)
   if (users.length > 0)

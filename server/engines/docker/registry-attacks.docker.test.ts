@@ -11,8 +11,8 @@ import { removeImagesOf } from './test-push.ts'
 
 const { socketPath, skip } = await engineForTests()
 
-/** The registry is at an allowed address. It redirects to its neighbour, which is not. */
-describe('a registry that leads elsewhere', { skip }, () => {
+/** The registry is at an allowed address. It redirects to a neighbour at a forbidden one. */
+describe('a registry that redirects elsewhere', { skip }, () => {
   const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.1/32'] })
   const engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock, guard })
   const login = { username: 'robot', password: new Secret('SECRET-REGISTRY') }
@@ -67,14 +67,14 @@ describe('a registry that leads elsewhere', { skip }, () => {
     'for blobs, with 302': leadTo(/\/blobs\//, 302),
   }
   for (const [name, misbehave] of Object.entries(attacks)) {
-    it(`${name} brings nobody to an address that may not be asked`, async () => {
+    it(`${name} never causes a request to a forbidden address`, async () => {
       const ended = await bring(misbehave)
       assert.deepEqual(canary.asked, [], ended)
       if (name !== 'for its API') assert.match(ended, /not fetched|not given it/)
     })
   }
 
-  it('in a circle is left after a few turns', async () => {
+  it('in a circle is abandoned after a few redirects', async () => {
     const before = registry.asked.length
     const circle: Misbehaviour = (request, response) => {
       response.writeHead(307, { location: `http://${registry.host}${request.url}` }).end()
@@ -84,7 +84,7 @@ describe('a registry that leads elsewhere', { skip }, () => {
     assert.ok(registry.asked.length - before <= 20)
   })
 
-  it('gets no password behind a redirect, not even its own', async () => {
+  it('receives no password after a redirect, not even its own', async () => {
     registry.asked.length = 0
     const ended = await bring((request, response) => {
       if (request.url?.includes('?again')) return undefined

@@ -1,6 +1,6 @@
 import { withoutFullStop } from '../../lib/without-full-stop.ts'
 
-/** Why a registry does not give an image, or why the image is not taken. */
+/** The reason why a registry does not provide an image, or why its image is rejected. */
 export type ProblemKind =
   | 'away'
   | 'busy'
@@ -15,7 +15,10 @@ export type ProblemKind =
   | 'size'
   | 'other'
 
-/** `said`: the problem in a few words, for the parentheses of a message. */
+/**
+ * An error with its kind. `said` holds the details in a few words; the message puts them in
+ * parentheses.
+ */
 export class RegistryProblem extends Error {
   readonly kind: ProblemKind
 
@@ -26,7 +29,7 @@ export class RegistryProblem extends Error {
   }
 }
 
-/** Returns the kind of problem that a failed status means. */
+/** Returns the kind of problem of a failed status. */
 export function kindOfStatus(status: number): ProblemKind {
   if (status === 401 || status === 403) return 'denied'
   if (status === 404) return 'absent'
@@ -34,17 +37,17 @@ export function kindOfStatus(status: number): ProblemKind {
   return status >= 500 ? 'away' : 'other'
 }
 
-/** What may pass by itself is tried again after these pauses. */
+/** The pauses before each retry, for problems that may pass. */
 const pauses: Partial<Record<ProblemKind, readonly number[]>> = {
   away: [1000, 2000, 4000, 8000, 16_000],
   busy: [5000, 10_000, 20_000, 40_000, 80_000],
   broken: [1000, 5000],
 }
 
-/** How long to wait after so many tries; undefined: it will not get better. */
+/** Returns the pause after so many tries. Undefined: a retry is pointless. */
 export const pauseMs = (kind: ProblemKind, tries: number): number | undefined => pauses[kind]?.[tries - 1]
 
-/** The message for people: what happened, where, and what to do. */
+/** Returns the message for people: what happened, where, and what to do. */
 export function problemText(kind: ProblemKind, image: string, host: string, said: string): string {
   const plain = withoutFullStop(said)
   const because = `(${plain})`
@@ -103,7 +106,7 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
   }
 }
 
-/** The message for people if an image cannot be published. */
+/** Returns the message for people if an image cannot be pushed. */
 export function pushProblemText(kind: ProblemKind, name: string, host: string, said: string): string {
   const plain = withoutFullStop(said)
   const what = `The image cannot be published to ${name}`

@@ -3,7 +3,7 @@ import type { ContainerInspectInfo } from './docker-api.ts'
 import { label, networkNameOf } from './labels.ts'
 import { fetchedAs } from './local-name.ts'
 
-/** One container of ours as the daemon sees it, in the words of the engine. */
+/** A container of ours as the daemon reports it, in the words of the engine. */
 export interface ReplicaState {
   readonly id: string
   readonly name: string
@@ -11,25 +11,25 @@ export interface ReplicaState {
   readonly environment: string
   readonly release: string
   readonly replica: number
-  /** How many replicas its release is meant to have. */
+  /** The number of replicas that its release should have. */
   readonly replicas: number
   readonly status: ContainerStatus
-  /** Its program runs. */
+  /** Whether its program runs. */
   readonly running: boolean
   readonly exits: number
   readonly exitCode: number | undefined
   readonly outOfMemory: boolean
-  /** Process id on the host, 0 when not running. */
+  /** Process id on the host; 0 if it does not run. */
   readonly pid: number
-  /** RFC 3339, as the daemon says it. */
+  /** RFC 3339, as the daemon writes it. */
   readonly createdAt: string
   readonly startedAt: string
   readonly finishedAt: string
-  /** As the container was asked for. */
+  /** The image reference that the container was created with. */
   readonly image: string
   /**
-   * Address in the network of the environment; undefined when not running, or when somebody took it
-   * out of that network.
+   * Address in the environment's network. Undefined if it does not run or was disconnected from
+   * that network.
    */
   readonly address: string | undefined
   readonly ports: readonly number[]
@@ -38,7 +38,7 @@ export interface ReplicaState {
   readonly cpuLimitMilli: number
   /** 0: no limit. */
   readonly memoryLimitMiB: number
-  /** Docker brings it back when it ends. */
+  /** Whether Docker restarts it when it ends. */
   readonly restarts: boolean
   readonly labels: Readonly<Record<string, string>>
 }
@@ -57,8 +57,8 @@ const statuses: readonly ContainerStatus[] = [
 export const toStatus = (text: string): ContainerStatus => statuses.find((status) => status === text) ?? 'dead'
 
 /**
- * Reads one answer of `GET /containers/{id}/json`. Docker calls a container that waits for its
- * restart running, too; we do not.
+ * Parses one response of `GET /containers/{id}/json`. Docker also reports a container as running
+ * while it waits for its restart; this state does not.
  */
 export function replicaState(info: ContainerInspectInfo): ReplicaState {
   const labels = info.Config.Labels
@@ -73,7 +73,7 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     replica: Number(labels[label.replica] ?? 0),
     replicas: Number(labels[label.replicas] ?? 1),
     status,
-    // What stands still while its volumes are copied runs: it goes on by itself.
+    // A container that is paused while its volumes are copied counts as running. It resumes itself.
     running: status === 'running' || status === 'paused',
     exits: info.RestartCount + (ended ? 1 : 0),
     exitCode: ended || status === 'restarting' ? info.State.ExitCode : undefined,
@@ -101,14 +101,13 @@ export const endpointsOf = (state: ReplicaState): Endpoint[] => {
 const addressOf = (info: ContainerInspectInfo): string | undefined =>
   info.NetworkSettings.Networks[networkNameOf(info.Config.Labels)]?.IPAddress || undefined
 
-/** What runs and can be reached. */
+/** Whether a replica runs and can be reached. */
 export const isUp = ({ running, address }: Pick<ReplicaState, 'running' | 'address'>): boolean =>
   running && address !== undefined
 
 /**
- * Whether somebody changed a replica since it was made. Those of an earlier version of the platform
- * do not say what they were to have, and an engine that knows no such limit has none from the
- * beginning.
+ * Whether somebody changed a replica's limits or restart policy. Replicas of earlier versions do
+ * not record their limits. An engine that does not support a limit reports 0 from the beginning.
  */
 export function isChanged({ labels, cpuLimitMilli, memoryLimitMiB, restarts }: ReplicaState): boolean {
   const { [label.cpuMilli]: cpuMilli, [label.memoryMiB]: memoryMiB } = labels

@@ -14,8 +14,8 @@ interface Where {
 }
 
 /**
- * Stops every container of the service but those of the release `keep`, all at once, then removes
- * them. May be repeated at any point.
+ * Stops all containers of the service in parallel, except those of the release `keep`, then removes
+ * them. Can be repeated after any failure.
  */
 export const retireService = (
   host: Where,
@@ -24,7 +24,7 @@ export const retireService = (
   signal: AbortSignal,
 ): Promise<void> => end(host, service, ({ Labels }) => Labels[label.release] !== keep, signal)
 
-/** The same with the containers of these names. */
+/** Stops and removes the containers of these names in the same way. */
 export const endReplicas = (
   host: Where,
   service: string,
@@ -44,8 +44,7 @@ async function end(
     )
     return found.filter((container) => leaves(container) && container.State !== 'removing')
   }
-  // Again until nothing is left: a start that was cut off may have had one more container on its
-  // way.
+  // Repeats until none is left: an interrupted start may still create one more container.
   for (let containers = await find(); containers.length > 0; containers = await find()) {
     await everyOne(
       containers.map(({ Id: id, Labels: labels, State }) => {

@@ -9,8 +9,8 @@ import { plainCommand } from './plain-command.ts'
 import type { Host } from './start.ts'
 
 /**
- * Starts a command inside a running container, with a terminal if it has a size. The daemon never
- * ends such a command, so it is ended here.
+ * Starts a command inside a running container, with a terminal if a size is given. The daemon never
+ * ends such a command, so it is ended here when its connection closes.
  */
 export async function openTerminal(
   { daemon, clock }: Host,
@@ -29,7 +29,7 @@ export async function openTerminal(
     body: { Detach: false, Tty },
     signal,
   })
-  // A command that ended meanwhile, or an engine that is away: nobody is left who could be told.
+  // The command may have ended, or the engine may be away. Nobody waits for the result.
   connection.once('close', () => void endCommand({ daemon, clock }, container, id).catch(() => {}))
   const resize = (wide: number, high: number): Promise<void> => setSize({ daemon, clock }, id, wide, high, signal)
   const exitCode = async (): Promise<number | undefined> =>
@@ -41,7 +41,7 @@ export async function openTerminal(
 
 type Line = Pick<Host, 'daemon' | 'clock'>
 
-/** A command that just begins has no terminal yet, one that ended has none any more. */
+/** Sets the terminal's size. A command has no terminal right after its start or after its end. */
 async function setSize({ daemon, clock }: Line, id: string, w: number, h: number, signal: AbortSignal): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -63,12 +63,12 @@ async function stateOf({ daemon }: Pick<Line, 'daemon'>, id: string, signal: Abo
 
 const graceMs = 500
 
-/** As a terminal that is closed does it: hang up, and then kill who does not mind. */
+/** Ends a command as a closing terminal does: a hangup, then a kill if it ignores that. */
 async function endCommand({ daemon, clock }: Line, container: string, id: string): Promise<void> {
   for (const kill of ['SIGHUP', 'SIGKILL'] as const) {
     const { isRunning, pid } = await stateOf({ daemon }, id, AbortSignal.timeout(10_000))
-    // Seen from another namespace the number would be that of somebody else: only who is inside the
-    // container is ended.
+    // In another PID namespace the number may belong to another process. The cgroup proves that it
+    // is inside the container.
     if (!isRunning || pid <= 1 || !(await isInside(pid, container))) return
     process.kill(pid, kill)
     await clock.sleep(graceMs)
@@ -80,7 +80,7 @@ const isInside = async (pid: number, container: string): Promise<boolean> =>
 
 const connectMs = 10_000
 
-/** A connection to a port of the container, in the network of its environment. */
+/** Connects to a port of the container in its environment's network. */
 export async function connectTo(
   { daemon }: Host,
   container: string,
@@ -102,7 +102,7 @@ export async function connectTo(
       cause: error,
     })
   }
-  // Its end tells enough.
+  // The stream's end is enough for the reader.
   socket.on('error', () => {})
   return socket
 }

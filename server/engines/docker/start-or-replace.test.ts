@@ -6,8 +6,8 @@ import { pretend } from './test-daemon.ts'
 const [left, made] = ['1'.repeat(64), '2'.repeat(64)]
 
 /**
- * Starts `left`, which the daemon refuses in these words; gives what was started and what was
- * asked.
+ * Starts `left`, which the daemon rejects with this message. Returns the id of the started
+ * container and the calls.
  */
 async function begin(refusal: string): Promise<{ readonly started: string; readonly asked: string[] }> {
   const asked: string[] = []
@@ -29,7 +29,7 @@ async function begin(refusal: string): Promise<{ readonly started: string; reado
   return { started, asked }
 }
 
-test('a container that Docker was killed at, and will never start, is replaced', async () => {
+test('a container with a stale task, left by a killed Docker, is replaced', async () => {
   const { started, asked } = await begin(`task ${left}: already exists`)
   assert.equal(started, made)
   assert.deepEqual(asked, [
@@ -39,6 +39,6 @@ test('a container that Docker was killed at, and will never start, is replaced',
   ])
 })
 
-test('one that Docker refuses for other reasons stays', async () => {
+test('a container that Docker rejects for another reason is kept', async () => {
   await assert.rejects(begin('no more ideas'), { name: 'EngineError', reason: 'unreachable' })
 })

@@ -3,10 +3,9 @@ import { removeContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 
 /**
- * Starts a container and gives its id. Where Docker was killed while it started this one, it may
- * find a task of that id below it which it does not know of, and would refuse for ever: then the
- * container is removed, and the one that `makeAgain` makes is started in its place. Throws as
- * startContainer does.
+ * Starts a container and returns its id. If Docker is killed while starting a container, containerd
+ * may keep a stale task and every later start fails. The container is then removed, and the one
+ * from `makeAgain` is started instead. Throws as startContainer does.
  */
 export async function startOrReplace(
   daemon: DockerDaemon,
@@ -25,6 +24,6 @@ export async function startOrReplace(
   }
 }
 
-/** In the words of containerd, which Docker passes on. */
+/** Matches containerd's message, which Docker passes on. */
 const isLeftTask = (error: unknown): boolean =>
   error instanceof EngineError && /\btask [0-9a-f]{64}: already exists/.test(error.message)

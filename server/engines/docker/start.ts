@@ -29,30 +29,30 @@ export interface Host {
   readonly clock: Clock
   readonly instance: string
   readonly events: Events
-  /** Whether the daemon has a `docker-init` to reap the processes that a program leaves behind. */
+  /** Whether the daemon has a `docker-init` to reap orphaned processes. */
   hasInit(signal: AbortSignal): Promise<boolean>
   readonly layers: LayerLimits
-  /** Ids of the containers of tasks that this process itself has made. */
+  /** Ids of the task containers that this process has created. */
   readonly madeTasks: Set<string>
   readonly postStarted: PostStarted
-  /** Whose turn it is to make a container. */
+  /** The queue for creating containers. */
   readonly making: Slots
-  /** Networks that this process is making, by environment. */
+  /** Networks that this process is creating, by environment. */
   readonly networksToCome: Map<string, Promise<string>>
 }
 
-/** What containers are made with. */
+/** The conditions under which containers are created. */
 interface Ground {
   readonly withInit: boolean
   /** Id of the environment's network. */
   readonly network: string
-  /** The release began so recently that a start of it may have been cut off. */
+  /** Whether the release began so recently that its start may have been interrupted. */
   readonly isYoung: boolean
 }
 
 /**
- * The deadline counts from the first start of the release. A late caller still gets some time to
- * find a healthy release healthy.
+ * Returns the time that a start has left. The deadline counts from the release's first start. A
+ * later call still gets some time to check a healthy release.
  */
 export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlineSeconds'>, ageMs: number): number {
   const deadlineMs = startDeadlineSeconds * 1000
@@ -60,8 +60,8 @@ export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlin
 }
 
 /**
- * Engine.start for Docker. A failure of the workload takes away again what this call brought, not
- * the replicas that ran before it; a daemon that is away, or an abort, leaves what is there.
+ * Engine.start for Docker. If the workload fails, removes the containers that this call created but
+ * not the replicas that already ran. If the daemon is away or the call is aborted, removes nothing.
  */
 export async function startRelease(host: Host, release: Release, attempt: Starting): Promise<Endpoint[]> {
   const running = new Set<string>()
@@ -75,7 +75,7 @@ export async function startRelease(host: Host, release: Release, attempt: Starti
   }
 }
 
-/** Adds to `running` the containers of the release that run already. */
+/** Adds the containers of the release that already run to `running`. */
 async function startReplicas(
   host: Host,
   release: Release,
@@ -109,12 +109,12 @@ async function startReplicas(
   return replicas.flatMap(endpointsOf)
 }
 
-/** Another service may have the same release, for a try on the side. */
+/** Another service may run the same release as a trial, so both labels are needed. */
 const own = ({ id, service }: Release) => ({ [label.release]: id, [label.service]: service })
 
 /**
- * Gives the ids of the containers that make up the release. Waits for every operation, so that a
- * failure leaves none on its way.
+ * Returns the ids of the release's containers. Waits for every operation, so that none is still
+ * running after a failure.
  */
 async function execute(
   host: Host,

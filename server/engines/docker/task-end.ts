@@ -7,7 +7,7 @@ import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
 import { readOutput } from './task-output.ts'
 
-/** The container of a run. Throws EngineError where somebody has removed it. */
+/** Returns the container of a run. Throws EngineError if somebody removed it. */
 export async function look({ daemon, instance }: Host, run: string, signal: AbortSignal): Promise<ReplicaState> {
   const named = await inspectContainer(daemon, taskName(run), signal)
   const isOurs = named?.labels[label.instance] === instance && named.labels[label.run] === run
@@ -28,14 +28,14 @@ async function findRenamed(
   return found && inspectContainer(daemon, found.Id, signal)
 }
 
-/** How much of its time is left, in milliseconds. */
+/** Returns how much of the run's time is left, in milliseconds. */
 export const leftOf = ({ clock }: Host, { workload }: Release<Task>, { startedAt }: ReplicaState): number =>
   workload.timeoutSeconds * 1000 - (startedAt ? clock.now().getTime() - Date.parse(startedAt) : 0)
 
-/** The daemon tells of the end; now and then we look by ourselves. */
+/** The daemon reports the end. In case it does not, the container is inspected after this time. */
 const longestWaitMs = 30_000
 
-/** Whoever asks later than the end of its time ends it then. */
+/** Waits until the run ends. Ends it once its time is up. */
 export async function untilEnded(
   host: Host,
   release: Release<Task>,
@@ -57,7 +57,7 @@ export async function untilEnded(
   }
 }
 
-/** What became of a run that has ended. */
+/** Returns the outcome of a run that has ended. */
 export async function outcomeOf(
   { daemon }: Host,
   { workload }: Release<Task>,
@@ -65,7 +65,7 @@ export async function outcomeOf(
   signal: AbortSignal,
 ): Promise<TaskOutcome> {
   const startedAt = new Date(state.startedAt)
-  // A daemon that was killed with the program does not know when that ended.
+  // If the daemon was killed together with the program, it does not know when the program ended.
   const finishedAt = new Date(Math.max(Date.parse(state.finishedAt), startedAt.getTime()))
   const mask = masker(secretsIn(workload))
   const output = await daemon.patiently(signal, () => readOutput(daemon, state.id, workload.outputFile, signal))

@@ -5,8 +5,8 @@ import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { placeOf } from './read-only-root.ts'
 
 /**
- * Makes the directory of the output file in a container that has not been started yet; whatever
- * user the program runs as.
+ * Creates the directory of the output file in a container that has not started yet. Every user may
+ * write to it.
  */
 export async function prepareOutput(
   daemon: DockerDaemon,
@@ -18,7 +18,7 @@ export async function prepareOutput(
   if (!directory) return
   const place = placeOf(directory, places)
   const tar = pack()
-  // Of a volume this is its top, whose mode is set as well.
+  // In a volume this is the top directory, whose mode is set as well.
   const name = directory === place ? './' : `${directory.slice(place === '/' ? 1 : place.length + 1)}/`
   tar.entry({ name, type: 'directory', mode: 0o777 })
   tar.finalize()
@@ -26,7 +26,7 @@ export async function prepareOutput(
   await daemon.send({ method: 'PUT', path, query: { path: place }, file: await buffer(tar), signal, timeoutMs: 60_000 })
 }
 
-/** The output file of a container that has ended. */
+/** Reads the output file of a container that has ended. */
 export async function readOutput(
   daemon: DockerDaemon,
   container: string,
@@ -44,8 +44,7 @@ export async function readOutput(
     })
     const entries = extract()
     response.once('error', (error) => entries.destroy(error))
-    // Entries are read one by one, and no more than the first: nobody has to unpack what a program
-    // left there.
+    // Only the first entry is read, so an archive bomb of the program is never unpacked.
     for await (const entry of response.pipe(entries)) {
       const { type, size = 0 } = entry.header
       if (type !== 'file') return { outputProblem: 'it is no file' }

@@ -23,8 +23,8 @@ import { leftOf, look, outcomeOf, untilEnded } from './task-end.ts'
 import { prepareOutput } from './task-output.ts'
 
 /**
- * Engine.prepareTask for Docker: the container of the run, with its files. One that runs or has
- * ended is left as it is.
+ * Engine.prepareTask for Docker: creates the container of the run, with its files. A container that
+ * runs or has ended is kept.
  */
 export async function prepareTask(host: Host, release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
   const { daemon, instance } = host
@@ -36,7 +36,7 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
       listContainers(daemon, { instance, labels: { [label.run]: run } }, signal),
       ensureNetwork(host, release.environment, signal),
     ])
-    // By another name: somebody renamed it. A name that is free again must not let it run twice.
+    // Somebody renamed the container. The free name must not let the run start a second time.
     const isRenamed = ({ Names, State }: ContainerInfo) => !Names.includes(`/${taskName(run)}`) && State !== 'removing'
     if (there.some((one) => !isHolder(one) && isRenamed(one))) return
     if (withHolder) await ensureHolder(host, release, run, attempt)
@@ -78,9 +78,9 @@ export async function runTask(
 }
 
 /**
- * A container that another process has made and not started is made again: that process may only
- * stand still, and would start it when it goes on, even after its end. Of the two, Docker lets one
- * be the first: its start finds no container of that id, or we find it started.
+ * Returns the container of the run. Recreates one that another process has created and not started:
+ * that process may be suspended and would start it later, even after the run's end. Docker lets
+ * only one of the two win: its start finds no such container, or we find it started.
  */
 async function own(host: Host, release: Release<Task>, run: string, attempt: Attempt): Promise<ReplicaState> {
   const { signal } = attempt
@@ -91,8 +91,8 @@ async function own(host: Host, release: Release<Task>, run: string, attempt: Att
 }
 
 /**
- * Where somebody has ended or removed what holds its network, that is made again, and then the
- * container which was never started.
+ * Starts the container of a run. If somebody ended or removed its network holder, recreates the
+ * holder and then this container.
  */
 async function startTask(
   host: Host,
@@ -108,7 +108,7 @@ async function startTask(
     const isGone = /No such container/.test(message) && !message.includes(id)
     const hasNoNetwork = isGone || /network of a non running container/.test(message)
     if (!hasNoNetwork || !hasHolder(release.workload)) throw error
-    // Docker writes down the id of the container whose network is joined.
+    // The container stores the id of the holder that it joins.
     if (isGone) await removeUnstarted(host.daemon, id, signal)
     await prepareTask(host, release, run, attempt)
     const made = await look(host, run, signal)
@@ -116,7 +116,7 @@ async function startTask(
   }
 }
 
-/** Engine.endTask for Docker. The network is there until the program has ended. */
+/** Engine.endTask for Docker. The network is kept until the program has ended. */
 export async function endTask(host: Host, run: string, { signal }: Attempt): Promise<void> {
   const { daemon, instance } = host
   await daemon.patiently(signal, async () => {

@@ -13,20 +13,20 @@ import type { ContainerInspectInfo, HostConfig } from './docker-api.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { label, labelFilter } from './labels.ts'
 
-/** The engine under test, and sight of the daemon beside it. */
+/** The engine under test, with direct access to its daemon. */
 export interface DockerBench extends EngineBench {
   readonly engine: DockerEngine
   readonly instance: string
-  /** A second engine object of the same installation, or one of another. */
+  /** Creates a second engine object of the same installation, or one of another. */
   anotherEngine(instance?: string): DockerEngine
   inspect(container: string): Promise<ContainerInspectInfo>
-  /** What the daemon makes of a container that asks for nothing. */
+  /** Returns the daemon's default settings for a container. */
   defaultHostConfig(): Promise<HostConfig>
   createBare(name: string): Promise<void>
   exists(path: string): Promise<boolean>
   countNetworks(name: string): Promise<number>
   lines(service: string): Promise<LogLine[]>
-  /** The same installation behind a socket whose lines can be cut. */
+  /** The same installation behind a socket whose connections can be cut. */
   proxy(): Promise<{ engine: DockerEngine; cut(): void; close(): Promise<void> }>
   /** Removes all containers, networks and volumes of this bench. */
   reset(): Promise<void>
@@ -34,12 +34,12 @@ export interface DockerBench extends EngineBench {
 
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
-/** How a program is run by the test image. */
+/** The command with which the test image runs a program. */
 export const node = (source: string) => ({ entrypoint: ['node', '-e'], arguments: [source] })
 
 /**
- * A server that prints "up" when it listens and ends at once when asked. `failsAfter`: so many
- * requests go well.
+ * A server that prints "up" when it listens and ends at once when asked to. `failsAfter`: the
+ * number of requests that succeed.
  */
 export function serve(
   port: number,
@@ -93,7 +93,7 @@ export async function openDockerBench(options: {
   const daemon = new DockerDaemon({ socketPath, clock })
   const engine = new DockerEngine({ socketPath, instance, clock })
   const at = (path: string) => daemon.json({ method: 'GET', path, signal: limit() })
-  // What the daemon answers has the shape of Docker's published API.
+  // Docker's published API guarantees this shape.
   const inspect = async (container: string) => (await at(`/containers/${container}/json`)) as ContainerInspectInfo
   const createBare = (name: string) =>
     daemon.send({

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../lib/clock.ts'
 import { DockerDaemon } from './daemon.ts'
 
-/** A daemon that answers as the listener says. */
+/** Starts a daemon that answers as the listener does. */
 export async function pretend(listener: RequestListener, test: (daemon: DockerDaemon) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-daemon-'))
   const socketPath = join(directory, 'docker.sock')

@@ -7,8 +7,8 @@ import { run } from '../../lib/run.ts'
 import { DockerDaemon } from './daemon.ts'
 
 /**
- * An image for tests, made without any registry: the running Node with the libraries it needs, and
- * nothing else.
+ * Imports an image for tests without a registry. It contains only the running Node and the
+ * libraries that it needs.
  */
 export async function importTestImage(socketPath: string, reference: string): Promise<void> {
   const daemon = new DockerDaemon({ socketPath, clock: systemClock })
@@ -21,7 +21,7 @@ export async function importTestImage(socketPath: string, reference: string): Pr
   tar.entry({ name: 'usr/local/bin/node', mode: 0o755 }, await readFile(node))
   for (const library of libraries) tar.entry({ name: library.slice(1), mode: 0o755 }, await readFile(library))
   tar.finalize()
-  // The host of a registry may have a port.
+  // A registry's host may contain a port.
   const [, repository = reference, tag = 'latest'] = /^(.*):([^/:]+)$/.exec(reference) ?? []
   const response = await daemon.stream({
     method: 'POST',

@@ -9,10 +9,7 @@ import { fetchedAs } from './local-name.ts'
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const daemonAt = (socketPath: string) => new DockerDaemon({ socketPath, clock: systemClock })
 
-/**
- * Makes an image of one small file, or a larger one, which nothing else has, under the reference
- * `host/name:tag`.
- */
+/** Makes a unique image of one file, small by default, under the reference `host/name:tag`. */
 export async function makeSmallImage(socketPath: string, reference: string, bytes = 36): Promise<void> {
   const tar = pack()
   tar.entry({ name: 'who' }, randomBytes(bytes))
@@ -29,7 +26,7 @@ export async function makeSmallImage(socketPath: string, reference: string, byte
   )
 }
 
-/** Gives an image a further name. */
+/** Gives an image another name. */
 export async function tagImage(socketPath: string, image: string, reference: string): Promise<void> {
   const [repo, tag] = taken(reference)
   await daemonAt(socketPath).send({
@@ -40,16 +37,14 @@ export async function tagImage(socketPath: string, image: string, reference: str
   })
 }
 
-/** Makes a container of the image, which is not started; gives its id. */
+/** Creates a container of the image without starting it. Returns its id. */
 export async function makeContainer(socketPath: string, image: string): Promise<string> {
   const body = { Image: image, Cmd: ['true'] }
   const call = { method: 'POST', path: '/containers/create', body, signal: limit() } as const
   return String(Object(await daemonAt(socketPath).json(call)).Id)
 }
 
-/**
- * A new image under the reference: one that is there, with another command and without new layers.
- */
+/** Makes a new image under the reference from an existing one: another command, no new layers. */
 export async function changeImage(
   socketPath: string,
   from: string,
@@ -59,7 +54,7 @@ export async function changeImage(
   const daemon = daemonAt(socketPath)
   const container = await makeContainer(socketPath, from)
   const [repo, tag] = taken(reference)
-  // The daemon takes several changes as one text of lines.
+  // The daemon takes several changes as one string of lines.
   const query = { container, repo, tag, changes: changes.join('\n') }
   await daemon.send({ method: 'POST', path: '/commit', query, signal: limit() })
   await daemon.send({ method: 'DELETE', path: `/containers/${container}`, query: { force: true }, signal: limit() })
@@ -81,8 +76,8 @@ export async function pushImage(socketPath: string, reference: string, login: Re
 }
 
 /**
- * Has Docker itself pull an image by its digest, as former versions did. Only tests may: Docker
- * goes wherever a registry sends it.
+ * Lets Docker itself pull an image by its digest, as earlier versions did. Only tests may do this:
+ * Docker follows a registry's redirects anywhere.
  */
 export async function pullImage(socketPath: string, reference: string, login: RegistryLogin): Promise<void> {
   const [fromImage, tag] = reference.split('@')
@@ -98,7 +93,7 @@ export async function pullImage(socketPath: string, reference: string, login: Re
   )
 }
 
-/** Takes names and images away, as far as they are there. */
+/** Removes names and images if they exist. */
 export async function removeImages(socketPath: string, references: readonly string[]): Promise<void> {
   for (const reference of references) {
     const call = { path: `/images/${reference}`, query: { force: true }, signal: limit() }
@@ -110,17 +105,17 @@ export async function removeImages(socketPath: string, references: readonly stri
   }
 }
 
-/** Takes away everything that has a name in the registry of that host. */
+/** Removes everything that has a name in the registry of that host. */
 export async function removeImagesOf(socketPath: string, host: string): Promise<void> {
   const list = await daemonAt(socketPath).json({ method: 'GET', path: '/images/json', signal: limit() })
-  // The shape is that of Docker's published API.
+  // Docker's published API guarantees this shape.
   const images = list as { RepoTags?: string[] | null; RepoDigests?: string[] | null }[]
   const names = images.flatMap(({ RepoTags, RepoDigests }) => [...(RepoTags ?? []), ...(RepoDigests ?? [])])
   const ours = names.filter((name) => (fetchedAs(name) ?? name).startsWith(`${host}/`))
   await removeImages(socketPath, ours)
 }
 
-/** Docker's own pushes and pulls take a login in this header; the platform has none of them. */
+/** Docker's own pushes and pulls require a login in this header. The platform has no logins. */
 function registryAuth({ username, password }: RegistryLogin): Record<string, string> {
   const said = Buffer.from(JSON.stringify({ username, password: password.reveal() })).toString('base64')
   return { 'x-registry-auth': said.replaceAll('+', '-').replaceAll('/', '_') }

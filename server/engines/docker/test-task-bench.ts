@@ -14,7 +14,7 @@ const programs: Record<Exclude<TaskProgram, 'image-missing'>, string> = {
   'out-of-memory': `const kept=[];for(;;)kept.push(Buffer.alloc(1e7,1))`,
 }
 
-/** The Docker engine under the suite of tasks. */
+/** The Docker engine for the test suite of tasks. */
 export async function openTaskBench(options: {
   readonly socketPath: string
   readonly image: string

@@ -4,7 +4,7 @@ import type { ImageReference } from './image-reference.ts'
 import type { Registries } from './registry/registries.ts'
 import { type ProblemKind, pauseMs, problemText, pushProblemText, RegistryProblem } from './registry-problem.ts'
 
-/** The reason for a missing answer, with the message for people. */
+/** The reason why no answer arrived, with the message for people. */
 export interface Problem {
   readonly problem: ProblemKind
   readonly text: string
@@ -20,7 +20,7 @@ const reasons: Partial<Record<ProblemKind, EngineReason>> = {
 export const toError = ({ problem, text }: Problem): EngineError =>
   new EngineError(reasons[problem] ?? 'image-missing', text)
 
-/** A try that brought so much counts as the first one again. */
+/** A try that fetched this much resets the number of tries. */
 const progressBytes = 1024 * 1024
 
 /** Retries until an answer arrives, a retry cannot help, or `isEnough` accepts the problem. */

@@ -8,8 +8,8 @@ import { endProgram } from './lifecycle.ts'
 import { isChanged } from './replica-state.ts'
 
 /**
- * Gives a container back the limits of its release, and that Docker brings it back, where somebody
- * changed them. Goes on running but where it has more memory by now than it may have.
+ * Restores the release's limits and restart policy if someone changed them by hand. Restarts the
+ * container only if it uses more memory than its limit.
  */
 export async function undoChanges(
   { daemon, clock }: { readonly daemon: DockerDaemon; readonly clock: Clock },
@@ -25,7 +25,7 @@ export async function undoChanges(
   const update = () => daemon.send({ method: 'POST', path: `/containers/${container}/update`, body, signal })
   try {
     await update().catch(async (error: unknown) => {
-      // The kernel takes nothing away from a program that uses it.
+      // The kernel does not take memory away from a running program.
       if (!isRefusal(error, 500) || !state.running) throw error
       await endProgram({ daemon, clock }, { id: container, labels: state.labels, isRunning: true }, signal)
       await update()

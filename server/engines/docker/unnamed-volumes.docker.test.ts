@@ -19,10 +19,10 @@ after(async () => {
   await removeTestImage(socketPath, image)
 })
 
-it('counts what a replica writes to a volume of no storage as written outside of its volumes', async () => {
+it('counts writes to an unnamed volume as written outside of volumes', async () => {
   const { engine } = bench
   const signal = AbortSignal.timeout(120_000)
-  // Below a read-only root, the directory of a file is a volume without a name.
+  // Below a read-only root, the directory of a mounted file is an unnamed volume.
   const files = [{ path: '/config/file', content: 'c' }]
   const release = newRelease({ ...bench.workload('portless'), hasReadOnlyRoot: true, files })
   await engine.start(release, attempt())

@@ -2,13 +2,13 @@ import { label } from './labels.ts'
 
 type Labels = Readonly<Record<string, string>> | null
 
-/** Parts of what the daemon answers to `GET /system/df`. */
+/** The parts of the daemon's response to `GET /system/df` that we use. */
 interface Measured {
   readonly Volumes?:
     | readonly {
         readonly Name: string
         readonly Labels?: Labels
-        /** -1: not known. */
+        /** -1: unknown. */
         readonly UsageData?: { readonly Size: number } | null
       }[]
     | null
@@ -22,8 +22,8 @@ interface Measured {
 }
 
 /**
- * Pure: adds to the layer of each container what its volumes without a storage take. An image can
- * declare such volumes, and they go with the container: without this nobody would count them.
+ * Pure: adds the size of a container's unnamed volumes to its layer. An image can declare such
+ * volumes, and Docker removes them with the container. Nothing else counts them.
  */
 export function countUnnamedVolumes<M extends Measured>(measured: M): M {
   const unnamed = new Map<string, number>()

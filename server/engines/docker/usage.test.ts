@@ -11,7 +11,7 @@ const sample = (atMs: number, cpuNanos: number): Sample => ({
   memoryLimitBytes: 128 * mebibyte,
 })
 const stats = (memory: object, cpu: object = { cpu_usage: { total_usage: 5 } }) =>
-  // Only what is read of the daemon's answer.
+  // Only the parts of the daemon's response that are read.
   ({ read: '1970-01-01T00:00:01.000000000Z', cpu_stats: cpu, memory_stats: memory }) as ContainerStats
 
 test('half a core for two seconds is 500 thousandths of a core', () => {
@@ -24,7 +24,7 @@ test('half a core for two seconds is 500 thousandths of a core', () => {
   })
 })
 
-test('a rate is measured from the newest look that is old enough, and never over a restart', () => {
+test('a rate is measured from the newest sample that is old enough, and never across a restart', () => {
   const now = sample(100_000, 500)
   assert.equal(baseline([sample(90_000, 100), sample(99_000, 200)], now)?.atMs, 99_000)
   assert.equal(baseline([sample(90_000, 100), sample(99_900, 200)], now)?.atMs, 90_000)
@@ -33,12 +33,12 @@ test('a rate is measured from the newest look that is old enough, and never over
   assert.equal(baseline([sample(99_000, 900)], now), undefined)
 })
 
-test('memory is without what files leave behind, for both versions of control groups', () => {
+test('memory excludes cached file pages, for both versions of control groups', () => {
   const first = sampleOf(stats({ usage: 100, limit: 200, stats: { total_inactive_file: 40, inactive_file: 1 } }))
   const second = sampleOf(stats({ usage: 100, limit: 200, stats: { inactive_file: 30 } }))
   assert.deepEqual([first?.memoryBytes, second?.memoryBytes, second?.atMs], [60, 70, 1_000])
 })
 
-test('a container that does not run uses nothing that could be told', () => {
+test('a container that does not run has no usage', () => {
   assert.equal(sampleOf(stats({}, { cpu_usage: { total_usage: 0 } })), undefined)
 })

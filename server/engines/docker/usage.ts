@@ -4,7 +4,7 @@ import { absent, inspectContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import type { ContainerStats } from './docker-api.ts'
 
-/** What one look at a running container's control groups gives. */
+/** One sample of a running container's control groups. */
 export interface Sample {
   /** The daemon's clock, in milliseconds. */
   readonly atMs: number
@@ -15,21 +15,21 @@ export interface Sample {
 }
 
 const mebibyte = 1024 * 1024
-/** Two looks nearer than that say little about a rate. */
+/** The least age of the earlier sample: closer samples say little about a rate. */
 const shortestMs = 400
-/** Older looks tell of another time. */
+/** The largest age of the earlier sample. */
 const longestMs = 60_000
 
-/** A container's last looks, older first, and its limit, which is fixed when it is made. */
+/** A container's last samples, oldest first, and its limit, which is fixed at its creation. */
 interface Known {
   readonly cpuLimitMilli: number
   samples: readonly Sample[]
 }
 
 /**
- * What replicas use. A rate needs two looks: those of former calls are kept, and who asks for the
- * first time waits for a second one. One cheap question a container and call; the daemon is never
- * made to wait a second, as its own statistics do.
+ * Measures what replicas use. A rate needs two samples: the last ones are kept, and a first call
+ * waits for a second one. Each call costs one cheap request per container. Docker's own statistics
+ * would make it wait for a second.
  */
 export class Usage {
   readonly #daemon: DockerDaemon
@@ -49,7 +49,7 @@ export class Usage {
     return found.filter((usage) => usage !== undefined)
   }
 
-  /** Forgets containers that are gone. */
+  /** Forgets containers that no longer exist. */
   keepOnly(ids: ReadonlySet<string>): void {
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
   }
@@ -80,7 +80,7 @@ export class Usage {
     return known
   }
 
-  /** Undefined: it does not run. */
+  /** Takes a sample. Undefined: the container does not run. */
   async #look(id: string, signal: AbortSignal): Promise<Sample | undefined> {
     let stats: object | undefined
     const query = { stream: false, 'one-shot': true }
@@ -89,27 +89,25 @@ export class Usage {
         stats = answer
       }),
     )
-    // The shape is that of Docker's published API.
+    // Docker's published API guarantees this shape.
     return stats && sampleOf(stats as ContainerStats)
   }
 }
 
-/** The newest look that is old enough for a rate, and of this run of the container. */
+/** Returns the newest sample that is old enough for a rate and from the same start. */
 export const baseline = (samples: readonly Sample[], now: Sample): Sample | undefined =>
   samples.findLast(({ atMs, cpuNanos }) => {
     const ageMs = now.atMs - atMs
     return ageMs >= shortestMs && ageMs <= longestMs && cpuNanos <= now.cpuNanos
   })
 
-/**
- * Reads one answer of `GET /containers/{id}/stats`; undefined for a container that does not run.
- */
+/** Parses one response of `GET /containers/{id}/stats`. Undefined if the container does not run. */
 export function sampleOf(stats: ContainerStats): Sample | undefined {
   const { usage, limit, stats: details } = stats.memory_stats
   const cpuNanos = stats.cpu_stats.cpu_usage?.total_usage
   if (usage === undefined || cpuNanos === undefined) return undefined
-  // Pages of files that can go at any time are no need of the program. Control groups of version 1
-  // call them otherwise.
+  // File pages that the kernel can drop at any time do not count as used. Version 1 of control
+  // groups has another name for them.
   const droppable = details?.total_inactive_file ?? details?.inactive_file ?? 0
   return {
     atMs: Date.parse(stats.read),
@@ -119,7 +117,7 @@ export function sampleOf(stats: ContainerStats): Sample | undefined {
   }
 }
 
-/** Pure: what two looks say. */
+/** Pure: calculates the usage from two samples. */
 export function usageOf(replica: string, cpuLimitMilli: number, before: Sample, now: Sample): ReplicaUsage {
   const nanos = now.cpuNanos - before.cpuNanos
   const ms = now.atMs - before.atMs

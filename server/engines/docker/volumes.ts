@@ -5,9 +5,7 @@ import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, labelFilter, volumeName } from './labels.ts'
 import type { Host } from './start.ts'
 
-/**
- * Sees to it that the release's volumes exist. Docker gives back a volume that is there already.
- */
+/** Creates the release's volumes if they are missing. Docker returns an existing volume. */
 export async function ensureVolumes(
   daemon: DockerDaemon,
   instance: string,
@@ -20,7 +18,7 @@ export async function ensureVolumes(
   )
 }
 
-/** Makes the volume of a storage, or finds it. */
+/** Creates the volume of a storage, or finds it. */
 export const createVolume = (
   daemon: DockerDaemon,
   instance: string,
@@ -44,8 +42,8 @@ export const createVolume = (
   })
 
 /**
- * Removes a volume of ours, with the helpers that an earlier process has left. One that is not
- * there is removed.
+ * Removes a volume of ours, together with helper containers that an earlier process left. Ignores a
+ * missing volume.
  */
 export async function removeVolume(host: Host, name: string, signal: AbortSignal): Promise<void> {
   await removeHelpers(host, name, signal)
@@ -57,7 +55,7 @@ export async function removeVolume(host: Host, name: string, signal: AbortSignal
   }
 }
 
-/** Removes every volume of the service, also those that no release mentions any more. */
+/** Removes all volumes of the service, including those that no release mentions any more. */
 export async function eraseVolumes(host: Host, service: string, signal: AbortSignal): Promise<void> {
   const { daemon, instance } = host
   const filters = labelFilter(instance, { [label.service]: service })

@@ -13,12 +13,12 @@ import { untilHealthy } from './wait-healthy.ts'
 interface Bench {
   readonly started: number
   readonly lines: string[]
-  /** Resolves with the first check, which is answered by the test. */
+  /** Resolves with the first check, which the test answers. */
   readonly asked: Promise<ServerResponse>
   wait(options: { readonly deadlineInMs: number; readonly clock?: Clock }): Promise<ReplicaState>
 }
 
-/** One replica that a pretended daemon knows, with an HTTP check that the test answers. */
+/** One replica in a fake daemon, with an HTTP check that the test answers. */
 async function withReplica(status: 'running' | 'exited', test: (bench: Bench) => Promise<void>): Promise<void> {
   const first = Promise.withResolvers<ServerResponse>()
   const program = createServer((_request, response) => first.resolve(response)).listen(0, '127.0.0.1')
@@ -82,7 +82,7 @@ const container = (status: string) => ({
   NetworkSettings: { Networks: { 'quay-env-e': { IPAddress: '127.0.0.1' } } },
 })
 
-/** Every wait takes a thousandth of what it should. */
+/** A clock on which every wait takes a thousandth of its time. */
 const hurried: Clock = {
   now: systemClock.now,
   monotonic: () => systemClock.monotonic() * 1000,
@@ -90,7 +90,7 @@ const hurried: Clock = {
 }
 
 describe('waiting for a replica', () => {
-  it('lets the first check come to its end when the deadline passes meanwhile', () =>
+  it('lets the first check finish when the deadline passes meanwhile', () =>
     withReplica('running', async ({ wait, asked, lines }) => {
       const waiting = wait({ deadlineInMs: 1 })
       const answer = await asked
@@ -100,7 +100,7 @@ describe('waiting for a replica', () => {
       assert.equal((await waiting).name, 'replica-1')
     }))
 
-  it('says what that check was answered with', () =>
+  it('reports the response to that check', () =>
     withReplica('running', async ({ wait, asked }) => {
       const refused = assert.rejects(wait({ deadlineInMs: 0 }), (error: EngineError) => {
         assert.equal(error.reason, 'not-ready')
@@ -111,7 +111,7 @@ describe('waiting for a replica', () => {
       await refused
     }))
 
-  it('gives up a first check that goes on and on, and says so', () =>
+  it('times out if the first check never ends, and reports so', () =>
     withReplica('running', ({ wait }) =>
       assert.rejects(wait({ deadlineInMs: 0, clock: hurried }), {
         reason: 'not-ready',
@@ -119,7 +119,7 @@ describe('waiting for a replica', () => {
       }),
     ))
 
-  it('starts a container again that stays ended: whoever stopped it was killed meanwhile', () =>
+  it('starts a container again that stays stopped after a platform was killed while stopping it', () =>
     withReplica('exited', async (bench) => {
       const waiting = bench.wait({ deadlineInMs: 60_000 })
       const answer = await bench.asked

@@ -28,33 +28,33 @@ export interface Waiting {
   /** Id of the container. */
   readonly container: string
   readonly workload: LongRunning
-  /** By the clock's monotonic time. */
+  /** In the clock's monotonic time. */
   readonly deadlineMs: number
   readonly signal: AbortSignal
   readonly output: LineSink
 }
 
-/** After this people are told what is missing, long before the wait is given up. */
+/** After this time the log says what is missing, long before the deadline. */
 const hintMs = 5000
-/** How often a replica is looked at while the daemon tells what happens to it. */
+/** How often a replica is inspected while the daemon sends events. */
 const toldPauseMs = 1000
-/** So long the first check may go on after the deadline: nothing else could tell what is wrong. */
+/** How far the first check may exceed the deadline: without it the reason would be unknown. */
 const longestFirstCheckMs = 10_000
 
 /**
- * What the two loops of one wait know; the one that inspects writes `state`, the one that asks
- * writes the rest.
+ * The state that the two loops of one wait share. The inspecting loop writes `state`, the probing
+ * loop writes the rest.
  */
 interface View {
   state: ReplicaState
-  /** A check is under way. */
+  /** Whether a check is in progress. */
   isAsking: boolean
-  /** Of the last check that ended. */
+  /** The result of the last check that ended. */
   answer?: ProbeOutcome
 }
 
 /**
- * Waits until the replica is healthy and gives its state. Throws EngineError('crashed' |
+ * Waits until the replica is healthy and returns its state. Throws EngineError('crashed' |
  * 'out-of-memory' | 'not-ready' | 'unreachable').
  */
 export async function untilHealthy(waiting: Waiting): Promise<ReplicaState> {
@@ -132,8 +132,8 @@ async function watchBy(news: News, waiting: Waiting, view: View, signal: AbortSi
 }
 
 /**
- * Docker brings back what exits; a container that stays ended was stopped, perhaps by a platform
- * that was killed while it did so and finds it now, still going down.
+ * Starts a stopped container again. Docker restarts exited containers itself, so one that stays
+ * exited was stopped, perhaps by a platform that was killed during the stop.
  */
 async function startAgain({ daemon, container, output }: Waiting, { replica }: ReplicaState, signal: AbortSignal) {
   output.line(`Replica ${replica} was stopped; it is started again`, 'warning')
@@ -155,8 +155,8 @@ async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promis
 }
 
 /**
- * A deadline that ends before anybody was asked says nothing of the replica: the first check may go
- * on to its own end.
+ * Lets the first check finish after the deadline. Without any result the error could not name a
+ * reason.
  */
 async function untilAnswered({ clock, workload }: Waiting, view: View, signal: AbortSignal): Promise<void> {
   const limitMs = Math.min((readinessProbe(workload)?.timeoutSeconds ?? 0) * 1000, longestFirstCheckMs)
@@ -186,7 +186,7 @@ async function failed(
   reason: 'crashed' | 'out-of-memory' | 'not-ready',
   message: string,
 ): Promise<EngineError> {
-  // What the program printed is worth having, not worth hiding the failure for.
+  // The last lines are helpful, but a failure to read them must not hide the real failure.
   const lines = await lastLines(daemon, container, 20, AbortSignal.timeout(5_000)).catch(() => [])
   const mask = masker(secretsIn(workload))
   return replicaError(reason, `replica ${state.replica} ${message}`, lines.map(mask))

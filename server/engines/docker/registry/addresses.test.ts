@@ -12,7 +12,7 @@ import { openFetchBench } from './test-fetching.ts'
 import { makeImage, startTestRegistry } from './test-registry.ts'
 
 describe('addresses of registries', () => {
-  it('are checked for every request, and a name that resolves elsewhere by then is not followed', async () => {
+  it('are checked for every request, even if a name meanwhile resolves elsewhere', async () => {
     const registry = await startTestRegistry()
     const canary = await startTestRegistry('127.0.0.2')
     const port = registry.host.split(':')[1]
@@ -47,13 +47,13 @@ describe('addresses of registries', () => {
     assert.deepEqual(bench.docker.waited, [], 'it will not get better')
   })
 
-  it('are asked over plain http only where the operator told Docker so', async () => {
+  it('use plain http only if the operator configured it in Docker', async () => {
     await using bench = await openFetchBench({ info: { RegistryConfig: { InsecureRegistryCIDRs: [] } } })
     await assert.rejects(bench.pin(), { message: /did not prove who it is/ })
     assert.deepEqual(bench.registry.asked, [])
   })
 
-  it('other than the registry are never asked over plain http with its rights', async () => {
+  it('other than the registry’s own are never requested over plain http', async () => {
     await using bench = await openFetchBench({ allowed: ['127.0.0.1/32'] })
     bench.registry.misbehave = (_request, response) => {
       response.writeHead(307, { location: 'http://198.51.100.1/x' }).end()
@@ -63,7 +63,7 @@ describe('addresses of registries', () => {
   })
 })
 
-it('accepts certificates of an authority that the operator gave Docker', async () => {
+it('accepts certificates of an authority that the operator configured in Docker', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-certs-'))
   try {
     assert.equal(await authoritiesOf('registry.example:5000', directory), undefined)

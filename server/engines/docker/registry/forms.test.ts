@@ -23,7 +23,7 @@ describe('forms of images', () => {
     mediaType = 'application/vnd.oci.image.manifest.v1+json',
   ) => ({ mediaType, digest, size: manifest.length, platform })
 
-  it('with several platforms give the engine its own', async () => {
+  it('with several platforms resolve to the engine’s own', async () => {
     await using bench = await openFetchBench()
     const [arm, own, old] = [
       await makeImage({ config: { a: 1 } }),
@@ -44,7 +44,7 @@ describe('forms of images', () => {
     assert.ok(bench.docker.images.has(localName(`${bench.name}@${list.digest}`)))
   })
 
-  it('may have layers compressed by zstd, or not compressed', async () => {
+  it('may have layers compressed by zstd, or uncompressed ones', async () => {
     for (const compress of [zstdCompressSync, (bytes: Buffer) => bytes]) {
       await using bench = await openFetchBench()
       const image = await makeImage({ compress })
@@ -115,7 +115,7 @@ describe('forms of images', () => {
     'a size that is none': [makeImage({ descriptor: { size: -1 } }), /no valid size/],
   }
   for (const [name, [made, message]] of Object.entries(refused)) {
-    it(`${name} is refused with the reason`, async () => {
+    it(`${name} is rejected with the reason`, async () => {
       await using bench = await openFetchBench()
       const odd = await made
       bench.registry.put(odd)

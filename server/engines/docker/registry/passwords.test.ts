@@ -80,7 +80,7 @@ describe('passwords and tokens', () => {
     assert.equal(given, 2)
   })
 
-  it('a mirror is asked first, without the password, and the registry where the mirror fails', async () => {
+  it('are not sent to a mirror, which is asked first; the registry is asked if the mirror fails', async () => {
     const mirror = await startTestRegistry('127.0.0.3')
     const image = await makeImage()
     mirror.put(image, 'latest')
