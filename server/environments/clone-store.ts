@@ -5,15 +5,12 @@ export async function isProjectOf(sql: Sql, organizationId: string, projectId: s
   return rows.length === 1
 }
 
-/** From now on the environment is being made a copy of `source`; null: the copy is whole. */
+/** Marks the environment as an unfinished copy of `source`, or as finished when it is null. */
 export async function setCopying(sql: Sql, id: string, source: string | null): Promise<void> {
   await sql`update environment set copying = ${source} where id = ${id}`
 }
 
-/**
- * Locks an environment that is still to become a copy; gives the id of its source, undefined when
- * it is whole or gone.
- */
+/** Locks an environment and returns the id of its source. Undefined when it is complete or gone. */
 export async function lockCopy(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<
     { copying: string | null }[]
@@ -21,26 +18,23 @@ export async function lockCopy(sql: Sql, id: string): Promise<string | undefined
   return row?.copying ?? undefined
 }
 
-/** Keeps the environment from being deleted or deployed while it is read; false when it is gone. */
+/** Prevents deletion and deployment of the environment while it is read. False when it is gone. */
 export async function holdSource(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select from environment where id = ${id} for share`
   return rows.length === 1
 }
 
-/** Gives copies of services the flag of their originals. */
+/** Marks copies of services as skipped, like their originals. */
 export async function skipCopies(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`update service set is_skipped = true where id = any(${[...ids]}::uuid[])`
 }
 
-/** Removes an environment that did not become a copy. */
+/** Deletes an environment whose copy is unfinished. */
 export async function deleteCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from environment where id = ${id} and copying is not null`
 }
 
-/**
- * Whether something of the copy is there already: the stages and services of an environment are
- * written together.
- */
+/** Whether the copy has stages or services. One transaction writes both. */
 export async function hasContent(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`
     select exists (select from deployment_stage where environment_id = ${id})
@@ -53,11 +47,11 @@ export async function isCopying(sql: Sql, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Copies that are not whole: their workflows have the same ids. */
+/** Selects unfinished copies. Their workflows have the same ids. */
 export const unfinishedCopies = (sql: Sql): Fragment => sql`select id from environment where copying is not null`
 export const unfinishedServiceCopies = (sql: Sql): Fragment => sql`select id from service where copying is not null`
 
-/** The copy is whole, and so is all that is in it; false when it was deleted. */
+/** Marks the copy and all its services as complete. False when the copy was deleted. */
 export async function endCopy(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`update environment set copying = null where id = ${id} returning id`
   await sql`update service set copying = null where environment_id = ${id} and copying is not null`
@@ -69,12 +63,12 @@ export async function isServiceCopying(sql: Sql, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** From now on the data of `source` are being copied into the service. */
+/** Marks the service as an unfinished copy of `source`. */
 export async function setServiceCopying(sql: Sql, id: string, source: string): Promise<void> {
   await sql`update service set copying = ${source} where id = ${id}`
 }
 
-/** The copy is whole; false when it was deleted. */
+/** Marks the copy as complete. False when it was deleted. */
 export async function endServiceCopy(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`update service set copying = null where id = ${id} returning id`
   return rows.length === 1
@@ -84,9 +78,7 @@ export async function deleteServiceCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from service where id = ${id} and copying is not null`
 }
 
-/**
- * Whether a service of the environment is still without its data, or is being set back to others.
- */
+/** Whether a service of the environment still waits for copied or restored data. */
 export async function hasUnfinishedCopy(sql: Sql, environmentId: string): Promise<boolean> {
   const rows = await sql`
     select from service where environment_id = ${environmentId}

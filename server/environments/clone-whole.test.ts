@@ -6,10 +6,7 @@ import { until } from '../../test/support/until.ts'
 import { type EngineCapabilities, FakeEngine } from '../engines/index.ts'
 import { systemClock } from '../lib/clock.ts'
 
-/**
- * What a copy of a service of each kind has in common with its original, and what it has of its
- * own.
- */
+/** Compares a copy of a service of each kind with its original. */
 class AbleEngine extends FakeEngine {
   override readonly capabilities: EngineCapabilities = {
     description: 'an engine of this test',
@@ -27,7 +24,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
   assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`)
   return Object(answer.body)
 }
-/** Undefined where the kind does not have it. */
+/** Undefined if the kind does not have it. */
 async function read(path: string): Promise<Record<string, unknown> | undefined> {
   const answer = await call(a.tokens.ADMIN, 'GET', path)
   return answer.status === 200 ? Object(answer.body) : undefined
@@ -35,7 +32,7 @@ async function read(path: string): Promise<Record<string, unknown> | undefined> 
 const listOf = async (environment: string, kind: KindName): Promise<{ id: string; name: string }[]> =>
   (await ask('GET', `/environment/${environment}/${kind}`)).results
 
-/** Below these members, and at the top, ids are the service's own. */
+/** At the top level and below these members, the service has its own ids. */
 const own = new Set([
   '',
   'results',
@@ -47,7 +44,7 @@ const own = new Set([
   'trigger_authentication',
 ])
 const times = new Set(['created_at', 'updated_at', 'host'])
-/** The same for a record and that of its copy. */
+/** Compares a record with that of its copy. */
 function shared(value: unknown, under = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => shared(one, under))
   if (typeof value !== 'object' || value === null) return value
@@ -60,7 +57,7 @@ function shared(value: unknown, under = ''): unknown {
 const ids = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id)
 
-/** An advanced setting of each kind that has any, with a value that is not its default. */
+/** An advanced setting with a non-default value, for each kind that has such settings. */
 const changedSettings: Readonly<Record<Exclude<KindName, 'database'>, Readonly<Record<string, unknown>>>> = {
   application: { 'deployment.termination_grace_period_seconds': 11 },
   container: { 'deployment.termination_grace_period_seconds': 12 },
@@ -91,7 +88,7 @@ await until(
 )
 
 for (const kind of kindNames) {
-  test(`a copy of a ${kind} has all settings of its original, under ids of its own`, async () => {
+  test(`a copy of a ${kind} has all settings of its original and its own ids`, async () => {
     const [originals, copies] = [await listOf(environmentId, kind), await listOf(copy.id, kind)]
     assert.ok(originals.length > 0)
     for (const original of originals) {
@@ -123,7 +120,7 @@ for (const kind of kindNames) {
   })
 }
 
-test('secrets that settings hold come along, sealed for the copy', async () => {
+test('a copy has the secrets in its settings, encrypted for the copy', async () => {
   const rows = await database<{ kind: string; name: string; n: number; sealed: number }[]>`
     select s.kind, t.name, count(*)::int as n, count(distinct t.sealed_value)::int as sealed
     from service_secret t join service s on s.id = t.service_id

@@ -3,10 +3,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/**
- * Copies of environments, through the API: what comes along, what does not, and that it comes
- * whole.
- */
+/** Copies of environments, through the API. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, call, database } = platform
 
@@ -28,7 +25,7 @@ const named = (list: readonly { name: string }[], name: string) => {
   return Object(found)
 }
 
-test('a copy has the services, stages, variables, secrets and rule of its original, and nothing of it runs', async () => {
+test('a copy has the stages, services, variables, secrets and rule of its original and does not run', async () => {
   const { environmentId, applicationId, more } = a.objects
   const [rule, stages] = [
     more['environment.deploymentRuleId'],
@@ -104,7 +101,7 @@ test('a copy goes to another project, with the rule of that project where that i
   assert.equal((await servicesOf(copy.id)).length, (await servicesOf(environmentId)).length)
 })
 
-test('a taken name and places of others are refused, and nothing is left', async () => {
+test('a copy is rejected and leaves nothing when its name is taken or its place belongs to others', async () => {
   const { environmentId, projectId } = a.objects
   const { name } = named(
     [await ask('GET', `/environment/${environmentId}`)],
@@ -129,9 +126,9 @@ test('a taken name and places of others are refused, and nothing is left', async
   assert.equal(await count(), before)
 })
 
-test('a copy that cannot be made leaves no environment', async () => {
+test('a copy that fails leaves no environment', async () => {
   const { environmentId } = await platform.addObjects(a)
-  // Its sealed texts can no longer be opened.
+  // The source's secrets can no longer be decrypted.
   await database`update variable set sealed_value = 'v1.broken' where environment_id = ${environmentId}
     and sealed_value is not null`
   const { id } = await clone(environmentId, { name: 'never' })

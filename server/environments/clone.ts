@@ -25,7 +25,7 @@ export interface CloneRequest {
   readonly mode?: EnvironmentMode | null
   readonly project_id?: string | null
   readonly apply_deployment_rule?: boolean | null
-  /** Whether volumes and databases are copied with what they hold. */
+  /** Whether the contents of volumes and databases are copied. */
   readonly with_data?: boolean | null
 }
 
@@ -33,27 +33,27 @@ export interface CloneOptions extends RowCopyOptions {
   readonly database: Database
   readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
   readonly rules: Pick<ReturnType<typeof createRules>, 'find' | 'give'>
-  /** The organization's cluster of that id; undefined when it has none. */
+  /** Returns the organization's cluster with that id. Undefined when it has none. */
   readonly findCluster: (sql: Sql, organizationId: string, id: string) => Promise<string | undefined>
 }
 
-/** Who asks for a copy. */
+/** The user who requests a copy. */
 export interface Copier {
   readonly id: string
-  /** Throws 403 where they may not make such an environment. */
+  /** Throws 403 if the user may not create such an environment. */
   readonly requireNew: (place: { projectId: string; mode: EnvironmentMode; clusterId: string }) => void
 }
 
 /**
- * Makes copies of environments. The new environment exists at once, with its rule. Its stages,
- * services and variables come all together: at once if data are to follow, otherwise by a workflow.
- * Until the copy is whole, nothing else is written into it.
+ * Copies environments. The new environment exists at once, with its rule. Its stages, services and
+ * variables are written together: immediately for a copy with data, otherwise by a workflow. Until
+ * the copy is complete, nothing else may change it.
  */
 export function createClone(options: CloneOptions) {
   const { database, clock, workflows, rules, findCluster } = options
   /**
-   * Place and rule of the copy; the rule, then the source decides what is left out. Throws 404 that
-   * names the field.
+   * Returns the place and rule of the copy. Values missing from the request come from the rule,
+   * then from the source. Throws a 404 that names the field.
    */
   const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
@@ -78,7 +78,7 @@ export function createClone(options: CloneOptions) {
     const row = await inTransaction(database, async (sql) => {
       const { rule, ...place } = await placeOf(sql, source, name, body)
       if (body.with_data && place.cluster_id !== source.cluster_id) {
-        throw new AppError('invalid', 'with_data: data are copied within one cluster; cluster_id is another one.')
+        throw new AppError('invalid', 'with_data: data cannot be copied to another cluster. Omit cluster_id.')
       }
       if (await hasUnfinishedCopy(sql, source.id)) {
         throw new AppError(
@@ -92,11 +92,11 @@ export function createClone(options: CloneOptions) {
       await insertEnvironmentCopy(sql, { id, sourceId: source.id, withData: body.with_data === true, now: clock.now() })
       if (body.apply_deployment_rule) await rules.give(sql, id, rule)
       else await copyRule(sql, source, id)
-      // Under the key of the environment: what is deployed there waits for it.
+      // The key is the environment, so its deployments wait for the copy.
       const input = { environmentId: id, withData: body.with_data === true }
       const countsFor = { environmentId: id }
       await workflows.submit(sql, { id, kind: copyWorkflow, key: id, input, countsFor })
-      // Deployments of the copy can be requested from now on; they wait for its data.
+      // From here on, deployments of the copy can be requested. They wait for its data.
       if (body.with_data) await copyEnvironment(sql, options, { id, withData: true, ids: await newIds(sql, source) })
       return findEnvironment(sql, id)
     }).catch(nameTaken('An environment', name))
@@ -110,7 +110,7 @@ async function newIds(sql: Sql, source: EnvironmentRow): Promise<CopyIds> {
   return Object.fromEntries((await listServices(sql, source.id)).map(({ id }) => [id, newRandomId()]))
 }
 
-/** What a rule says, without whose it is. */
+/** The values of a rule, without its ids. */
 function valuesOf(rule: NonNullable<Awaited<ReturnType<typeof findEnvironmentRule>>>) {
   const { on_demand_preview, auto_preview, auto_stop, timezone, start_time, stop_time, weekdays } = rule
   return { on_demand_preview, auto_preview, auto_stop, timezone, start_time, stop_time, weekdays }

@@ -8,7 +8,7 @@ import { addPlace } from '../variables/testing.ts'
 import { createFinisher, type Workflow } from '../workflows/index.ts'
 import { unfinishedCopies, unfinishedServiceCopies } from './clone-store.ts'
 
-test('a copy that failed without its state before the upgrade is ended after it', async (t) => {
+test('a failed copy without a stored state ends after the upgrade', async (t) => {
   const { sql } = await emptyDatabase(t)
   const all = await readMigrations()
   const before = all.slice(

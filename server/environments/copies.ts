@@ -4,8 +4,8 @@ import { type CopyRow, listCopies } from './copy-record-store.ts'
 const shown = 100
 
 /**
- * Copies that are being made, were made or could not be made: of the last hundred those that
- * `isVisible` lets through, newest first.
+ * Returns pending, finished and failed copies, newest first: of the last hundred, those that
+ * `isVisible` accepts.
  */
 export async function copiesOf(
   database: Database,

@@ -11,31 +11,31 @@ import { insertStage, listStages } from './stage-store.ts'
 export interface RowCopyOptions {
   readonly clock: Clock
   /**
-   * Makes the rows of one service's copy, in the stage of the same name, without its variables;
-   * gives its id.
+   * Writes the rows of a service's copy, without its variables, into the stage of the same name.
+   * Returns the copy's id.
    */
   readonly copyService: (sql: Sql, clone: Clone) => Promise<string>
   readonly copyVariables: (sql: Sql, copy: VariableCopy) => Promise<void>
 }
 
-/** By the id of each service that its copy is to have. */
+/** The ids of the future copies, by the ids of their originals. */
 export type CopyIds = Readonly<Record<string, string>>
 
-/** Writes stages, services and variables of a copy. Changes nothing if they are written already. */
+/** Writes stages, services and variables of a copy. Does nothing if they are already written. */
 export async function copyEnvironment(
   sql: Sql,
   options: RowCopyOptions,
   { id, withData, ids }: { readonly id: string; readonly withData: boolean; readonly ids: CopyIds },
 ): Promise<void> {
   const sourceId = await lockCopy(sql, id)
-  // It was deleted, unless an earlier try has ended it.
+  // The copy was deleted, or an earlier attempt completed it; ending its record twice is harmless.
   if (sourceId === undefined) return endCopyRecord(sql, id, { status: 'CANCELED', now: options.clock.now() })
   if (withData && (await hasContent(sql, id))) return
   const held = await holdSource(sql, sourceId)
   const [source, copy] = [await findEnvironment(sql, sourceId), await findEnvironment(sql, id)]
-  if (!held || !source || !copy) throw new Error('the environment that was to be copied does not exist any more')
+  if (!held || !source || !copy) throw new Error('the environment to copy no longer exists')
   await copyStages(sql, source, copy, options.clock.now())
-  // With data, what was added since the copy began has no place in it.
+  // A copy with data leaves out services that were added after it began.
   const originals = (await listServices(sql, source.id)).filter((from) => !withData || ids[from.id] !== undefined)
   const services = new Map<string, string>()
   for (const from of originals) {

@@ -10,8 +10,8 @@ interface NameOptions {
 }
 
 /**
- * Copies variables and secrets. Settings of a copy that name built-in variables of a copied service
- * name those of its copy.
+ * Copies variables and secrets. If a setting names a built-in variable of a copied service, its
+ * copy names that of the copied service's copy.
  */
 export async function copyNames(sql: Sql, options: NameOptions, copy: VariableCopy): Promise<void> {
   await copyVariables(sql, options, copy)

@@ -23,7 +23,7 @@ interface Begun {
   readonly now: Date
 }
 
-/** A copy that becomes this environment begins. */
+/** Records that a copy to this environment has begun. */
 export async function insertEnvironmentCopy(
   sql: Sql,
   { id, sourceId, withData, now }: Begun & { readonly withData: boolean },
@@ -36,7 +36,7 @@ export async function insertEnvironmentCopy(
   await deleteFormerCopies(sql, id, now)
 }
 
-/** A copy with data that becomes this service begins. */
+/** Records that a copy with data to this service has begun. */
 export async function insertServiceCopy(sql: Sql, { id, sourceId, now }: Begun): Promise<void> {
   await sql`
     insert into copy_record (id, organization_id, project_id, mode, environment_id, service_id, source_id, name,
@@ -47,7 +47,7 @@ export async function insertServiceCopy(sql: Sql, { id, sourceId, now }: Begun):
   await deleteFormerCopies(sql, id, now)
 }
 
-/** Those of the same organization that began more than thirty days ago. */
+/** Deletes the organization's records that are older than thirty days. */
 async function deleteFormerCopies(sql: Sql, id: string, now: Date): Promise<void> {
   const before = new Date(now.getTime() - 30 * 24 * 3600 * 1000)
   await sql`
@@ -59,7 +59,7 @@ export async function setCopiedBytes(sql: Sql, id: string, bytes: number): Promi
   await sql`update copy_record set copied_bytes = ${bytes} where id = ${id} and copied_bytes <> ${bytes}`
 }
 
-/** What has ended stays as it ended. */
+/** Ends the record of a copy. A record that has ended is unchanged. */
 export async function endCopyRecord(
   sql: Sql,
   id: string,
@@ -70,13 +70,13 @@ export async function endCopyRecord(
     where id = ${id} and status = 'ONGOING'`
 }
 
-/** Says more of a copy that failed. */
+/** Replaces the reason of a failed copy. */
 export async function setCopyReason(sql: Sql, id: string, reason: string): Promise<void> {
   await sql`update copy_record set reason = ${reason} where id = ${id} and status = 'ERROR' and reason is distinct
     from ${reason}`
 }
 
-/** The last ones of an organization, newest first. */
+/** Lists the latest copies of an organization, newest first. */
 export const listCopies = (sql: Sql, organizationId: string, limit: number) => sql<CopyRow[]>`
   select id, project_id, mode, environment_id, service_id, source_id, name, with_data, status, copied_bytes, reason,
   created_at,

@@ -4,15 +4,13 @@ import type { Vault } from '../vault/index.ts'
 import type { RowCopyOptions } from './copy-environment.ts'
 import { copyNames } from './copy-names.ts'
 
-/** What a copied service needs of other rooms. */
+/** Functions of other rooms that copy a service. */
 export interface RowCopierOptions extends Pick<ServicesOptions, 'declareHosts' | 'parts' | 'claimDisk'> {
   readonly vault: Vault
   readonly clock: Clock
 }
 
-/**
- * Writes the rows of copied services. Their variables follow all together, once every copy exists.
- */
+/** Writes the rows of copied services. Their variables follow together once every copy exists. */
 export function createRowCopier(options: RowCopierOptions): RowCopyOptions {
   const withoutVariables = { ...options, copyVariables: async () => {} }
   return {

@@ -12,7 +12,7 @@ import { createResumer } from './resumer.ts'
 
 const attempt = { signal: new AbortController().signal, output: silent }
 
-/** Two services on clusters of these engines, and a copier that notes what it asks of engines. */
+/** Two services on clusters of these engines, and a copier that records its calls of engines. */
 async function openBench(t: Cleanup, names: readonly [string, string]) {
   const { sql } = await testDatabase(t)
   const services: string[] = []
@@ -45,21 +45,21 @@ async function openBench(t: Cleanup, names: readonly [string, string]) {
   return { asked, copier, planned, service }
 }
 
-test('volumes are copied on the engine of their services, databases by their program', async (t) => {
+test('a copier uses the engine of the services, and a command for databases', async (t) => {
   const { asked, copier, planned } = await openBench(t, ['second', 'second'])
   const database = { ...planned, archiveCommand: ['dump'] }
   assert.equal(await copier.copyVolumes([planned, database], () => {}, attempt), 7)
   assert.deepEqual(asked, ['second copies files, dump within 30 s'])
 })
 
-test('data are not copied between clusters of different engines', async (t) => {
+test('a copier rejects copies between clusters on different engines', async (t) => {
   const { asked, copier, planned } = await openBench(t, ['local', 'second'])
   const copying = copier.copyVolumes([planned], () => {}, attempt)
-  await assert.rejects(copying, /data cannot be copied to the cluster of another engine/)
+  await assert.rejects(copying, /data cannot be copied to a cluster on another engine/)
   assert.deepEqual(asked, [])
 })
 
-test('volumes are erased on the engine of a service, and on all engines if it has no row', async (t) => {
+test('a copier erases volumes on the engine of a service, or on all engines when it has no row', async (t) => {
   const { asked, copier, service } = await openBench(t, ['local', 'second'])
   await copier.eraseVolumes(service, attempt)
   assert.deepEqual(asked.splice(0), [`second erases ${service}`])
@@ -68,7 +68,7 @@ test('volumes are erased on the engine of a service, and on all engines if it ha
   assert.deepEqual(asked.sort(), [`local erases ${gone}`, `second erases ${gone}`])
 })
 
-test('continued replicas are logged, and the reconciler of another engine carries its name', async () => {
+test('a resumer logs resumed replicas and has the name of its engine', async () => {
   const warned: unknown[] = []
   const log = { ...silentLogger, warn: (about: unknown) => void warned.push(about) } as typeof silentLogger
   const resumer = createResumer({ log }, { name: 'second', engine: { resume: async () => ['app-1'] } })

@@ -11,19 +11,19 @@ import type { Attempt } from '../lib/attempt.ts'
 import { findService } from '../services/index.ts'
 import type { ServiceData, VolumeCopier } from './data-copy.ts'
 
-/** What the copying of volumes needs of other rooms. */
+/** The parts of other rooms that copy volumes. */
 export interface VolumeCopierOptions {
   readonly database: Database
   readonly engines: Pick<Engines<VolumeStore & Runner>, 'all' | 'engineOf'>
-  /** For how long what uses a volume may be paused. */
+  /** The longest pause of containers that use a volume. */
   readonly mostStandingSeconds: number
   /** Retries while the engine cannot be reached. */
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
 }
 
 /**
- * Copies volumes on the engine of their services, and removes those of services without a row on
- * all engines.
+ * Copies volumes on the engine of their services and erases volumes. Volumes of a service without
+ * a row are erased on all engines.
  */
 export const createVolumeCopier = (options: VolumeCopierOptions): VolumeCopier => ({
   copyVolumes: async (planned, tell, attempt) => {
@@ -41,10 +41,7 @@ export const createVolumeCopier = (options: VolumeCopierOptions): VolumeCopier =
   },
 })
 
-/**
- * Returns the engine of services and their copies. Throws if they are on clusters of different
- * engines.
- */
+/** Returns the engine of the services and their copies. Throws if they use different engines. */
 async function engineOfCopy(
   { database, engines }: VolumeCopierOptions,
   planned: readonly ServiceData[],
@@ -55,6 +52,6 @@ async function engineOfCopy(
     if (row) names.add(row.cluster_engine)
   }
   const [name = localEngine] = names
-  if (names.size > 1) throw new EngineError('refused', 'data cannot be copied to the cluster of another engine')
+  if (names.size > 1) throw new EngineError('refused', 'data cannot be copied to a cluster on another engine')
   return engines.engineOf({ engine: name })
 }

@@ -15,10 +15,7 @@ export const copyWorkflow = 'environment copy'
 
 export interface CopyOptions extends DataCopyOptions, RowCopyOptions {
   readonly submitErasure: SubmitErasure
-  /**
-   * Ends the deployment requests that wait for the data of these services, before the copy is
-   * removed.
-   */
+  /** Fails deployment requests that wait for these services' data, before the copy is deleted. */
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 
@@ -29,15 +26,15 @@ export interface CopyInput {
 }
 
 /**
- * Fills a new environment with a copy of another one: all rows in one transaction, then, where it
- * is asked for, the data of each service. It is whole, or the environment goes again.
+ * Fills a new environment with a copy of another: all rows in one transaction, then the services'
+ * data if requested. The environment is deleted if the copy fails.
  */
 export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
   return {
     name: copyWorkflow,
     run: async ({ environmentId: id, withData }, step, context) => {
       const { database } = options
-      // Written down first: a second try finds the copies of the first by them.
+      // The ids are stored first, so a retry finds the copies of the first attempt.
       const ids = withData ? await step('IDS', () => idsOf(options, id)) : {}
       await step('COPY', () => context.fenced((sql) => copyEnvironment(sql, options, { id, withData, ids })))
       if (!withData) return
@@ -49,7 +46,7 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
       await context.fenced((sql) => endCopyRecord(sql, id, { status: 'CANCELED', now: options.clock.now() }))
     },
     abandoned: async ({ environmentId, withData }, reason, sql) => {
-      options.log.warn({ environmentId, reason }, 'the copy of an environment could not be made')
+      options.log.warn({ environmentId, reason }, 'copying an environment failed')
       const isWanted = await isCopying(sql, environmentId)
       const now = options.clock.now()
       if (!isWanted) return endCopyRecord(sql, environmentId, { status: 'CANCELED', now })
@@ -70,8 +67,8 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
 }
 
 /**
- * The copies are written with the environment; those that an earlier version began are still to be
- * written.
+ * Returns the ids of the copied services. They are written with the environment, except for copies
+ * that an earlier version began.
  */
 async function idsOf({ database }: CopyOptions, id: string): Promise<Record<string, string>> {
   const copies = await listServices(database, id)
@@ -88,7 +85,7 @@ async function plannedData(options: CopyOptions, ids: CopyIds): Promise<ServiceD
   const planned: ServiceData[] = []
   for (const [sourceId, copyId] of Object.entries(ids)) {
     const [from, to] = [await findService(database, sourceId), await findService(database, copyId)]
-    // Without a copy: it was deleted before the rows were copied, or the copy is gone as a whole.
+    // The copy is missing if the service was deleted before, or the whole copy since.
     if (!to) continue
     if (!from) throw new Error(`service "${to.name}" was deleted while its environment was copied`)
     planned.push(dataOf(options, from, to))
@@ -96,7 +93,7 @@ async function plannedData(options: CopyOptions, ids: CopyIds): Promise<ServiceD
   return planned.filter(({ volumes }) => volumes.length > 0)
 }
 
-/** False when the copy was deleted. */
+/** Marks the copy as complete. False when it was deleted. */
 async function endWhole(sql: Sql, { clock }: CopyOptions, id: string): Promise<boolean> {
   const isWhole = await endCopy(sql, id)
   if (isWhole) await endCopyRecord(sql, id, { status: 'SUCCESS', now: clock.now() })

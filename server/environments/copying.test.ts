@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 
-/** No workflow runs here: a copy stays in the making. */
+/** No workflow runs here, so a copy is never completed. */
 const { a, call } = await createPlatform({ after })
 const ask = (method: string, path: string, body?: unknown) => call(a.tokens.ADMIN, method, path, body)
 
-test('an environment that is being copied is read and deleted, and nothing is written into it', async () => {
+test('an environment can be read and deleted but not changed while it is being copied', async () => {
   const made = await ask('POST', `/environment/${a.objects.environmentId}/clone`, { name: 'in the making' })
   assert.equal(made.status, 202, made.text)
   const path = `/environment/${Object(made.body).id}`

@@ -5,7 +5,7 @@ import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 
-/** Copies with data, through the API and on the fake engine, whose volumes hold texts. */
+/** Copies with data, through the API and on the fake engine. Its volumes hold strings. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 const { volumes } = engine
@@ -17,7 +17,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
   return Object(answer.body)
 }
 const atRest = (environmentId: string) =>
-  until('nothing is under way', async () => {
+  until('nothing is in progress', async () => {
     const rows = await database`
       select from deployment_request where environment_id = ${environmentId} and finished_at is null`
     return rows.length === 0
@@ -61,7 +61,7 @@ beforeEach(async () => {
 })
 const clone = (body: object) => ask('POST', `/environment/${environment}/clone`, { name: `copy ${++asked}`, ...body })
 
-test('an environment is copied with what its volumes hold; both live on their own, and nothing of the copy runs', async () => {
+test('a copy has the contents of all volumes, is independent of its source and does not run', async () => {
   const { id } = await clone({ with_data: true })
   await isWhole('environment', id)
   const [web, base] = [await named(id, 'application', 'web'), await named(id, 'database', 'store')]
@@ -81,7 +81,7 @@ test('an environment is copied with what its volumes hold; both live on their ow
   assert.equal(volumes.read(storageOf(web)), 'files')
 })
 
-test('volumes and databases of an environment are copied as of one moment, whatever is written meanwhile', async () => {
+test('a copy has volumes and databases as of one moment when they are written meanwhile', async () => {
   volumes.onCopy = async () => {
     volumes.write(appVolume, 'files of later')
     volumes.write(store, 'rows of later')
@@ -92,13 +92,13 @@ test('volumes and databases of an environment are copied as of one moment, whate
   assert.deepEqual([volumes.read(storageOf(web)), volumes.read(base.id)], ['files', 'rows'])
 })
 
-test('without with_data a copy begins empty', async () => {
+test('a copy is empty without with_data', async () => {
   const { id } = await clone({})
   await isWhole('environment', id)
   assert.equal(volumes.has(storageOf(await named(id, 'application', 'web'))), false)
 })
 
-test('a copied database takes its own password when it is first deployed, and then forgets the former one', async () => {
+test('a copied database gets its own password at its first deployment and drops the previous one', async () => {
   const { id } = await clone({ with_data: true })
   await isWhole('environment', id)
   const copy = (await named(id, 'database', 'store')).id
@@ -124,13 +124,13 @@ test('a copied database takes its own password when it is first deployed, and th
   ])
 })
 
-/** What the API tells of a copy. */
+/** The copy in the API's list. */
 const told = async (id: string) => {
   const { results } = await ask('GET', `/organization/${a.organizationId}/copy`)
   return Object(results.find((one: { id: string }) => one.id === id))
 }
 
-/** Holds the first volume that is copied; gives how it goes on. */
+/** Holds the first volume that is copied. Returns a function that releases it. */
 function holdCopy(): { held: Promise<void>; goOn: () => void; fail: (error: Error) => void } {
   const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   volumes.onCopy = async () => {
@@ -140,7 +140,7 @@ function holdCopy(): { held: Promise<void>; goOn: () => void; fail: (error: Erro
   return { held: held.promise, goOn: () => gate.resolve(), fail: (error) => gate.reject(error) }
 }
 
-test('until its data are whole, a copy itself cannot be copied, and the list of copies reports its progress', async () => {
+test('an unfinished copy cannot be copied, and the list of copies reports its progress', async () => {
   const copying = holdCopy()
   const { id } = await clone({ with_data: true })
   await copying.held
@@ -154,7 +154,7 @@ test('until its data are whole, a copy itself cannot be copied, and the list of 
   assert.deepEqual([status, copied_bytes, finished_at !== null], ['SUCCESS', 'filesrows'.length, true])
 })
 
-test('a copy that is deleted meanwhile leaves no volume', async () => {
+test('a copy leaves no volume when it is deleted before it is complete', async () => {
   const copying = holdCopy()
   const { id } = await clone({ with_data: true })
   await copying.held
@@ -169,7 +169,7 @@ test('a copy that is deleted meanwhile leaves no volume', async () => {
   assert.equal((await told(id)).status, 'CANCELED')
 })
 
-test('a copy whose data cannot be copied is removed; the list of copies and the record of changes say why', async () => {
+test('a copy is removed and its reason is recorded when its data cannot be copied', async () => {
   const copying = holdCopy()
   const { id } = await clone({ with_data: true })
   await copying.held
@@ -184,7 +184,7 @@ test('a copy whose data cannot be copied is removed; the list of copies and the 
   assert.match(recorded.change, /no space left on the device/)
 })
 
-test('a service is copied with its data into another environment, which is deployed without it meanwhile', async () => {
+test('a service is copied with data into another environment while that one is deployed', async () => {
   const copying = holdCopy()
   const other = await ask('POST', `/project/${a.objects.projectId}/environment`, { name: `data ${++asked}` })
   const type = { type: 'POSTGRESQL', version: '15', mode: 'CONTAINER' }
@@ -203,7 +203,7 @@ test('a service is copied with its data into another environment, which is deplo
   assert.equal(volumes.read(storageOf(copy)), 'files')
 })
 
-test('a copy of a service that cannot be made is removed with the reason', async () => {
+test('a copy of a service is removed with the reason when it fails', async () => {
   const copying = holdCopy()
   const copy = await ask('POST', `/database/${store}/clone`, {
     name: 'second',

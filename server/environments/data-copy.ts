@@ -7,30 +7,26 @@ import { findService, type ServiceRow } from '../services/index.ts'
 import type { Step } from '../workflows/index.ts'
 import { setCopiedBytes } from './copy-record-store.ts'
 
-/**
- * The volumes of one service and those of its copy, by the ids under which an engine knows them.
- */
+/** The volumes of a service and of its copy, by their ids on the engine. */
 export interface ServiceData {
   readonly source: string
   readonly service: string
   readonly environment: string
   readonly volumes: { readonly from: string; readonly to: string }[]
-  /** The program of the source that prints what its one volume holds; empty where there is none. */
+  /** The source's command that prints the contents of its one volume. Empty when it has none. */
   readonly archiveCommand: string[]
   readonly [key: string]: string | string[] | { readonly from: string; readonly to: string }[]
 }
 
 /** Copies and removes volumes on engines. */
 export interface VolumeCopier {
-  /**
-   * Copies volumes as they all are at one moment. Returns the bytes, and reports them now and then.
-   */
+  /** Copies volumes as of one moment. Reports the bytes copied so far and returns their total. */
   readonly copyVolumes: (
     data: readonly ServiceData[],
     tell: (bytes: number) => void,
     attempt: Attempt,
   ) => Promise<number>
-  /** Removes every volume of a service of which nothing runs. */
+  /** Removes every volume of a service. None of its containers may run. */
   readonly eraseVolumes: (service: string, attempt: Attempt) => Promise<void>
 }
 
@@ -38,15 +34,12 @@ export interface DataCopyOptions extends VolumeCopier {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** The ids of the volumes of a service, by the paths at which they are mounted. */
+  /** Returns the ids of a service's volumes by mount path. */
   readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
 }
 
-/**
- * Which volume of a copy is made from which; volumes of a service are told by where they are
- * mounted.
- */
+/** Pairs the volumes of a service with those of its copy by mount path. */
 export function dataOf(
   { volumesOf, archiveCommandOf }: Pick<DataCopyOptions, 'volumesOf' | 'archiveCommandOf'>,
   from: ServiceRow,
@@ -61,13 +54,12 @@ export function dataOf(
   return { source: from.id, service: to.id, environment: to.environment_id, volumes, archiveCommand }
 }
 
-/** As long as a volume takes: whoever does not want to wait deletes the copy. */
+/** Large volumes take long. A user who does not want to wait deletes the copy. */
 const deadlineSeconds = 24 * 3600
 
 /**
- * Copies the data of services as of one moment. False when the copy that it is made for was
- * deleted: then its volumes are gone again, too. Throws with the reason where something cannot be
- * copied.
+ * Copies the data of services as of one moment. False when the copy was deleted meanwhile. Throws
+ * with the reason if the data cannot be copied.
  */
 export async function copyData(
   options: DataCopyOptions,
@@ -80,13 +72,13 @@ export async function copyData(
   return copy.exists()
 }
 
-/** The copy that data are for. */
+/** The copy that the data belongs to. */
 export interface CopyInProgress {
   readonly id: string
   readonly exists: () => Promise<boolean>
 }
 
-/** Removes the volumes of copies that are not wanted any more. */
+/** Removes the volumes of cancelled copies. */
 export async function eraseData(options: DataCopyOptions, services: readonly string[], step: Step): Promise<void> {
   const erase = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     for (const service of services)
@@ -114,12 +106,12 @@ async function copyAll(
     if (!(await copy.exists())) return
     bytes = await options.copyVolumes(planned, tell, { signal, output: outputOf(options, { copy: copy.id }) })
     for (const { source } of planned) {
-      if (!(await findService(database, source))) throw new Error('a service was deleted while its data were copied')
+      if (!(await findService(database, source))) throw new Error('a service was deleted while its data was copied')
     }
     await setCopiedBytes(database, copy.id, bytes)
-    log.info({ copy: copy.id, services: planned.length, bytes }, 'data were copied')
+    log.info({ copy: copy.id, services: planned.length, bytes }, 'copied the data')
   } catch (error) {
-    // Its end is the end of the copy, and no failure.
+    // The copy was deleted, so the copying was aborted on purpose.
     if (!gone.signal.aborted) throw error
   } finally {
     watching.abort()
@@ -127,7 +119,7 @@ async function copyAll(
   }
 }
 
-/** Once a second: writes down how far the copy is, and ends it when it was deleted. */
+/** Stores the progress once a second, and aborts the copying if the copy was deleted. */
 async function watch(
   { clock, database, log }: DataCopyOptions,
   { id, exists }: CopyInProgress,
@@ -145,8 +137,8 @@ async function watch(
       if (!(await exists())) return gone.abort(new Error('the copy was deleted'))
       await setCopiedBytes(database, id, bytes())
     } catch (error) {
-      // A database that is away says nothing of the copy.
-      log.warn({ err: error, copy: id }, 'how far a copy is could not be written down; the copy goes on')
+      // An unreachable database does not mean that the copy was deleted.
+      log.warn({ err: error, copy: id }, 'the progress of a copy could not be stored; the copy continues')
     }
   }
 }

@@ -4,7 +4,7 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 
-/** Deployments that are requested while a copy with data is being made, on the fake engine. */
+/** Deployments requested during a copy with data, on the fake engine. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 const { volumes } = engine
@@ -53,7 +53,7 @@ const isWhole = (table: 'environment' | 'service', id: string) =>
   })
 const isGone = (table: 'environment' | 'service', id: string) =>
   until('the copy is gone', async () => (await database`select from ${database(table)} where id = ${id}`).length === 0)
-/** Other work of the same server is claimed after the waiting request was passed over. */
+/** Once other work of this server is claimed, the waiting request has been passed over. */
 async function claimsElsewhere(): Promise<void> {
   const other = await ask('POST', `/project/${a.objects.projectId}/environment`, { name: `other ${++made}` })
   await ask('POST', `/environment/${other.id}/database`, {
@@ -76,7 +76,7 @@ function holdCopy(): { held: Promise<void>; goOn: () => void; fail: (error: Erro
   return { held: held.promise, goOn: () => gate.resolve(), fail: (error) => gate.reject(error) }
 }
 
-test('a deployment of the source waits while its data are copied, and runs afterwards', async () => {
+test('a deployment of the source waits while its data is copied', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   await copying.held
@@ -92,7 +92,7 @@ test('a deployment of the source waits while its data are copied, and runs after
   assert.deepEqual(await statusesOf(environment), ['SUCCESS', 'SUCCESS'])
 })
 
-test('a deployment of the copy is accepted as soon as the copy is, and runs when its data are whole', async () => {
+test('a deployment of the copy is accepted at once and runs when its data is complete', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   const first = await send('POST', `/environment/${id}/deploy`)
@@ -112,7 +112,7 @@ test('a deployment of the copy is accepted as soon as the copy is, and runs when
   assert.equal((await ask('GET', `/application/${copy}/status`)).state, 'STOPPED')
 })
 
-test('a copy of a service takes a deployment at once, which waits for its data', async () => {
+test('a deployment of a copied service is accepted at once and waits for its data', async () => {
   const copying = holdCopy()
   const copy = await cloneApp()
   await copying.held
@@ -126,7 +126,7 @@ test('a copy of a service takes a deployment at once, which waits for its data',
   assert.deepEqual(await statusesOf(environment), ['SUCCESS', 'SUCCESS'])
 })
 
-test('a deployment that waits for data is cancelled at once', async () => {
+test('a deployment that waits for data can be cancelled at once', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   await copying.held
@@ -138,7 +138,7 @@ test('a deployment that waits for data is cancelled at once', async () => {
   assert.deepEqual(await statusesOf(id), ['CANCELED'])
 })
 
-test('a copy with a waiting deployment is deleted at once, and the copying ends', async () => {
+test('a copy with a waiting deployment can be deleted at once, which ends the copying', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   await copying.held
@@ -156,7 +156,7 @@ const removals: Readonly<Record<string, (id: string) => ReturnType<typeof send>>
   'with others': (id) => send('POST', `/environment/${environment}/service/delete`, { application_ids: [id] }),
 }
 for (const [way, remove] of Object.entries(removals)) {
-  test(`a copied service that is deleted ${way} leaves the requests that wait for it; the rest of them runs`, async () => {
+  test(`a request runs without a copied service when the service is deleted ${way}`, async () => {
     const copying = holdCopy()
     const copy = await cloneApp()
     await copying.held
@@ -184,7 +184,7 @@ test('a request for a copied service alone is cancelled when the copy is deleted
   copying.goOn()
 })
 
-test('a deployment of a copied service ends in error with the reason when its data cannot be copied', async () => {
+test('a deployment of a copied service fails with the reason when its data cannot be copied', async () => {
   const copying = holdCopy()
   const copy = await cloneApp()
   await copying.held
@@ -197,7 +197,7 @@ test('a deployment of a copied service ends in error with the reason when its da
   assert.match(target?.['reason'], /^Its data could not be copied: .*no space left on the device/)
 })
 
-test('a failed copy that cannot be removed says so, and deployments of its source continue', async (t) => {
+test('a failed copy reports that it cannot be removed, and deployments of its source continue', async (t) => {
   t.after(() => database.unsafe('drop function if exists keep_copies cascade'))
   await database.unsafe(`
     create function keep_copies() returns trigger language plpgsql as $$
@@ -220,7 +220,7 @@ test('a failed copy that cannot be removed says so, and deployments of its sourc
   )
   const [record] = await database`select status, reason from copy_record where id = ${copy.id}`
   assert.equal(record?.['status'], 'ERROR')
-  assert.match(record?.['reason'], /no space left on the device.* could not be removed .*the disk holds it/)
+  assert.match(record?.['reason'], /no space left on the device.* could not be removed: the disk holds it/)
   await ask('POST', `/application/${copy.id}/deploy`, {})
   await atRest(environment)
   assert.equal((await statusesOf(environment)).at(-1), 'ERROR', 'nothing runs on half of its data')
@@ -230,7 +230,7 @@ test('a failed copy that cannot be removed says so, and deployments of its sourc
   assert.doesNotMatch(after?.['reason'], /could not be removed/)
 })
 
-test('a deployment of a copied environment is reported as failed when its data cannot be copied', async () => {
+test('a deployment of a copied environment fails when its data cannot be copied', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   await copying.held
@@ -245,7 +245,7 @@ test('a deployment of a copied environment is reported as failed when its data c
   assert.match(events[0]?.payload.logs.join() ?? '', /no space left on the device/)
 })
 
-test('changes of settings, and deployments that are no requests of the queue, still answer 409 during a copy', async () => {
+test('changes of settings and unqueued deployments return 409 during a copy', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   await copying.held
@@ -264,13 +264,11 @@ test('changes of settings, and deployments that are no requests of the queue, st
   await isWhole('environment', id)
 })
 
-/**
- * Requests a deployment of the environment, which waits for its lock until `change` is committed.
- */
+/** Requests a deployment that waits for the environment's lock until `change` is committed. */
 async function deployAfter(change: (sql: typeof database) => Promise<unknown>): Promise<void> {
   const [locked, changing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const committed = database.begin(async (sql) => {
-    // Another number: the request takes the path that waits for the lock and checks again.
+    // Another number: the request waits for the lock and checks again.
     await sql`update environment set request_number = request_number + 1 where id = ${environment}`
     await change(sql as unknown as typeof database)
     locked.resolve()
@@ -307,7 +305,7 @@ test('a deployment is accepted when the stage of one of its services is deleted 
   })
 })
 
-test('deployments are accepted whenever copies with data begin', async () => {
+test('deployments are accepted when copies with data begin at the same time', async () => {
   const seen: string[] = []
   for (let round = 0; round < 3; round++) {
     const { id } = await clone()
@@ -329,7 +327,7 @@ test('deployments are accepted whenever copies with data begin', async () => {
   await atRest(environment)
 })
 
-test('a waiting deployment runs after the server was stopped and another one continues the copy', async () => {
+test('a waiting deployment runs when the server was stopped and another one continues the copy', async () => {
   const copying = holdCopy()
   const { id } = await clone()
   await copying.held

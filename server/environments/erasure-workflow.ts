@@ -13,8 +13,8 @@ interface Input {
 export type SubmitErasure = (sql: Sql, services: readonly string[]) => Promise<void>
 
 /**
- * Submits the removal of the services' volumes, in the transaction that deletes the services and
- * before it does.
+ * Submits the removal of the services' volumes. Call it in the transaction that deletes the
+ * services, before it deletes them.
  */
 export const submitErasure =
   (workflows: Pick<Workflows, 'submit'>): SubmitErasure =>
@@ -30,6 +30,6 @@ export const createErasureWorkflow = (options: DataCopyOptions): Workflow<Input>
   name: erasureWorkflow,
   run: ({ services }, step) => eraseData(options, services, step),
   abandoned: async ({ services }, reason) => {
-    options.log.error({ services, reason }, 'volumes of a copy that failed could not be removed; remove them by hand')
+    options.log.error({ services, reason }, 'volumes of a failed copy could not be removed; remove them by hand')
   },
 })

@@ -19,7 +19,7 @@ async function exported(token: string, query = ''): Promise<Record<string, strin
   return unzip(answer.rawPayload)
 }
 
-test('an environment is exported with its stages, its services of every kind and their variables', async () => {
+test('an export has the stages, the services of every kind and their variables', async () => {
   const { 'main.tf': main = '', 'variables.tf': variables = '', ...rest } = await exported(a.tokens.READ)
   assert.deepEqual(rest, {})
   for (const type of [
@@ -40,7 +40,7 @@ test('an environment is exported with its stages, its services of every kind and
   assert.ok(more['containerId'])
 })
 
-test('secrets come along for admins who ask for them, and for nobody else', async () => {
+test('an export includes secrets only when an admin requests them', async () => {
   const canary = canaryOf(a)
   for (const files of [
     await exported(a.tokens.ADMIN),

@@ -13,14 +13,14 @@ export interface ExportOptions {
   readonly database: Database
   readonly clock: Clock
   readonly vault: Vault
-  /** The services as the API answers them, in the same order. */
+  /** The services in API format, in the same order. */
   readonly records: (rows: readonly ServiceRow[]) => Promise<readonly RecordOf<KindName>[]>
 }
 
 /**
- * The environment as a zip with a Terraform configuration for the public provider. Secrets are
- * variables without a value there, unless `withSecrets`: then their texts are in
- * `terraform.tfvars`, and AppError `sealed` is thrown while the vault is sealed.
+ * Returns the environment as a zip with a Terraform configuration for the public provider. Secrets
+ * become variables without a value. With `withSecrets` their values are in `terraform.tfvars`;
+ * AppError `sealed` is thrown while the vault is sealed.
  */
 export const createExport =
   ({ database, clock, vault, records: recordsOf }: ExportOptions) =>

@@ -5,19 +5,19 @@ import type { Logger } from '../lib/log.ts'
 import { endCopyRecord, setCopyReason } from './copy-record-store.ts'
 
 export interface FailedCopy {
-  /** The id of the copied environment or service. */
+  /** The id of the environment or service that is the copy. */
   readonly id: string
   readonly reason: string
-  /** Ends the deployment requests that wait for the copy. */
+  /** Fails the deployment requests that wait for the copy. */
   readonly failRequests: (sql: Sql) => Promise<void>
-  /** Removes everything of the copy. */
+  /** Removes the copy and everything in it. */
   readonly remove: (sql: Sql) => Promise<void>
 }
 
 /**
- * Ends a copy that failed and removes it, in the caller's transaction. If it cannot be removed, the
- * copy has failed nevertheless, so deployments of its source continue; its record says what is
- * left. Safe to run again, until nothing is left.
+ * Ends a failed copy and removes it, in the caller's transaction. If the removal fails, the copy
+ * still counts as failed, so deployments of its source continue. Its record then says what is left.
+ * Running it again is safe and retries the removal.
  */
 export async function endFailedCopy(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
@@ -26,16 +26,16 @@ export async function endFailedCopy(
 ): Promise<void> {
   await endCopyRecord(sql, id, { status: 'ERROR', reason, now: clock.now() })
   const problems = [await problemOf(sql, failRequests), await problemOf(sql, remove)].filter((one) => one !== undefined)
-  if (problems.length > 0) log.error({ copy: id, reason, problems }, 'a copy that failed could not be removed')
+  if (problems.length > 0) log.error({ copy: id, reason, problems }, 'a failed copy could not be removed')
   await setCopyReason(sql, id, [reason, ...problems.map(leftText)].join(' '))
 }
 
 const leftText = (problem: string): string =>
-  `What was copied could not be removed and is tried again: ${problem}. Delete the copy by hand if this stays.`
+  `The failed copy could not be removed: ${problem}. The removal is retried. Delete the copy by hand if it remains.`
 
-/** Does the work, or undoes its own part of the transaction and returns why it failed. */
+/** Does the work in a savepoint. If it fails, rolls it back and returns the reason. */
 async function problemOf(sql: Sql, work: (sql: Sql) => Promise<void>): Promise<string | undefined> {
-  if (!('savepoint' in sql)) throw new Error('the end of a copy needs a transaction')
+  if (!('savepoint' in sql)) throw new Error('endFailedCopy needs a transaction')
   try {
     await sql.savepoint(work)
     return undefined

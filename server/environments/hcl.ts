@@ -1,8 +1,8 @@
 import { withoutEnds } from '../lib/trim.ts'
-/** Terraform's configuration language, as much as an export needs: blocks with attributes. */
+/** A value of Terraform's configuration language, as far as the export needs it. */
 export type Hcl = string | number | boolean | Expression | readonly Hcl[] | { readonly [name: string]: Hcl | undefined }
 
-/** What is not a value of its own: `qovery_environment.shop.id`. */
+/** A reference or other expression, such as `qovery_environment.shop.id`. */
 export class Expression {
   readonly text: string
   constructor(text: string) {
@@ -11,7 +11,7 @@ export class Expression {
 }
 export const reference = (...parts: readonly string[]): Expression => new Expression(parts.join('.'))
 
-/** `resource "type" "label" { … }`; what is undefined is left out. */
+/** Returns `resource "type" "label" { … }`. Undefined attributes are left out. */
 export function block(
   kind: string,
   labels: readonly string[],
@@ -47,16 +47,16 @@ const key = (name: string): string => (/^[A-Za-z_][\w-]*$/.test(name) ? name : q
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '"': '\\"', '\\': '\\\\' }
 
-/** A text in quotes that stands for itself: neither `${…}` nor `%{…}` in it is looked into. */
+/** Quotes a string literally: `${…}` and `%{…}` are escaped. */
 export const quote = (text: string): string =>
   `"${text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be escaped
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must be escaped
     .replace(/[\u0000-\u001f"\\\u007f]/g, (character) => escapes[character] ?? unicode(character))
     .replace(/([$%])\{/g, '$1$1{')}"`
 
 const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Gives names of blocks: letters, digits and underscores, each once. */
+/** Returns a function that makes unique block labels of letters, digits and underscores. */
 export function labels(): (name: string) => string {
   const taken = new Set<string>()
   return (name) => {

@@ -1,6 +1,6 @@
 /**
- * What belongs to an environment beside its services: stages, rules, copies, exports, and lists
- * over many of them.
+ * Everything that belongs to an environment except its services: stages, rules, copies, exports and
+ * lists across environments.
  */
 export { type Copier, createClone } from './clone.ts'
 export { copiesOf } from './copies.ts'

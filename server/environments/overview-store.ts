@@ -14,11 +14,11 @@ export interface LightServiceRow {
   readonly environment_name: string
   readonly environment_mode: EnvironmentMode
   readonly cluster_id: string
-  /** Of a job alone. */
+  /** Null unless the service is a job. */
   readonly job_type: 'CRON' | 'LIFECYCLE' | null
 }
 
-/** Which services of the organization; what is undefined does not narrow. */
+/** A filter of the organization's services. Undefined members match everything. */
 export interface ServiceFilter {
   readonly project_id?: string
   readonly environment_id?: string

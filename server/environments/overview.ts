@@ -7,7 +7,7 @@ import {
   type ServiceFilter,
 } from './overview-store.ts'
 
-/** Lists over many projects and environments; each is one statement. */
+/** Lists services and environments across projects, with one statement each. */
 export const createOverview = (database: Database) => ({
   servicesOf: async (organizationId: string, filter: ServiceFilter) =>
     (await listLightServices(database, organizationId, filter)).map(({ job_type, ...service }) => ({

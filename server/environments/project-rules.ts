@@ -27,7 +27,7 @@ export interface ProjectRuleRequest extends ScheduleRequest {
 export interface ProjectRulesOptions {
   readonly database: Database
   readonly clock: Clock
-  /** The organization's cluster of that id; undefined when it has none. */
+  /** Returns the organization's cluster with that id. Undefined when it has none. */
   readonly findCluster: (sql: Sql, organizationId: string, id: string) => Promise<string | undefined>
 }
 
@@ -35,17 +35,14 @@ type Project = Pick<ProjectRow, 'id' | 'organization_id'>
 
 const gone = () => new AppError('notFound', 'There is no such object.')
 
-/**
- * What the new environments of a project get; environments that are there keep theirs, whatever
- * happens here.
- */
+/** Manages the rules for new environments of a project. Existing environments are unaffected. */
 export function createProjectRules({ database, clock, findCluster }: ProjectRulesOptions) {
   const find = async (sql: Sql, projectId: string, id: string): Promise<ProjectRuleRow> => {
     const row = await findProjectRule(sql, projectId, id)
     if (!row) throw gone()
     return row
   }
-  /** All but what may be left out: flag and description. */
+  /** Checks and returns the required values; the optional flag and description are left out. */
   const valuesOf = async (sql: Sql, project: Project, body: ProjectRuleRequest) => {
     const cluster_id = await findCluster(sql, project.organization_id, body.cluster_id)
     if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
@@ -53,7 +50,7 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
     if (wildcard.trim() === '') throw new AppError('invalid', 'wildcard must not be empty. Use * for all names.')
     return { ...scheduleOf(body), cluster_id, name: checkName('name', body.name), mode, wildcard }
   }
-  /** Others who change rules of the project wait. */
+  /** Does the work while other changes of the project's rules wait. */
   const locked = <T>(project: Project, work: (sql: Sql) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => {
       if (!(await lockRules(sql, project.id))) throw gone()
@@ -68,7 +65,7 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
     list: async (project: Project) => (await listProjectRules(database, project.id)).map(ruleRecord),
     get: async (project: Project, id: string) => ruleRecord(await find(database, project.id, id)),
 
-    /** Behind the last one. */
+    /** Creates a rule after the last one. */
     create: (project: Project, body: ProjectRuleRequest) =>
       locked(project, async (sql) => {
         const optional = { auto_stop: body.auto_stop ?? false, description: body.description ?? '' }
@@ -96,21 +93,21 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
       }),
 
     /**
-     * Those that are named come first, in this order. 404 when one is not of the project, 400 when
-     * one comes twice.
+     * Moves the named rules to the front, in this order. 404 if a rule is not in the project, 400
+     * if one is listed twice.
      */
     order: (project: Project, named: readonly string[]): Promise<void> =>
       locked(project, (sql) => reorder(sql, project, (ids) => ordered(ids, named))),
   }
 }
 
-/** Pure: the rules with those named first, in the order of the names. */
+/** Pure: returns the rules with the named ones first, in the order of the names. */
 function ordered(rules: readonly string[], named: readonly string[]): string[] {
   const first = named.map((id) => id.toLowerCase())
   for (const [index, id] of first.entries()) {
     const field = `project_deployment_rule_ids_in_order[${index}]`
-    if (!rules.includes(id)) throw new AppError('notFound', `${field}: there is no such rule in this project.`)
-    if (first.indexOf(id) !== index) throw new AppError('invalid', `${field} stands in the list twice.`)
+    if (!rules.includes(id)) throw new AppError('notFound', `${field}: this project has no such rule.`)
+    if (first.indexOf(id) !== index) throw new AppError('invalid', `${field} is listed twice.`)
   }
   return [...first, ...rules.filter((id) => !first.includes(id))]
 }

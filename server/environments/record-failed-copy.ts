@@ -4,8 +4,8 @@ import { newId } from '../lib/id.ts'
 import { findEnvironment } from '../organizations/index.ts'
 
 /**
- * Writes why a copy failed into the record of changes, before the copy is removed. `service`: the
- * copy, unless it is an environment.
+ * Records in the audit trail why a copy failed, before it is removed. `service` is the copy, unless
+ * the copy is an environment.
  */
 export async function recordFailedCopy(
   sql: Sql,

@@ -3,8 +3,8 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
 /**
- * Continues the replicas of one engine that a copy left paused when its server was killed, unless a
- * copy of this process needs them. This also happens if that copy starts again, or never does.
+ * Resumes replicas of an engine that a copy left paused when its server was killed. Replicas that a
+ * copy of this process has paused are left alone. This does not depend on that copy's restart.
  */
 export const createResumer = (
   { log }: { readonly log: Logger },
@@ -13,6 +13,6 @@ export const createResumer = (
   name: reconcilerName('standing still', name),
   everyMs: 10_000,
   reconcile: async (signal) => {
-    for (const container of await engine.resume(signal)) log.warn({ container }, 'a replica that stood still goes on')
+    for (const container of await engine.resume(signal)) log.warn({ container }, 'resumed a replica left paused')
   },
 })

@@ -2,7 +2,7 @@ import type { Weekday } from '@quayside/contract/resources/deployment-rule.ts'
 import type { Sql } from '../database/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
-/** What both kinds of rules say; times are `08:00:00`. */
+/** The values that both kinds of rules have. Times look like `08:00:00`. */
 export interface RuleValues {
   readonly auto_stop: boolean
   readonly timezone: string
@@ -38,9 +38,7 @@ export interface ProjectRuleRow extends ProjectRuleValues {
 
 type Row = { readonly [column: string]: string | number | boolean | Date | readonly string[] }
 
-/**
- * What is left out gets the column's default: UTC, 08:00 to 19:00, every day, no automatic stop.
- */
+/** Missing values get the column's default: UTC, 08:00 to 19:00, every day, no automatic stop. */
 export async function insertEnvironmentRule(
   sql: Sql,
   row: { id: string; environment_id: string },
@@ -80,7 +78,7 @@ export async function findProjectRule(sql: Sql, projectId: string, id: string): 
   return row
 }
 
-/** Makes everybody else wait who changes rules of the project; false when it is gone. */
+/** Locks the rules of the project against other changes. False when the project is gone. */
 export async function lockRules(sql: Sql, projectId: string): Promise<boolean> {
   const rows = await sql`select from project where id = ${projectId} for no key update`
   return rows.length === 1
@@ -110,7 +108,7 @@ export async function deleteProjectRule(sql: Sql, id: string): Promise<void> {
   await sql`delete from project_deployment_rule where id = ${id}`
 }
 
-/** Numbers the rules from 0 in this order; rows whose number stays are not written. */
+/** Numbers the rules from 0 in this order. Writes only rows whose number changes. */
 export async function setRuleOrder(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql`
     update project_deployment_rule r set priority_index = o.position - 1, updated_at = ${now}

@@ -23,7 +23,7 @@ const request = (change: Partial<ProjectRuleRequest> & { name: string }): Projec
   ...change,
 })
 
-test('a new environment runs by day, all week, and is not stopped by itself', async () => {
+test('a new environment has daytime hours on all days and no automatic stop', async () => {
   const { id } = await addEnvironment('usual')
   const { timezone, start_time, stop_time, weekdays, auto_stop } = await rules.get(id)
   assert.deepEqual([timezone, weekdays.length, auto_stop], ['UTC', 7, false])
@@ -31,7 +31,7 @@ test('a new environment runs by day, all week, and is not stopped by itself', as
   assert.equal(stop_time.toISOString(), '1970-01-01T19:00:00.000Z')
 })
 
-test('an edit changes the hours; a flag that is left out stays, null clears it', async () => {
+test('an edit changes the hours; a missing flag is unchanged and null clears it', async () => {
   const { id } = await addEnvironment('edited')
   const rule = await rules.get(id)
   const first = await rules.edit(id, rule.id, { ...hours, auto_stop: true, auto_preview: true })
@@ -44,7 +44,7 @@ test('an edit changes the hours; a flag that is left out stays, null clears it',
   await assert.rejects(mars, { code: 'invalid', message: /^timezone/ })
 })
 
-test('the first rule of the project whose wildcard matches gives a new environment its own', async () => {
+test('a new environment has the hours of the first rule of the project whose wildcard matches', async () => {
   const any = await projectRules.create(project, request({ name: 'any' }))
   const preview = await projectRules.create(
     project,
@@ -64,7 +64,7 @@ test('the first rule of the project whose wildcard matches gives a new environme
   assert.deepEqual([left?.name, left?.priority_index], ['any', 0])
 }) // biome-ignore format: one line
 
-test('a new environment has mode and cluster of its rule, unless the request names them', async () => {
+test('a new environment has the mode and cluster of its rule unless the request sets them', async () => {
   const far = newId()
   await sql`
     insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes)
@@ -83,13 +83,13 @@ test('a new environment has mode and cluster of its rule, unless the request nam
   assert.deepEqual(await create({ name: 'far-10' }), ['PREVIEW', cluster_id])
 })
 
-test('an environment that no rule matches is for development, on the default cluster', async () => {
+test('an environment is for development and on the default cluster when no rule matches', async () => {
   const other = await addGround(sql)
   const made = await other.environments.create(other.project, newId(), { name: 'main' })
   assert.deepEqual([made.mode, made.cluster_id], ['DEVELOPMENT', other.cluster_id])
 })
 
-test('a rule without a wildcard is refused', async () => {
+test('a rule is rejected without a wildcard', async () => {
   for (const wildcard of ['', '  ']) {
     await assert.rejects(projectRules.create(project, request({ name: 'none', wildcard })), {
       code: 'invalid',
@@ -98,7 +98,7 @@ test('a rule without a wildcard is refused', async () => {
   }
 })
 
-test('names, clusters and orders that cannot be are refused', async () => {
+test('rules reject invalid names, clusters and orders', async () => {
   const { id } = await projectRules.create(project, request({ name: 'one' }))
   await assert.rejects(projectRules.create(project, request({ name: 'ONE' })), { code: 'conflict' })
   const elsewhere = projectRules.create(project, request({ name: 'two', cluster_id: newId() }))

@@ -17,7 +17,7 @@ import {
 import { readTimeOfDay, timeOfDay } from './schedule.ts'
 import { deleteSchedule } from './schedule-store.ts'
 
-/** A schedule as it is sent; of the times only the time of day counts. */
+/** A schedule in a request. Only the time of day of its times counts. */
 export interface ScheduleRequest {
   readonly auto_stop?: boolean | null
   readonly timezone: string
@@ -30,7 +30,7 @@ export interface EnvironmentRuleRequest extends ScheduleRequest {
   readonly auto_preview?: boolean | null
 }
 
-/** The one rule of each environment: when it is to run. */
+/** Manages the rule of each environment, which says when the environment runs. */
 export function createRules({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
   return {
     /** Returns the first rule of a project that matches the name of a new environment. */
@@ -48,13 +48,13 @@ export function createRules({ database, clock }: { readonly database: Database; 
       return ruleRecord(existing(await findEnvironmentRule(database, environmentId)))
     },
 
-    /** A flag that is left out stays, null clears it. */
+    /** Changes the rule. A missing flag is unchanged, null clears it. */
     async edit(environmentId: string, id: string, body: EnvironmentRuleRequest) {
       const { on_demand_preview, auto_preview, auto_stop } = body
       const change = { ...scheduleOf(body), ...sentFlags({ on_demand_preview, auto_preview, auto_stop }) }
       const row = await inTransaction(database, async (sql) => {
         const edited = await updateEnvironmentRule(sql, { id, environmentId }, change, clock.now())
-        // What it stopped stays stopped; nothing of it is started later.
+        // Services that the rule stopped stay stopped, and it no longer starts any.
         if (edited?.auto_stop === false) await deleteSchedule(sql, environmentId)
         return edited
       })
@@ -68,7 +68,7 @@ function existing(row: EnvironmentRuleRow | undefined): EnvironmentRuleRow {
   return row
 }
 
-/** Pure: the first rule that matches the name. */
+/** Pure: returns the first rule that matches the name. */
 export const firstMatch = <R extends { readonly wildcard: string }>(rules: readonly R[], name: string): R | undefined =>
   rules.find(({ wildcard }) => matchesWildcard(wildcard, name))
 
@@ -80,7 +80,7 @@ const hoursOf = ({ auto_stop, timezone, start_time, stop_time, weekdays }: RuleV
   weekdays,
 })
 
-/** Checks the zone, and brings times and days into the form in which they are kept. */
+/** Checks the time zone and returns times and days in the stored form. */
 export const scheduleOf = (body: ScheduleRequest): Omit<RuleValues, 'auto_stop'> => ({
   timezone: checkTimeZone('timezone', body.timezone),
   start_time: readTimeOfDay(body.start_time),
@@ -88,7 +88,7 @@ export const scheduleOf = (body: ScheduleRequest): Omit<RuleValues, 'auto_stop'>
   weekdays: [...new Set(body.weekdays)],
 })
 
-/** The flags that were sent; null clears one. */
+/** Returns the flags in the request. Null clears a flag. */
 export const sentFlags = <K extends string>(flags: Readonly<Record<K, boolean | null | undefined>>) =>
   Object.fromEntries(
     Object.entries<boolean | null | undefined>(flags).flatMap(([name, flag]) =>
@@ -96,7 +96,7 @@ export const sentFlags = <K extends string>(flags: Readonly<Record<K, boolean | 
     ),
   ) as Partial<Record<K, boolean>> // the keys are those of `flags`
 
-/** The row as the API answers it. */
+/** Returns the row in API format. */
 export const ruleRecord = <T extends RuleValues>(row: T) => ({
   ...row,
   start_time: timeOfDay(row.start_time),

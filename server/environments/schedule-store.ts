@@ -8,8 +8,8 @@ export interface DueSchedule {
 }
 
 /**
- * Environments whose rule stops them by the clock and may demand something now, at most a hundred,
- * by turns of the organizations; `wrong`: edges after it are none.
+ * Lists at most a hundred environments whose rule stops them by schedule and may be due,
+ * round-robin across organizations. Edges after `wrong` come from a wrong clock and do not count.
  */
 export const listDueSchedules = (sql: Sql, at: { readonly now: Date; readonly wrong: Date }): Promise<DueSchedule[]> =>
   sql<DueSchedule[]>`
@@ -27,13 +27,13 @@ export interface ScheduledRow extends EnvironmentRuleRow {
   readonly organization_id: string
   readonly project_id: string
   readonly environment_name: string
-  /** Undefined where the rule was not followed yet. */
+  /** Undefined until the rule has been followed once. */
   readonly last: (LastTurn & { readonly stopped: readonly string[] }) | undefined
 }
 
 /**
- * Locks the rule of an environment against others who follow it; undefined where it stops nothing
- * any more.
+ * Locks the rule of an environment while it is followed. Undefined when the rule no longer stops
+ * the environment.
  */
 export async function lockSchedule(sql: Sql, environmentId: string): Promise<ScheduledRow | undefined> {
   const [rule] = await sql<Omit<ScheduledRow, 'last'>[]>`
@@ -41,7 +41,7 @@ export async function lockSchedule(sql: Sql, environmentId: string): Promise<Sch
     join environment e on e.id = r.environment_id join project p on p.id = e.project_id
     where r.environment_id = ${environmentId} and r.auto_stop and not e.deleting for update of r`
   if (!rule) return undefined
-  // A statement of its own: it sees what whoever held the lock before has written.
+  // A separate statement sees what the previous holder of the lock wrote.
   const [last] = await sql<(LastTurn & { stopped: string[] })[]>`
     select rule_version, edge, is_within, stopped from environment_schedule where environment_id = ${environmentId}`
   return { ...rule, last }
@@ -60,7 +60,7 @@ export async function writeTurn(
     on conflict (environment_id) do update set ${sql(columns)}`
 }
 
-/** Forgets how far the rule of an environment was followed. */
+/** Deletes the progress of an environment's rule. */
 export async function deleteSchedule(sql: Sql, environmentId: string): Promise<void> {
   await sql`delete from environment_schedule where environment_id = ${environmentId}`
 }

@@ -2,13 +2,13 @@ import { type Weekday, weekdays } from '@quayside/contract/resources/deployment-
 import { momentOf, wallTimeAt } from '../lib/time-zone.ts'
 
 /**
- * When something is to run: on these days from `start_time` until before `stop_time`, as the clocks
- * of the time zone show.
+ * The hours in which something runs: on these days, from `start_time` until `stop_time`, in the
+ * local time of the time zone.
  */
 export interface Schedule {
   readonly timezone: string
   /**
-   * `08:00:00`. A stop that is not after the start is one of the next day; the same time twice is a
+   * Such as `08:00:00`. A stop that is not after the start is on the next day. Equal times mean a
    * whole day.
    */
   readonly start_time: string
@@ -18,16 +18,16 @@ export interface Schedule {
 
 const dayMs = 86_400_000
 
-/** One stretch of time in which it runs, in milliseconds since 1970. */
+/** A period in which the environment runs, in milliseconds since 1970. */
 interface Stretch {
   readonly from: number
   readonly until: number
 }
 
 /**
- * Pure: the stretch that begins on that day of the zone; undefined on a day that is not listed. A
- * time that a clock shows twice in the night when it is put back counts the first time; one that it
- * skips is as much later as the clock was put forward.
+ * Pure: returns the period that begins on that local day. Undefined on a day that is not listed. If
+ * a local time occurs twice, the first one counts. If it is skipped, it moves by as much as the
+ * clock.
  */
 function stretchOf(schedule: Schedule, day: number): Stretch | undefined {
   if (!schedule.weekdays.some((name) => name === weekdayOf(day))) return undefined
@@ -40,7 +40,7 @@ function stretchOf(schedule: Schedule, day: number): Stretch | undefined {
 const dayOf = (schedule: Schedule, instant: Date): number =>
   Math.floor(wallTimeAt(schedule.timezone, instant.getTime()) / dayMs)
 
-/** Pure: whether the schedule has it run at that instant. */
+/** Pure: whether the schedule includes that instant. */
 export function isWithin(schedule: Schedule, instant: Date): boolean {
   const today = dayOf(schedule, instant)
   const now = instant.getTime()
@@ -50,19 +50,17 @@ export function isWithin(schedule: Schedule, instant: Date): boolean {
   })
 }
 
-/** On which side of the schedule an instant lies, since when, and until when; undefined: always. */
+/** The side of the schedule that an instant is on. Undefined edges mean that it never changes. */
 export interface Side {
   readonly isWithin: boolean
   readonly since: Date | undefined
   readonly until: Date | undefined
 }
 
-/**
- * Everything comes again within a week; a day more on both sides, for nights and changes of clocks.
- */
+/** Schedules repeat weekly. One more day on both sides covers nights and clock changes. */
 const daysAround = 8
 
-/** Pure: the side of the instant. Stretches that touch are one. */
+/** Pure: returns the side of the instant. Adjacent periods are merged. */
 export function sideOf(schedule: Schedule, instant: Date): Side {
   const today = dayOf(schedule, instant)
   const days = Array.from({ length: 2 * daysAround + 1 }, (_, index) => today - daysAround + index)
@@ -77,7 +75,7 @@ export function sideOf(schedule: Schedule, instant: Date): Side {
   return { isWithin: false, since: at(since), until: at(stretches.find(({ from }) => now < from)?.from) }
 }
 
-/** Stretches in order of time, those that touch as one. */
+/** Returns periods in order of time, with adjacent ones merged. */
 function joined(stretches: readonly Stretch[]): Stretch[] {
   const all: Stretch[] = []
   for (const next of stretches) {
@@ -93,11 +91,8 @@ const weekdayOf = (day: number): Weekday | undefined => weekdays[(((day + 3) % 7
 
 const msOf = (time: string): number => timeOfDay(time).getTime()
 
-/** `08:00:00` as the API answers it, on the first day of 1970. */
+/** Returns `08:00:00` in API format, a moment of the first day of 1970. */
 export const timeOfDay = (time: string): Date => new Date(`1970-01-01T${time}Z`)
 
-/**
- * The time of day of a moment, in UTC: `08:00:00`. The text is a date-time; what is less than a
- * second is dropped.
- */
+/** Returns the UTC time of day of a date-time, such as `08:00:00`. Drops fractions of a second. */
 export const readTimeOfDay = (text: string): string => new Date(text).toISOString().slice(11, 19)

@@ -9,11 +9,10 @@ import { createScheduled } from '../requests/index.ts'
 import { createScheduler } from './scheduler.ts'
 
 /**
- * Rules that act, on a clock that the tests put where they like; requests are made for real and run
- * on the fake engine.
+ * Rules that act, on a clock that the tests set. The requests are real and run on the fake engine.
  */
 const platform = await createPlatform({ after })
-// Requests run, but no other scheduler with the clock of today.
+// Requests run, but no other scheduler with the real clock.
 platform.workflows.start()
 const { a, b, call, database, workflows } = platform
 const signal = new AbortController().signal
@@ -37,7 +36,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
 let environment: string
 let [web, worker] = ['', '']
 const atRest = () =>
-  until('nothing is under way', async () => {
+  until('nothing is in progress', async () => {
     const open =
       await database`select from deployment_request where environment_id = ${environment} and finished_at is null`
     return open.length === 0
@@ -48,7 +47,7 @@ const states = async () => {
   >`select id, state from service where environment_id = ${environment}`
   return [web, worker].map((id) => rows.find((row) => row.id === id)?.state)
 }
-/** What the rule has asked for so far. */
+/** The requests of the rule so far. */
 const asked = async () => {
   const rows = await database<{ asked: string }[]>`
     select r.action || ' ' || count(*) as asked from deployment_request r join deployment_target t
@@ -56,7 +55,7 @@ const asked = async () => {
     where environment_id = ${environment} and origin = 'QOVERY_INTERNAL' group by r.id order by r.seq`
   return rows.map((row) => row.asked)
 }
-/** As if somebody had asked it at that time. */
+/** Records a request as if someone had made it at that time. */
 const act = async (service: string, action: string, time: string) => {
   const { id } = await ask('POST', `/application/${service}/${action}`, {})
   await database`update deployment_request set created_at = ${time} where id = ${id}`
@@ -96,7 +95,7 @@ beforeEach(async () => {
   assert.deepEqual([await states(), await asked()], [['DEPLOYED', 'READY'], []])
 })
 
-test('what runs is stopped at the end of the hours, and the same is started again when they begin', async () => {
+test('a rule stops running services when the hours end and starts the same ones when they begin', async () => {
   const commit = async () =>
     (await database`select deployed_commit->>'id' as id from service where id = ${web}`)[0]?.['id']
   const before = await commit()
@@ -120,7 +119,7 @@ test('what runs is stopped at the end of the hours, and the same is started agai
   assert.deepEqual(await states(), ['STOPPED', 'READY'])
 })
 
-test('history and record of changes say that the deployment rule did it', async () => {
+test('history and record of changes name the deployment rule when it acts', async () => {
   await look('2026-06-08T17:00:01Z')
   const { results } = await ask('GET', `/environment/${environment}/deploymentHistoryV2`)
   const { origin, triggered_by } = results[0].auditing_data
@@ -137,7 +136,7 @@ test('history and record of changes say that the deployment rule did it', async 
   )
 })
 
-test('what a user asks holds until the next edge', async () => {
+test('a rule respects a user’s request until the next edge', async () => {
   await look('2026-06-08T17:00:01Z')
   await act(web, 'deploy', '2026-06-08T18:00:00Z')
   await look('2026-06-08T19:00:00Z')
@@ -152,7 +151,7 @@ test('what a user asks holds until the next edge', async () => {
   assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
 })
 
-test('what a user asked between the edge and the rule’s look at it holds as well', async () => {
+test('a rule respects a user’s request between the edge and its turn', async () => {
   await act(worker, 'deploy', '2026-06-08T17:00:01Z')
   await look('2026-06-08T17:00:02Z')
   assert.deepEqual(await states(), ['STOPPED', 'DEPLOYED'])
@@ -162,7 +161,7 @@ test('what a user asked between the edge and the rule’s look at it holds as we
   assert.deepEqual([await states(), await asked()], [['STOPPED', 'DEPLOYED'], ['STOP 1']])
 })
 
-test('several servers that look at once, and clocks that jump an hour, ask once', async () => {
+test('a rule requests a change once when several servers check or clocks jump an hour', async () => {
   now = new Date('2026-06-08T17:00:01Z')
   await Promise.all(Array.from({ length: 5 }, () => scheduler().reconcile(signal)))
   await atRest()
@@ -171,7 +170,7 @@ test('several servers that look at once, and clocks that jump an hour, ask once'
   assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
 })
 
-test('a turn that fails half way is as if it had never been, and is taken later', async () => {
+test('a turn leaves nothing behind and is repeated later when it fails half way', async () => {
   now = new Date('2026-06-08T17:00:01Z')
   const scheduled = createScheduled({ database, clock, workflows })
   const stop: typeof scheduled.stop = async (order) => {
@@ -192,7 +191,7 @@ test('what is being restored from a backup is left to that, and everything else 
   assert.deepEqual(await states(), ['DEPLOYED', 'STOPPED'])
 })
 
-test('a rule that stops nothing any more starts nothing either', async () => {
+test('a rule starts nothing when it no longer stops the environment', async () => {
   await look('2026-06-08T17:00:01Z')
   await setRule({ auto_stop: false })
   await look('2026-06-09T06:00:01Z')
@@ -201,7 +200,7 @@ test('a rule that stops nothing any more starts nothing either', async () => {
   assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
 })
 
-test('an organization that may deploy nothing is left stopped until the next edge', async () => {
+test('an environment stays stopped until the next edge when its organization may not deploy', async () => {
   await look('2026-06-08T17:00:01Z')
   const restrict = (to: string | null) =>
     database`update organization set billing_deployment_restriction = ${to} where id = ${a.organizationId}`
@@ -221,7 +220,7 @@ test('an organization that may deploy nothing is left stopped until the next edg
   )
 })
 
-test('rules of an organization that wait for a lock delay no other organization, in this turn and the next', async () => {
+test('rules that wait for a lock delay no other organization in this turn or the next', async () => {
   const rule = async (id: string) => {
     await database`update environment_deployment_rule set auto_stop = true, timezone = 'Europe/Paris',
       start_time = '08:00', stop_time = '19:00', weekdays = ${days},

@@ -9,7 +9,7 @@ import type { Reconciler } from '../workflows/index.ts'
 import { type DueSchedule, listDueSchedules, lockSchedule, type ScheduledRow, writeTurn } from './schedule-store.ts'
 import { turnAt, wrongMs } from './turn.ts'
 
-/** What a rule asks of its environment. */
+/** An order from a rule to stop or start services of its environment. */
 export interface TurnOrder {
   readonly environment: {
     readonly id: string
@@ -18,7 +18,7 @@ export interface TurnOrder {
     readonly project_id: string
   }
   readonly ruleId: string
-  /** What others asked of a service after this moment holds. */
+  /** Requests by others after this moment win over the rule. */
   readonly since: Date
 }
 
@@ -27,21 +27,21 @@ export interface SchedulerOptions {
   readonly clock: Clock
   readonly log: Logger
   /**
-   * Has what runs stopped; gives the services that are to be started again. In the unit of work of
-   * the caller.
+   * Requests a stop of running services in the caller's unit of work. Returns the services to start
+   * again later.
    */
   readonly stop: (order: TurnOrder) => Promise<readonly string[]>
-  /** Has those of these services started that do not run. In the unit of work of the caller. */
+  /** Requests a start of those services that do not run, in the caller's unit of work. */
   readonly start: (order: TurnOrder, services: readonly string[]) => Promise<void>
 }
 
 /**
- * Stops environments outside the hours of their deployment rules and starts again what they
- * stopped. The request and the note that this change of sides is done are one transaction under a
- * lock of the rule: whatever is killed, and however many servers look, it is asked for once.
+ * Stops environments outside the hours of their deployment rules and starts what it stopped when
+ * the hours begin. One transaction writes the request and the progress, under a lock on the rule.
+ * So each change is requested once, even if servers are killed or several of them check.
  *
- * Environments are followed side by side, a few of each organization. A turn does not wait for slow
- * ones, which continue while the next turns follow others.
+ * Environments are followed in parallel, a few per organization. A turn does not wait for slow
+ * environments; they continue while the next turns follow others.
  */
 export function createScheduler(options: SchedulerOptions): Reconciler {
   const { database, clock } = options
@@ -64,15 +64,12 @@ export function createScheduler(options: SchedulerOptions): Reconciler {
   }
 }
 
-/** Environments followed at the same time, and those of one organization. */
+/** The number of environments followed at the same time, in total and per organization. */
 const [atOnce, atOnceOfOwner] = [4, 2]
-/** Time after which a turn no longer waits for its environments. */
+/** The time after which a turn stops waiting for its environments. */
 const turnMs = 2_000
 
-/**
- * Waits for the work, and no longer than a turn. Later failures are logged, and the next turn tries
- * again.
- */
+/** Waits for the work for at most one turn. Logs later failures; the next turn tries again. */
 async function atMost({ clock, log }: SchedulerOptions, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const over = new AbortController()
   const sleep = clock.sleep(turnMs, over.signal).then(
@@ -82,17 +79,14 @@ async function atMost({ clock, log }: SchedulerOptions, work: Promise<unknown>, 
   try {
     if (!(await Promise.race([work.then(() => false), sleep]))) return
     work.catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ err: error }, 'a deployment rule failed and is tried again')
+      if (!signal.aborted) log.warn({ err: error }, 'a deployment rule failed and is retried')
     })
   } finally {
     over.abort(nobodyWaits)
   }
 }
 
-/**
- * Follows the rule of one environment. A turn that is refused for good is left out, with the reason
- * in the log.
- */
+/** Follows the rule of one environment. Skips a change that is rejected, and logs the reason. */
 async function follow(options: SchedulerOptions, due: DueSchedule): Promise<void> {
   const { database, clock, log } = options
   const environmentId = due.environment_id
@@ -107,7 +101,7 @@ async function follow(options: SchedulerOptions, due: DueSchedule): Promise<void
     await unitOfWork(database, () => takeTurn(options, environmentId, false), unit)
     log.warn(
       { environmentId, reason: error.message },
-      'a deployment rule was refused what it asks; it goes on at the next edge',
+      'the request of a deployment rule was rejected; the rule continues at its next edge',
     )
   }
 }
@@ -124,7 +118,7 @@ async function takeTurn(options: SchedulerOptions, environmentId: string, acts: 
   log.info({ environmentId, edge: turn.edge, isWithin: turn.is_within, stopped }, 'a deployment rule acted')
 }
 
-/** Gives the services that the rule has stopped now. */
+/** Acts on the rule and returns the services that it has stopped. */
 async function act(
   options: SchedulerOptions,
   rule: ScheduledRow,

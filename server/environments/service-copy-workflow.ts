@@ -18,16 +18,13 @@ export interface ServiceCopyInput {
 
 export interface ServiceCopyOptions extends DataCopyOptions {
   readonly submitErasure: SubmitErasure
-  /**
-   * Ends the deployment requests that wait for the data of these services, before the copy is
-   * removed.
-   */
+  /** Fails deployment requests that wait for these services' data, before the copy is deleted. */
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 
 /**
- * Brings the data of a service into a copy of it; until then nothing is done to the copy. It is
- * whole, or it goes again.
+ * Copies the data of a service into its copy, which cannot be used until then. The copy is deleted
+ * if this fails.
  */
 export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow<ServiceCopyInput> {
   const { database, clock } = options
@@ -37,7 +34,7 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
       const planned = await step('VOLUMES', async () => {
         const [from, to] = [await findService(database, sourceId), await findService(database, serviceId)]
         if (!to) return []
-        if (!from) throw new Error('the service that was to be copied does not exist any more')
+        if (!from) throw new Error('the service to copy no longer exists')
         return [dataOf(options, from, to)]
       })
       const isThere = await copyData(options, planned, step, {
@@ -50,7 +47,7 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
       if (!isWhole) await eraseData(options, [serviceId], step)
     },
     abandoned: async ({ serviceId }, reason, sql) => {
-      options.log.warn({ serviceId, reason }, 'the copy of a service could not be made')
+      options.log.warn({ serviceId, reason }, 'copying a service failed')
       const isWanted = await isServiceCopying(sql, serviceId)
       if (!isWanted) return endCopyRecord(sql, serviceId, { status: 'CANCELED', now: clock.now() })
       await endFailedCopy(options, sql, {

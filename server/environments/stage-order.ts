@@ -1,7 +1,4 @@
-/**
- * Pure: the ids with one of them moved right before or after another; unchanged where it is moved
- * to itself.
- */
+/** Pure: moves an id right before or after another. Moving it next to itself changes nothing. */
 export function moved(
   order: readonly string[],
   id: string,

@@ -11,7 +11,7 @@ export interface StageService {
   readonly is_skipped: boolean
 }
 
-/** A stage with its services, and what stands above it. */
+/** A stage with its services and its environment, project and organization. */
 export interface StageRow {
   readonly id: string
   readonly organization_id: string
@@ -35,10 +35,10 @@ const from = (sql: Sql) => sql`
       from service s where s.stage_id = g.id), '[]') as services
   from deployment_stage g join environment e on e.id = g.environment_id join project p on p.id = e.project_id`
 
-/** The stage as the target of a request. */
+/** Selects the stage that a request is for. */
 export const stageTarget = (sql: Sql, id: string) => sql`${from(sql)} where g.id = ${id}`
 
-/** All of an environment, in the order in which they are deployed. */
+/** Lists the stages of an environment in deployment order. */
 export const listStages = (sql: Sql, environmentId: string) =>
   sql<StageRow[]>`${from(sql)} where g.environment_id = ${environmentId} order by g.deployment_order`
 
@@ -48,22 +48,22 @@ export async function findStage(sql: Sql, id: string): Promise<StageRow | undefi
 }
 
 /**
- * Makes everybody else wait who changes the environment's stages, or adds to its services; false
- * when it is gone.
+ * Locks the environment against other changes of its stages and against new services. False when it
+ * is gone.
  */
 export async function lockStages(sql: Sql, environmentId: string): Promise<boolean> {
   const rows = await sql`select from environment where id = ${environmentId} for no key update`
   return rows.length === 1
 }
 
-/** Ids of the stages in their order. */
+/** Returns the ids of the stages in deployment order. */
 export async function stageOrder(sql: Sql, environmentId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from deployment_stage where environment_id = ${environmentId} order by deployment_order`
   return rows.map(({ id }) => id)
 }
 
-/** Numbers the stages from 0 in this order; rows whose number stays are not written. */
+/** Numbers the stages from 0 in this order. Writes only rows whose number changes. */
 export async function setStageOrder(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql`
     update deployment_stage g set deployment_order = o.position - 1, updated_at = ${now}
@@ -88,14 +88,14 @@ export async function updateStage(
   await sql`update deployment_stage set ${sql({ ...change, updated_at: now })} where id = ${id}`
 }
 
-/** False while it holds services. */
+/** Deletes an empty stage. False while it holds services. */
 export async function deleteStage(sql: Sql, id: string): Promise<boolean> {
   const deleted = await sql`
     delete from deployment_stage where id = ${id} and not exists (select from service where stage_id = ${id})`
   return deleted.count === 1
 }
 
-/** False when the environment has no such service, or the stage is gone. */
+/** Moves a service. False when it is not in the environment or the stage is gone. */
 export async function setStageOfService(
   sql: Sql,
   place: { environmentId: string; stageId: string; serviceId: string; isSkipped: boolean },

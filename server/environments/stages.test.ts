@@ -16,7 +16,7 @@ const rowOf = async (id: string) => {
 }
 const namesOf = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name)
 
-test('a new stage comes last, and moves before and after others', async () => {
+test('a new stage is last and can move before and after others', async () => {
   const environment = await addEnvironment('moves')
   const stage = await stages.create(environment, { name: 'smoke tests', description: null })
   assert.deepEqual([stage.deployment_order, stage.description, stage.services], [4, '', []])
@@ -34,7 +34,7 @@ test('a new stage comes last, and moves before and after others', async () => {
   await assert.rejects(stages.moveAfter(row, foreign.id), { code: 'notFound' })
 })
 
-test('names are unique in an environment, whatever their case', async () => {
+test('names of stages are unique in an environment, regardless of case', async () => {
   const environment = await addEnvironment('names')
   const stage = await stages.create(environment, { name: 'tests', description: 'all of them' })
   await assert.rejects(stages.create(environment, { name: 'TESTS' }), { code: 'conflict', message: /"TESTS"/ })
@@ -44,7 +44,7 @@ test('names are unique in an environment, whatever their case', async () => {
   assert.equal((await stages.edit(await rowOf(stage.id), { name: 'Tests', description: null })).description, '')
 })
 
-test('a service moves between the stages of its environment, and a move takes it in again', async () => {
+test('a service moves between the stages of its environment, and a move ends its skip', async () => {
   const environment = await addEnvironment('services')
   const id = await addService(environment, 'web')
   const [first] = await stages.list(environment.id)
@@ -68,7 +68,7 @@ test('an environment keeps its last stage', async () => {
   for (const { id } of (await stages.list(environment.id)).slice(1)) await stages.remove(await rowOf(id))
   const [left] = await stages.list(environment.id)
   assert.equal(left?.deployment_order, 0)
-  await assert.rejects(stages.remove(await rowOf(left?.id ?? '')), { code: 'conflict', message: /only one/ })
+  await assert.rejects(stages.remove(await rowOf(left?.id ?? '')), { code: 'conflict', message: /only stage/ })
 })
 
 test('whatever is made, moved and deleted, the order is dense from 0 and as asked', { timeout: 60_000 }, async () => {
@@ -105,7 +105,7 @@ test('whatever is made, moved and deleted, the order is dense from 0 and as aske
   await fc.assert(property, { numRuns: 40 })
 })
 
-test('changes at the same time leave a dense order', async () => {
+test('the order of stages has no gaps after concurrent changes', async () => {
   const environment = await addEnvironment('together')
   const [first, second, third] = await stages.list(environment.id)
   assert.ok(first && second && third)

@@ -23,7 +23,7 @@ export interface StageRequest {
   readonly description?: string | null
 }
 
-/** Stages of environments: their order is dense from 0 at every moment that others can see. */
+/** Manages the stages of environments. Others always see them numbered from 0 without gaps. */
 export function createStages({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
   const gone = () => new AppError('notFound', 'There is no such object.')
   const list = async (sql: Sql, environmentId: string) => (await listStages(sql, environmentId)).map(stageRecord)
@@ -32,7 +32,7 @@ export function createStages({ database, clock }: { readonly database: Database;
     if (!row) throw gone()
     return stageRecord(row)
   }
-  /** Others who change stages or add services wait. */
+  /** Does the work while other changes of stages and new services wait. */
   const locked = <T>(environmentId: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => {
       if (!(await lockStages(sql, environmentId))) throw gone()
@@ -51,7 +51,7 @@ export function createStages({ database, clock }: { readonly database: Database;
     list: (environmentId: string) => list(database, environmentId),
     get: (id: string) => one(database, id),
 
-    /** Behind the last one. */
+    /** Creates a stage after the last one. */
     create(environment: Pick<EnvironmentRow, 'id'>, body: StageRequest) {
       const name = checkName('name', body.name)
       const description = body.description ?? ''
@@ -73,17 +73,17 @@ export function createStages({ database, clock }: { readonly database: Database;
     },
 
     /**
-     * 409 while it holds services; an environment keeps one stage at least, for new services to go
-     * to.
+     * Deletes a stage. 409 if it holds services. 409 if it is the environment's last stage, because
+     * new services need one.
      */
     remove: (stage: StageRow): Promise<void> =>
       locked(stage.environment_id, async (sql) => {
         const order = await stageOrder(sql, stage.environment_id)
         if (order.length === 1) {
-          throw new AppError('conflict', `Stage "${stage.name}" is the only one of its environment; it must have one.`)
+          throw new AppError('conflict', `Stage "${stage.name}" is the only stage of its environment. Keep it.`)
         }
         if (!(await deleteStage(sql, stage.id))) {
-          throw new AppError('conflict', `Stage "${stage.name}" holds services; move them to another stage first.`)
+          throw new AppError('conflict', `Stage "${stage.name}" holds services. Move them to another stage first.`)
         }
         await setStageOrder(
           sql,
@@ -104,7 +104,7 @@ export function createStages({ database, clock }: { readonly database: Database;
   }
 }
 
-/** The row as the API answers it. */
+/** Returns the row in API format. */
 export const stageRecord = (row: StageRow) => ({
   ...row,
   environment: { id: row.environment_id },

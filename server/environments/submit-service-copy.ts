@@ -7,8 +7,8 @@ import { insertServiceCopy } from './copy-record-store.ts'
 import { serviceCopyWorkflow } from './service-copy-workflow.ts'
 
 /**
- * Submits the copying of a service's data, in the caller's transaction. The copy is left alone
- * until it has them.
+ * Submits the copy of a service's data in the caller's transaction. The new service cannot be used
+ * until it has the data.
  */
 export const submitServiceCopy =
   ({

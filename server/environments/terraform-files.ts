@@ -4,7 +4,7 @@ import type { OwnVariable } from '../variables/index.ts'
 import { block, type Hcl, labels, reference } from './hcl.ts'
 import { terraformResources } from './terraform-services.ts'
 
-/** Everything that is exported of an environment. */
+/** Everything in an environment's export. */
 export interface Exported {
   readonly environment: {
     readonly name: string
@@ -22,13 +22,13 @@ export interface Exported {
     readonly record: RecordOf<KindName>
     readonly variables: readonly OwnVariable[]
   }[]
-  /** The environment's own. */
+  /** The environment's own variables. */
   readonly variables: readonly OwnVariable[]
-  /** Texts of secrets by the ids of their variables; none where they are not to be exported. */
+  /** Values of secrets by the ids of their variables. Empty if secrets are not exported. */
   readonly secrets: ReadonlyMap<string, string>
 }
 
-/** Pure: the files of a Terraform configuration for the public provider, by their names. */
+/** Pure: returns the files of a Terraform configuration for the public provider, by name. */
 export function terraformFiles(exported: Exported): Record<string, string> {
   const label = labels()
   const secrets = new Map<string, string | undefined>()
@@ -80,7 +80,7 @@ export function terraformFiles(exported: Exported): Record<string, string> {
   }
 }
 
-/** The record is of that kind: the two come from one row. */
+/** Kind and record come from the same row, so they match. */
 const attributesOf = (kind: KindName, record: RecordOf<KindName>, secret: (key: string) => Hcl) =>
   terraformResources[kind].attributes(record as never, secret)
 
@@ -101,7 +101,7 @@ const assign = (secrets: ReadonlyMap<string, string | undefined>): string =>
     .map((text) => text.replace(/^ \{\n {2}|\}\n$/g, ''))
     .join('')
 
-/** The variables in the lists that the provider has for them: those of each type, secrets apart. */
+/** Sorts variables into the provider's lists: one per type, with separate lists for secrets. */
 function variableLists(variables: readonly OwnVariable[], secret: (record: OwnVariable) => Hcl) {
   const lists: Record<string, Hcl[]> = {}
   for (const record of variables) {

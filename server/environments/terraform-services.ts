@@ -4,16 +4,16 @@ import type { Hcl } from './hcl.ts'
 
 type Attributes = Readonly<Record<string, Hcl | undefined>>
 
-/** How the provider calls a kind, and what its resources of that kind say beside what all have. */
+/** The provider's name for a kind, and the attributes that only this kind has. */
 interface Resource<K extends KindName> {
   readonly type: string
-  /** Whether the provider knows variables of its own for it. */
+  /** Whether the provider's resource accepts variables. */
   readonly hasVariables: boolean
-  /** `secret` stands for the value of a Terraform variable of the stack's own, by its key. */
+  /** `secret` returns the reference to the Terraform variable that holds a secret of that key. */
   readonly attributes: (record: RecordOf<K>, secret: (key: string) => Hcl) => Attributes
 }
 
-/** What runs all the time. */
+/** The attributes of services that run all the time. */
 interface Running {
   readonly cpu: number
   readonly memory: number
@@ -191,7 +191,7 @@ export const terraformResources: { readonly [K in KindName]: Resource<K> } = {
 const pairs = (list: readonly (readonly string[])[]): Hcl =>
   Object.fromEntries(list.map(([name = '', value = '']) => [name, value]))
 
-/** JSON with what is null left out. */
+/** Returns JSON without members that are null. */
 function plain(value: unknown): Hcl {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value

@@ -13,7 +13,7 @@ import { createProjectRules } from './project-rules.ts'
 import { createRules } from './rules.ts'
 import { createStages } from './stages.ts'
 
-/** An organization with a project and a cluster, for the tests of this room. */
+/** An organization with a project and a cluster for this room's tests. */
 export async function addGround(database: Database) {
   const [organization_id, cluster_id, id, created_at] = [newId(), newId(), newId(), clock.now()]
   await insertOrganization(database, { id: organization_id, name: organization_id, now: created_at })
@@ -53,7 +53,7 @@ export async function addGround(database: Database) {
       return row
     },
 
-    /** A row of a service, with next to no settings. */
+    /** Inserts a service with minimal settings. */
     async addService(environment: EnvironmentRow, name: string): Promise<string> {
       const serviceId = newRandomId()
       await database`

@@ -1,12 +1,12 @@
 import { type Schedule, sideOf } from './schedule.ts'
 
-/** The rule of an environment, as far as it decides when it acts. */
+/** The parts of an environment's rule that decide when it acts. */
 export interface TimedRule extends Schedule {
   readonly version: number
   readonly updated_at: Date
 }
 
-/** The change of sides that was acted on last. */
+/** The last edge that the rule acted on. */
 export interface LastTurn {
   readonly rule_version: number
   readonly edge: Date
@@ -14,22 +14,19 @@ export interface LastTurn {
 }
 
 export interface Turn extends LastTurn {
-  /** Null: the schedule never changes sides. */
+  /** Null if the schedule has no edges. */
   readonly next_edge: Date | null
-  /** The environment is to be brought to this side now; what was asked of it after `edge` holds. */
+  /** Whether to bring the environment to this side now. Requests after `edge` are respected. */
   readonly isDue: boolean
 }
 
-/**
- * An edge as far ahead as this comes from a clock that went wrong, not from one that was put back
- * an hour.
- */
+/** An edge this far ahead comes from a wrong clock, not from one that was put back an hour. */
 export const wrongMs = 86_400_000
 
 /**
- * Pure: what the rule demands now. Each edge is acted on once: one that is not later than the last
- * is none, so a clock that is put back repeats nothing. A rule that was changed, or is seen for the
- * first time, is an edge where it changes sides.
+ * Pure: returns what the rule requires now. The rule acts on each edge once. Only an edge later
+ * than the last one counts, so a clock that is put back repeats nothing. A new or changed rule
+ * creates an edge if it changes the side.
  */
 export function turnAt(rule: TimedRule, last: LastTurn | undefined, now: Date): Turn {
   const known = last && last.edge.getTime() - now.getTime() <= wrongMs ? last : undefined
@@ -37,7 +34,7 @@ export function turnAt(rule: TimedRule, last: LastTurn | undefined, now: Date): 
   const isChanged = known?.rule_version !== rule.version
   const turnsSide = known ? known.is_within !== isWithin : !isWithin
   const former = known?.edge.getTime() ?? Number.NEGATIVE_INFINITY
-  // A clock that was ahead when the rule was written must not make it one of the future.
+  // If the clock was ahead when the rule was written, its change must not be in the future.
   const changedAt = Math.min(rule.updated_at.getTime(), now.getTime())
   const edges = [
     ...(since && since.getTime() > former ? [since.getTime()] : []),

@@ -43,7 +43,6 @@ const notYet: readonly string[] = [
   'server/disk',
   'server/domains',
   'server/engines',
-  'server/environments',
   'server/history',
   'server/http',
   'server/observations',
