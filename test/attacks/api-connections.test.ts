@@ -7,8 +7,8 @@ import { until } from '../../server/workflows/testing.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * Group N: how many connections of the API's port one client may have. Addresses of 127.0.0.0/8
- * stand for clients.
+ * Group N: how many connections to the API one client may have. Addresses of 127.0.0.0/8 stand for
+ * clients.
  */
 
 const platform = await createPlatform(
@@ -35,7 +35,7 @@ const release = async (...all: readonly (readonly Socket[])[]): Promise<void> =>
   await until('a client is served again', async () => (await ask('127.0.0.2')) === '401')
 }
 
-/** The status of an answer over a connection of its own, or the reason why there is none. */
+/** Returns the status of an answer over a new connection, or the reason why there is none. */
 const ask = (localAddress: string): Promise<string> =>
   new Promise((resolve) => {
     const options = { host: '127.0.0.1', port, path: '/organization', localAddress, agent: false }
@@ -43,7 +43,7 @@ const ask = (localAddress: string): Promise<string> =>
     asked.on('error', ({ message }) => resolve(message)).end()
   })
 
-test('N34 one address that opens many connections to the API gets its share, and another one is served', async () => {
+test('N34 an address that opens many connections to the API gets its share, and another one is served', async () => {
   const held = await hold(70, '127.0.0.2')
   await until('the connections beyond the share are closed', () => alive(held) === 20)
   assert.equal(await ask('127.0.0.3'), '401')
@@ -51,17 +51,17 @@ test('N34 one address that opens many connections to the API gets its share, and
   await release(held)
 })
 
-test('N35 when all connections to the API are taken, the longest idle one makes room', async () => {
+test('N35 the longest idle connection to the API is closed when all are taken', async () => {
   const first = await hold(20, '127.0.0.5')
   const others = [await hold(20, '127.0.0.6'), await hold(20, '127.0.0.7')]
   assert.equal(await ask('127.0.0.8'), '401')
-  await until('the longest idle one is closed', () => alive(first) === 19)
+  await until('the longest idle connection is closed', () => alive(first) === 19)
   assert.deepEqual(others.map(alive), [20, 20])
   await release(first, ...others)
 })
 
-test('N36 a trusted proxy has nine tenths of the connections to the API', async () => {
+test('N36 a trusted proxy may have nine tenths of the connections to the API', async () => {
   const held = await hold(60, '127.0.0.4')
-  await until('its share is kept', () => alive(held) === 54)
+  await until('the proxy has its share', () => alive(held) === 54)
   await release(held)
 })

@@ -12,9 +12,7 @@ import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts
 import { changeImage, removeImages, tagImage } from '../../server/engines/docker/test-push.ts'
 import { openDocker } from '../support/docker.ts'
 
-/**
- * A Dockerfile and the images that it names must not make the engine open or read anything else.
- */
+/** A Dockerfile and its base images must not make the engine open or read anything else. */
 const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
 const namespace = `attack-${process.pid}`
@@ -23,7 +21,7 @@ const signal = AbortSignal.timeout(200_000)
 let count = 0
 
 describe('base images of builds', { skip }, () => {
-  /** Counts what the engine asks a program on the loopback device of the machine. */
+  /** Records what the engine requests from a program on the loopback device. */
   const asked: string[] = []
   const secret = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -34,7 +32,7 @@ describe('base images of builds', { skip }, () => {
   before(async () => {
     await ensureBaseImage({ socketPath }, signal)
     await new Promise<void>((resolve) => secret.listen(0, '127.0.0.1', resolve))
-    // An address of a TCP server.
+    // The address of a TCP server.
     host = `127.0.0.1:${(secret.address() as AddressInfo).port}`
   })
   after(async () => {
@@ -62,12 +60,12 @@ describe('base images of builds', { skip }, () => {
     )
     return { lines, built }
   }
-  /** A step that no earlier one has. */
+  /** Returns a step that differs from all earlier ones. */
   const print = (text: string): string =>
     `RUN ${JSON.stringify(['/usr/local/bin/node', '-p', `/* ${process.pid} ${count++} */ ${text}`])}`
   const tagsOf = async (id: string): Promise<readonly string[]> => (await docker.inspectImage(id)).RepoTags
 
-  test('what a base image asks for by ONBUILD opens no address of the machine', async () => {
+  test('ONBUILD steps of a base image open no address of the machine', async () => {
     for (const trigger of [
       `ADD http://${host}/ /x`,
       `ADD ["ht\\\\u0074p://${host}/", "/x"]`,
@@ -76,7 +74,7 @@ describe('base images of builds', { skip }, () => {
       const base = await image('onbuild', [`ONBUILD ${trigger}`])
       const { message } = await failureOf(build(`FROM ${base}\n${print('"unreached"')}\n`))
       assert.match(message, /^Dockerfile, line 1: the base image ".+" asks by ONBUILD for "/)
-      // A stage that begins with another asks for nothing more.
+      // A stage that begins with another stage adds no such step.
       assert.match(
         (await failureOf(build(`FROM ${baseImage} AS a\nFROM a\nFROM ${base}\nCOPY --from=a / /b\n`))).message,
         /line 3: the base/,
@@ -85,13 +83,13 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('ONBUILD works where it only runs steps and copies files', async () => {
+  test('ONBUILD works if it only runs steps and copies files', async () => {
     const base = await image('steps', [`ONBUILD ${print('"triggered"')}`, 'ONBUILD COPY Dockerfile /copied'])
     const { lines } = await build(
       `FROM ${base}\n${print('require("fs").readFileSync("/copied", "utf8").length > 0')}\n`,
     )
     assert.ok(lines.includes('triggered') && lines.includes('true'), lines.join('\n'))
-    // Files of an image of which nothing is begun do not trigger it.
+    // Copying files from an image does not trigger its ONBUILD steps.
     const other = await image('unused', [`ONBUILD ADD http://${host}/ /x`])
     await build(
       `FROM ${baseImage}\nCOPY --from=${other} /tmp /y\nRUN --mount=from=${other},target=/z ` +
@@ -100,7 +98,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('an image that is there is used without asking its registry, and keeps its name in the log', async () => {
+  test('an image on the engine is used without asking its registry and keeps its name in the log', async () => {
     const base = await image('there', ['ENV WHO=there'])
     const text =
       `FROM ${base} AS one\nFROM one\nCOPY --from=${base} /tmp /y\nRUN --mount=from=${base},target=/z ` +
@@ -115,7 +113,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('an image that is exchanged while a build begins is not used', async () => {
+  test('an image that is replaced while a build begins is not used', async () => {
     const base = await image('exchanged', ['ENV WHO=checked'])
     const evil = await image('evil', ['ENV WHO=evil', `ONBUILD ADD http://${host}/ /x`])
     const exchanging: BaseImages = {
@@ -130,7 +128,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('an image of another platform is refused, and its registry is not asked for a better one', async () => {
+  test('an image for another platform is refused without asking its registry', async () => {
     const base = `${host}/foreign:1`
     const layer = Buffer.alloc(1024)
     const config = JSON.stringify({
@@ -148,19 +146,19 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('nothing is left on the engine of what a build named its images', async () => {
+  test('a build leaves no names of its images on the engine', async () => {
     const base = await image('left', ['ENV WHO=left'])
     const { Id } = await docker.inspectImage(base)
     await Promise.all([build(`FROM ${base}\n${print('1')}\n`), build(`FROM ${base}\n${print('2')}\n`)])
     await failureOf(build(`FROM ${base}\n${print('process.exit(3)')}\n`))
     assert.deepEqual(await tagsOf(Id), [base])
-    // A process that was killed has left one; the next one removes it.
+    // A process that was killed left such a name. The next process removes it.
     await tagImage(socketPath, base, `base.quayside.invalid/image:${namespace}-left`)
     await build(`FROM ${base}\n${print('3')}\n`, createDockerBaseImages({ socketPath, namespace }))
     assert.deepEqual(await tagsOf(Id), [base])
   })
 
-  test('what was built for a service is reached by no name of it', async () => {
+  test('the image of a service cannot be used under any of its names', async () => {
     const { built } = await build(`FROM ${baseImage}\n${print('"mine"')}\n`)
     const { Id } = await docker.inspectImage(built.digest)
     const hex = Id.replace('sha256:', '')
@@ -195,7 +193,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('bytes that readers see differently reach no engine', async () => {
+  test('bytes that parsers read differently do not reach the engine', async () => {
     for (const line of [
       `# x\r \\\nADD http://${host}/ /x`,
       `# x\u2028\\\nADD http://${host}/ /x`,
@@ -206,7 +204,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(asked, [])
   })
 
-  test('the archive cannot bring another Dockerfile than the one that was read', async () => {
+  test('the archive cannot replace the Dockerfile that was checked', async () => {
     const recipe = recipeOf(service, `FROM ${baseImage}\n${print('"read"')}\n`, {
       commit: `${process.pid}${count++}`.padStart(40, '0'),
     })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 const server = join(import.meta.dirname, '..', '..', 'server')
 
-test('G15: the engine is never told to fetch a context: no code of ours names the option', () => {
+test('G15: no code passes the engine the option to fetch a build context', () => {
   const files = ['builders', 'engines'].flatMap((room) =>
     readdirSync(join(server, room), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !/\.(test|cases)\.ts$/.test(name))

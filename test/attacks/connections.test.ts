@@ -7,7 +7,7 @@ import { portOf, testBed } from '../../router/test-bed.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Group N: how many connections of the router one client may have. Addresses of 127.0.0.0/8 stand
+ * Group N: how many connections to the router one client may have. Addresses of 127.0.0.0/8 stand
  * for clients.
  */
 
@@ -33,7 +33,7 @@ async function bedFor(t: TestContext, options: Parameters<typeof testBed>[1] = {
         for (const socket of some) socket.on('error', () => socket.destroy()).resume()
         made.push(...some)
         open.push(...some)
-        // The router may close a connection beyond the share while it is being made.
+        // The router may close a connection beyond the share while it is being opened.
         const ready = some.map((socket) =>
           Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => {}),
         )
@@ -41,7 +41,7 @@ async function bedFor(t: TestContext, options: Parameters<typeof testBed>[1] = {
       }
       return made
     },
-    /** Returns the answer to a client at this address, over its own connection. */
+    /** Returns the answer to a client at this address, over a new connection. */
     ask: (localAddress: string): Promise<string> =>
       new Promise((resolve) => {
         const headers = { host: 'app.localhost' }
@@ -57,7 +57,7 @@ async function bedFor(t: TestContext, options: Parameters<typeof testBed>[1] = {
 }
 const alive = (sockets: readonly Socket[]): number => sockets.filter(({ destroyed }) => !destroyed).length
 
-test('N20 one address that opens thousands of connections gets its share, and another one is served', async (t) => {
+test('N20 an address that opens thousands of connections gets its share, and another one is served', async (t) => {
   const { hold, ask } = await bedFor(t)
   const held = await hold(3_000, '127.0.0.2')
   await until('the connections beyond the share are closed', () => alive(held) === connections.perClient)
@@ -67,7 +67,7 @@ test('N20 one address that opens thousands of connections gets its share, and an
   await until('its share is free again', async () => (await ask('127.0.0.2')) === 'served')
 })
 
-test('N21 when all connections are taken the longest idle one closes, and requests in progress continue', async (t) => {
+test('N21 the longest idle connection is closed when all are taken, and requests in progress continue', async (t) => {
   const { bed, hold, ask } = await bedFor(t, { connections: { total: 20, perClient: 10 } })
   let answer = (): void => {}
   const slow = await bed.application((_request, response) => {
@@ -78,19 +78,19 @@ test('N21 when all connections are taken the longest idle one closes, and reques
   await until('it waits', async () => Number(Object((await bed.tell('GET', '/health')).body['counts'])['open']) === 1)
   const first = await hold(10, '127.0.0.2')
   const second = await hold(10, '127.0.0.3')
-  await until('the longest idle one was closed', () => alive(first) === 9)
+  await until('the longest idle connection is closed', () => alive(first) === 9)
   assert.equal(alive(second), 10)
   answer()
   assert.equal(await waiting, 'late')
 })
 
-test('N22 a trusted proxy has more connections than a client', async (t) => {
+test('N22 a trusted proxy may have more connections than a client', async (t) => {
   const { hold } = await bedFor(t, { trusted: ['127.0.0.4'], connections: { total: 100, perClient: 10 } })
   const held = await hold(100, '127.0.0.4')
   await until('nine tenths are kept', () => alive(held) === 90)
 })
 
-test('N23 connections of a TCP port are shared out the same way', async (t) => {
+test('N23 connections to a TCP port are shared in the same way', async (t) => {
   const { bed, hold } = await bedFor(t, { connections: { total: 60, perClient: 25 } })
   const server = createServer((socket) => void socket.on('error', () => socket.destroy()).pipe(socket))
   server.listen(0, '127.0.0.1')
@@ -106,7 +106,7 @@ test('N23 connections of a TCP port are shared out the same way', async (t) => {
   await until('one client has its share', () => alive(first) === 25)
   const second = await hold(25, '127.0.0.3', port)
   const third = await hold(25, '127.0.0.4', port)
-  await until('all of them are taken', () => alive(first) + alive(second) + alive(third) === 60)
+  await until('all connections are taken', () => alive(first) + alive(second) + alive(third) === 60)
   assert.deepEqual([alive(second), alive(third)], [25, 25])
 })
 

@@ -4,7 +4,7 @@ import { startNameServer } from '../support/name-server.ts'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/** I20 and I21: names that somebody else owns. DNS is a server on the loopback device. */
+/** I20 and I21: domains that belong to somebody else. DNS is a server on the loopback device. */
 const names = await startNameServer({ after })
 const platform = await createPlatform(
   { after },
@@ -14,7 +14,7 @@ const platform = await createPlatform(
       QUAYSIDE_DOMAIN: 'apps.platform.example',
       QUAYSIDE_PUBLIC_URL: 'https://quayside.platform.example',
       QUAYSIDE_NAME_SERVERS: names.address,
-      // The repository of the fixture is at localhost.
+      // The repository of the fixture is on localhost.
       QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     },
   },
@@ -50,7 +50,7 @@ const reach = (owner: Owner, { id }: Domain, state: string): Promise<Domain> =>
     const domain = await read(owner, id)
     return domain.proof.state === state && domain
   })
-/** Its turn has come again. */
+/** Makes the next check of the domain due and waits until DNS was asked. */
 async function askAgain(owner: Owner, { id, domain }: Domain): Promise<Domain> {
   await database`update custom_domain set next_ask_at = now(), asked_at = null where id = ${id}`
   return until(`DNS was asked about ${domain}`, async () => {
@@ -74,7 +74,7 @@ async function prove(owner: Owner, domain: string): Promise<Domain> {
   return reach(owner, made, 'PROVEN')
 }
 
-test('I21: a name without a proof is pending, has no route, and says which record is missing', async () => {
+test('I21: a name without a proof is pending, has no route, and reports the missing record', async () => {
   const made = await add(b, 'login.one.example')
   assert.equal(made.status, 'VALIDATION_PENDING')
   assert.deepEqual(made.proof.records, [
@@ -105,13 +105,13 @@ test('I21: a CNAME record to the validation domain proves a name; one to another
   await routed(a, made.domain)
 })
 
-test('I21: a TXT record proves names for its organization alone', async () => {
+test('I21: a TXT record proves names only for its organization', async () => {
   names.zones.set('_quayside.three.example', { TXT: ['other=1', `quayside-organization=${a.organizationId}`] })
   const [mine, theirs] = [await add(a, 'three.example'), await add(b, 'three.example')]
   assert.equal((await askAgain(b, theirs)).proof.state, 'PENDING')
   assert.equal((await reach(a, mine, 'PROVEN')).proof.method, 'TXT')
   await routed(a, 'three.example')
-  // The record of the registered domain is enough for names below it.
+  // The record of the registered domain also proves names below it.
   const below = await add(a, '*.deep.three.example')
   assert.equal((await reach(a, below, 'PROVEN')).proof.method, 'TXT')
   assert.match((await askAgain(b, theirs)).proof.message ?? '', /three\.example/)
@@ -138,7 +138,7 @@ test('I20: names at, below and above a proven name of another organization are r
     assert.match(answer.text, /in use already/)
   }
   assert.deepEqual(await platform.fingerprint(), before)
-  // Beside it nothing is anybody's.
+  // Neighbouring names are free.
   await add(b, 'other.four.example')
   await add(b, 'xcorp.four.example')
 })
@@ -153,7 +153,7 @@ test('I20: a name in another script is one name in all its spellings', async () 
   }
 })
 
-test('I20: public suffixes, wildcards below them and odd texts are refused', async () => {
+test('I20: public suffixes, wildcards below them and invalid names are refused', async () => {
   const suffixes = [
     'co.uk',
     '*.co.uk',
@@ -184,14 +184,14 @@ test('I20: public suffixes, wildcards below them and odd texts are refused', asy
   }
 })
 
-test('I20: names of the platform are refused, and wildcards that cover them', async () => {
+test('I20: names of the platform and wildcards that cover them are refused', async () => {
   const own = ['apps.platform.example', 'x.apps.platform.example', '*.apps.platform.example', 'Apps.Platform.Example.']
   for (const domain of [...own, 'quayside.platform.example', 'QUAYSIDE.platform.example.', '*.platform.example']) {
     assert.equal((await ask(b, domain)).status, 400, domain)
   }
 })
 
-test('two organizations may wait for one name: the first to prove it gets it, and the other gets the reason', async () => {
+test('the first of two organizations to prove a name gets it, and the other one gets the reason', async () => {
   const [mine, theirs] = [await add(a, 'race.example'), await add(b, 'race.example')]
   names.zones.set('race.example', { CNAME: theirs.validation_domain })
   await askAgain(b, theirs)
@@ -224,7 +224,7 @@ test('I21: a wildcard is not proven by one name below it', async () => {
   await routed(b, '*.six.example')
 })
 
-test('I21: a proof does not follow when the name is exchanged', async () => {
+test('I21: a proof does not survive a change of the name', async () => {
   const made = await prove(b, 'mine.seven.example')
   await routed(b, 'mine.seven.example')
   const body = { domain: 'victim.eight.example', generate_certificate: false }
@@ -238,7 +238,7 @@ test('I21: a proof does not follow when the name is exchanged', async () => {
   assert.equal((await call(b.tokens.WRITE, 'PUT', `${pathOf(b)}/${made.id}`, stolen)).status, 409)
 })
 
-test('a name from before proofs keeps its traffic until DNS names another organization', async () => {
+test('a name added before proofs existed keeps its traffic until DNS names another organization', async () => {
   const squatted = await add(b, 'login.ten.example')
   await database`update custom_domain set proof = 'BEFORE_REQUIRED', proven_at = now() where id = ${squatted.id}`
   await askAgain(b, squatted)
@@ -252,13 +252,13 @@ test('a name from before proofs keeps its traffic until DNS names another organi
   assert.equal((await read(a, rightful.id)).proof.state, 'PROVEN')
 })
 
-test('a name below one from before proofs is refused', async () => {
+test('a name below one added before proofs existed is refused', async () => {
   const old = await add(a, 'eleven.example')
   await database`update custom_domain set proof = 'BEFORE_REQUIRED', proven_at = now() where id = ${old.id}`
   assert.equal((await ask(b, 'login.eleven.example')).status, 409)
 })
 
-test('a lost proof is reported and keeps its traffic; DNS that does not answer loses nothing', async () => {
+test('a lost proof is reported and keeps its traffic, and DNS that does not answer changes nothing', async () => {
   const made = await prove(a, 'twelve.example')
   names.zones.set(made.domain, { silent: true })
   names.zones.set(`_quayside.${made.domain}`, { silent: true })
@@ -276,7 +276,7 @@ test('a lost proof is reported and keeps its traffic; DNS that does not answer l
   assert.equal((await read(a, made.id)).proof.state, 'PENDING')
 })
 
-test('a name that nobody proves is released, and asked about again once it is saved', async () => {
+test('a name that nobody proves is released, and checked again once it is saved', async () => {
   const made = await add(b, 'thirteen.example')
   await database`update custom_domain set pending_since = now() - interval '8 days' where id = ${made.id}`
   await askAgain(b, made)
@@ -286,7 +286,7 @@ test('a name that nobody proves is released, and asked about again once it is sa
   await reach(b, made, 'PENDING')
 })
 
-test('names whose servers never answer hold up their own organization alone', async () => {
+test('names whose servers never answer delay only their own organization', async () => {
   const silent = Array.from({ length: 12 }, (_, index) => `s${index}.fourteen.example`)
   for (const name of [...silent, ...silent.map((each) => `_quayside.${each}`), '_quayside.fourteen.example']) {
     names.zones.set(name, { silent: true })
@@ -301,7 +301,7 @@ test('names whose servers never answer hold up their own organization alone', as
   assert.ok((row?.waiting ?? 0) >= 4)
 })
 
-test('names below .test need no proof: the first to ask has them', async () => {
+test('names below .test need no proof and belong to the first organization', async () => {
   const made = await add(a, 'shop.test')
   assert.deepEqual([made.proof.state, made.proof.method], ['PROVEN', 'NO_PUBLIC_DNS'])
   await routed(a, 'shop.test')
@@ -309,7 +309,7 @@ test('names below .test need no proof: the first to ask has them', async () => {
   assert.equal((await ask(b, 'login.shop.test')).status, 409)
 })
 
-test('checks of domains wait for each other: an organization has few questions to name servers at a time', async () => {
+test('checks of domains are queued, so an organization asks name servers few questions at a time', async () => {
   const { applicationId } = await platform.addObjects(a)
   const domain = 'check.sixteen.example'
   const body = { domain, generate_certificate: false }
@@ -320,8 +320,8 @@ test('checks of domains wait for each other: an organization has few questions t
   const check = () => call(a.tokens.READ, 'GET', `/application/${applicationId}/checkCustomDomain`)
   const checks = Array.from({ length: 8 }, check)
   await Promise.race(checks)
-  // Three questions and their second tries of each check: two checks of a caller run, and two more
-  // may have begun.
+  // A check asks three questions, each twice. Two checks of a caller run, and two more may have
+  // begun.
   assert.ok(names.asked.filter((name) => name === domain).length - before <= 18)
   for (const { status } of await Promise.all(checks)) assert.equal(status, 200)
 })

@@ -5,8 +5,8 @@ import { publicUrl } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * The pages of accounts and the issuer, asked with bodies of any form: a refusal is 4xx and says
- * why, never 500.
+ * Pages of accounts and the issuer get bodies of any form. A refusal is 4xx with a reason, never
+ * 500.
  */
 const platform = await createPlatform({ after })
 const { a, accounts, rooms } = platform
@@ -97,7 +97,7 @@ for (const path of routes) {
   })
 }
 
-test('a code of a device that comes without its form is 400, and the page says what to do', async () => {
+test('a device code without its form is 400, and the page says what to do', async () => {
   for (const path of ['/oidc/device', '/oidc/device?user_code=x']) {
     const answer = await fetch(`${origin}${path}`, { method: 'POST' })
     assert.equal(answer.status, 400)

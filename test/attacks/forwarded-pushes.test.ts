@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * Pushes through a proxy in front: git's record of a repository names the client, and nobody else
- * can write into it.
+ * Pushes through a proxy. Git records the client in the repository, and nobody else can write into
+ * that record.
  */
 const trusting = await createPlatform({ after }, { settings: { QUAYSIDE_TRUSTED_PROXIES: '127.0.0.1' } })
 const direct = await createPlatform({ after })
@@ -21,7 +21,7 @@ const git = async (...args: string[]): Promise<string> => {
 }
 await git('init', '--quiet', '--initial-branch=main')
 
-/** Pushes with that `X-Forwarded-For`. Returns whom the reflog of the server names. */
+/** Pushes with this `X-Forwarded-For`. Returns the name in the server's reflog. */
 async function recordedAfterPush({ a, gitHost, listen }: typeof trusting, forwarded: string): Promise<string> {
   const url = new URL(`${await listen()}/git/app.git`)
   Object.assign(url, { username: 'git', password: a.tokens.ADMIN })
@@ -38,6 +38,6 @@ test('git records the client of a trusted proxy, not the proxy', async () => {
   assert.match(await recordedAfterPush(trusting, '198.51.100.1, 192.0.2.7'), /@http\.192\.0\.2\.7$/)
 })
 
-test('git records the peer if it is no trusted proxy, whatever it forwards', async () => {
+test('git records an untrusted peer whatever it forwards', async () => {
   assert.match(await recordedAfterPush(direct, '192.0.2.7'), /@http\.127\.0\.0\.1$/)
 })

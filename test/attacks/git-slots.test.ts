@@ -6,13 +6,13 @@ import { rawRequest, sendRaw } from '../support/raw.ts'
 import { until } from '../support/until.ts'
 
 const open: Socket[] = []
-// Before the server ends: it waits for its connections.
+// Runs before the server ends, which waits for its connections.
 after(() => {
   for (const socket of open) socket.destroy()
 })
 
 /**
- * The git host runs one program a call. Nobody may hold so many of them that others are refused.
+ * The git host runs one program for each call. No caller may hold so many that others are refused.
  */
 const platform = await createPlatform({ after })
 const { a, b } = platform
@@ -44,23 +44,23 @@ function openSlowPosts(count: number, token: string, service: string): { sockets
   return { sockets, refusals }
 }
 
-test('forty slow POSTs of a READ token leave the git host open for everybody else', async () => {
+test('forty slow POSTs of a READ token leave the git host open for all others', async () => {
   const { sockets, refusals } = openSlowPosts(40, a.tokens.READ, 'git-upload-pack')
-  await until('what is too much was refused', () => refusals.length >= 8)
+  await until('the POSTs beyond the limit are refused', () => refusals.length >= 8)
   assert.match(refusals[0] ?? '', /^HTTP\/1\.1 503 [\s\S]*retry-after: 5[\s\S]*This token or/i)
   assert.equal(await advertise(b.tokens.READ), 200, 'another organization')
   assert.equal(await advertise(a.tokens.ADMIN), 200, 'another token of the same organization')
   for (const socket of sockets) socket.destroy()
-  await until('the places are free again', async () => (await advertise(a.tokens.READ)) === 200)
+  await until('the slots are free again', async () => (await advertise(a.tokens.READ)) === 200)
 })
 
 test('slow POSTs of all tokens of an organization leave the git host open for another organization', async () => {
   const { READ, DEPLOY, WRITE, ADMIN } = a.tokens
   const opened = [READ, DEPLOY, WRITE, ADMIN].map((token) => openSlowPosts(40, token, 'git-upload-pack'))
-  await until('each was refused some', () => opened.every(({ refusals }) => refusals.length >= 8))
+  await until('each token has refusals', () => opened.every(({ refusals }) => refusals.length >= 8))
   assert.equal(await advertise(b.tokens.READ), 200)
   for (const { sockets } of opened) for (const socket of sockets) socket.destroy()
-  await until('the places are free again', async () => (await advertise(READ)) === 200)
+  await until('the slots are free again', async () => (await advertise(READ)) === 200)
 })
 
 test('a push with a READ token is refused before its body, and its connection is closed', async () => {

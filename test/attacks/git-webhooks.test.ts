@@ -21,8 +21,8 @@ import {
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * Group K: messages of git providers, which bring a signature instead of a token. Nothing works
- * here: what is written down counts.
+ * Group K: messages of git providers, which have a signature instead of a token. No workers run
+ * here; tests check what is stored.
  */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
@@ -50,7 +50,7 @@ const pushes = () =>
     where state = 'done') order by seq`
 const facts = { repository: 'acme/shop', before: commitOf('a'), after: commitOf('b') }
 
-/** What is read of each provider's messages. */
+/** The fields that are read from each provider's messages. */
 const readNames = {
   GITHUB: ['ref', 'before', 'after', 'repository', 'pusher', 'commits', 'head_commit', 'forced'],
   GITLAB: ['ref', 'before', 'after', 'project', 'user_name'],
@@ -58,7 +58,7 @@ const readNames = {
 } as const
 
 for (const provider of providers) {
-  test(`K1: ${provider}: a message without the right signature is refused before it is read, and nothing is kept`, async () => {
+  test(`K1: ${provider}: a message without the right signature is refused before it is parsed, and nothing is stored`, async () => {
     const [webhook, other] = [await makeWebhook(provider), await makeWebhook(provider, b)]
     const good = senders[provider](facts, webhook.secret)
     const without = Object.fromEntries(
@@ -82,7 +82,7 @@ for (const provider of providers) {
           headers: { ...without, [name]: value },
         })),
       ),
-      // The signature of another body; GitLab's token says nothing of it.
+      // The signature of another body. GitLab's token does not depend on the body.
       ...(provider === 'GITLAB' ? [] : [{ body: `${good.body} `, headers: good.headers }]),
     ]
     const before = await platform.fingerprint()
@@ -92,18 +92,18 @@ for (const provider of providers) {
       assert.equal(answer.status, 401, JSON.stringify(message.headers))
       texts.add(answer.text)
     }
-    assert.equal(texts.size, 1, 'what was wrong can be told from the answer')
+    assert.equal(texts.size, 1, 'the answer reveals what was wrong')
     assert.deepEqual(await platform.fingerprint(), before)
     assert.equal((await send(webhook, good)).status, 202)
   })
 
-  test(`K2: ${provider}: the same message again answers 200 and does nothing`, async () => {
+  test(`K2: ${provider}: a repeated message answers 200 and does nothing`, async () => {
     const webhook = await makeWebhook(provider)
     const message = senders[provider]({ ...facts, branch: `k2-${provider.toLowerCase()}` }, webhook.secret)
     assert.equal((await send(webhook, message)).status, 202)
     const before = await platform.fingerprint()
     const again = [message]
-    // The id is not signed there: under another one it is the same message.
+    // These providers do not sign the id. With another id it is still the same message.
     if (provider !== 'GITLAB') {
       const headers = { ...message.headers, 'x-github-delivery': randomUUID(), 'x-request-uuid': randomUUID() }
       again.push({ ...message, headers })
@@ -115,7 +115,7 @@ for (const provider of providers) {
     assert.deepEqual(await platform.fingerprint(), before)
   })
 
-  test(`K2: ${provider}: the same message a day, and nearly a month, later does nothing either`, async () => {
+  test(`K2: ${provider}: a message repeated after a day or nearly a month does nothing`, async () => {
     const webhook = await makeWebhook(provider)
     const message = senders[provider]({ ...facts, branch: `later-${provider.toLowerCase()}` }, webhook.secret)
     assert.equal((await send(webhook, message)).status, 202)
@@ -156,7 +156,7 @@ for (const provider of providers) {
     assert.equal((await pushes()).length, count)
   })
 
-  test(`K8: ${provider}: whose webhook it is decides whose services follow, whatever the message says`, async () => {
+  test(`K8: ${provider}: only services of the webhook’s organization follow, whatever the message says`, async () => {
     const [ofA, ofB] = [await makeWebhook(provider), await makeWebhook(provider, b)]
     const branch = `k8-${provider.toLowerCase()}`
     const change = { organization_id: b.organizationId, organization: { id: b.organizationId } }
@@ -178,7 +178,7 @@ for (const provider of providers) {
     assert.equal((await send(webhook, senders[provider](facts, ''))).status, 401)
   })
 
-  test(`K4: ${provider}: whatever a signed message holds is answered, and breaks nothing`, async () => {
+  test(`K4: ${provider}: a signed message with any content is answered and breaks nothing`, async () => {
     const webhook = await makeWebhook(provider)
     const make = senders[provider]
     const odd: unknown[] = [
@@ -202,7 +202,7 @@ for (const provider of providers) {
       { push: { changes: odd } },
       { repository: { clone_url: 'ext::sh -c id', links: { html: { href: 'file:///etc' } } }, project: {} },
     )
-    // One limit a webhook: two of them share the work.
+    // Each webhook has its own rate limit, so two of them share the work.
     const webhooks = [webhook, await makeWebhook(provider)]
     for (const [index, change] of bodies.entries()) {
       const to = webhooks[index % webhooks.length] ?? webhook
@@ -212,7 +212,7 @@ for (const provider of providers) {
   })
 }
 
-test('K1: GitLab’s signing token: id and time are signed, and a wrong signature is not rescued by a right token', async () => {
+test('K1: GitLab’s signing token: id and time are signed, and a right token does not excuse a wrong signature', async () => {
   const webhook = await makeWebhook('GITLAB')
   const now = Math.floor(performance.timeOrigin / 1000 + performance.now() / 1000)
   const signed = gitlabSigned(facts, webhook.secret, now)
@@ -230,7 +230,7 @@ test('K1: GitLab’s signing token: id and time are signed, and a wrong signatur
   assert.equal(Object((await send(webhook, signed)).body).status, 'repeated')
 })
 
-test('an address that nobody has answers 404, as does one of another provider and a deleted one', async () => {
+test('an unknown address, one of another provider and a deleted one answer 404', async () => {
   const webhook = await makeWebhook('GITHUB')
   const message = () => github(facts, webhook.secret)
   const paths = [
@@ -252,7 +252,7 @@ test('an address that nobody has answers 404, as does one of another provider an
   assert.equal((await send(webhook, message())).status, 404)
 })
 
-test('a new secret ends the former one at once, and no secret is shown twice or logged', async () => {
+test('a new secret ends the previous one at once, and no secret is shown twice or logged', async () => {
   const webhook = await makeWebhook('GITHUB')
   const path = `/organization/${a.organizationId}/gitWebhook`
   const rotated = Object((await call(a.tokens.ADMIN, 'POST', `${path}/${webhook.id}/secret`)).body)
@@ -271,7 +271,7 @@ test('a new secret ends the former one at once, and no secret is shown twice or 
   }
 })
 
-test('signed rubbish is 400, and says what to set', async () => {
+test('a signed message that cannot be parsed is 400 and says what to set', async () => {
   const webhook = await makeWebhook('BITBUCKET')
   const bodies = [Buffer.from('{'), Buffer.from('payload=%7B%7D'), Buffer.from([0x22, 0xff, 0x22]), Buffer.alloc(0)]
   for (const body of bodies) {
@@ -283,14 +283,14 @@ test('signed rubbish is 400, and says what to set', async () => {
   }
 })
 
-test('a message about the built-in git host moves nothing there', async () => {
+test('a message about the built-in git host changes nothing there', async () => {
   const webhook = await makeWebhook('GITHUB')
   const repository = { clone_url: 'http://localhost:3000/git/hello.git' }
   const { status, body } = await send(webhook, github({ ...facts, change: { repository } }, webhook.secret))
   assert.deepEqual([status, Object(body).status], [200, 'ignored'])
 })
 
-test('K3: a body of 26 MB is 413, announced or not', async () => {
+test('K3: a body of 26 MB is 413, with or without its length', async () => {
   const webhook = await makeWebhook('GITHUB')
   const attempt = (headers: Record<string, string>, megabytes: number): Promise<number | string> =>
     new Promise((resolve) => {
@@ -306,11 +306,11 @@ test('K3: a body of 26 MB is 413, announced or not', async () => {
       write()
     })
   assert.equal(await attempt({ 'content-length': `${26 * 1024 * 1024}` }, 0), 413)
-  // What does not end is cut off.
+  // A body that does not end is cut off.
   assert.ok([413, 'ECONNRESET', 'EPIPE'].includes(await attempt({ 'transfer-encoding': 'chunked' }, 60)))
 })
 
-test('each webhook takes so many messages; others go on', async () => {
+test('a webhook beyond its rate limit is refused, and other webhooks continue', async () => {
   const [busy, other] = [await makeWebhook('GITHUB'), await makeWebhook('GITHUB')]
   const statuses: number[] = []
   let retryAfter: unknown
@@ -322,14 +322,14 @@ test('each webhook takes so many messages; others go on', async () => {
   assert.equal(statuses.filter((status) => status === 202).length >= 120, true)
   assert.ok(statuses.includes(429))
   assert.ok(Number(retryAfter) >= 1)
-  // Who does not know the secret takes nothing of what the webhook may.
+  // Messages with a wrong secret do not count against the webhook's limit.
   for (let turn = 0; turn < 130; turn++) assert.equal((await send(other, github(facts, 'wrong'))).status, 401)
   assert.equal((await send(other, github(facts, other.secret))).status, 202)
 })
 
-test('K9: how much of a signature is right does not show in the time that it takes', (t) => {
-  // What decides is node's comparison alone, of two digests: whatever it says of whatever was sent
-  // is what counts.
+test('K9: the time of a check does not reveal how much of a signature is right', (t) => {
+  // Node's comparison of two digests alone must decide. The test checks that its result is always
+  // the answer.
   const real = crypto.timingSafeEqual
   const lengths: number[] = []
   let says: boolean | undefined

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { canaryOf } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Group F at the API: what would make a program run, a secret leave, or a server be waited for. */
+/** Group F at the API: input that could start a program, leak a secret, or make the server wait. */
 const platform = await createPlatform({ after }, { settings: { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
 const { a, b, call } = platform
 const token = a.tokens.ADMIN
@@ -15,7 +15,7 @@ const list = (body: object, caller = a) =>
   call(caller.tokens.ADMIN, 'POST', `/organization/${caller.organizationId}/listDirectoriesFromGitRepository`, body)
 const hello = 'http://localhost:3000/git/hello.git'
 
-/** A git server that never answers; counts who asks. */
+/** A git server that never answers. It counts the requests. */
 const asked: IncomingMessage[] = []
 let open = 0
 let most = 0
@@ -33,7 +33,7 @@ after(() => {
 const bound = silent.address()
 const silentUrl = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}/a/b.git`
 
-/** How many programs were started while it ran. */
+/** Returns how many programs were started during the work. */
 async function programsDuring(work: () => Promise<void>): Promise<number> {
   let started = 0
   const count = (): void => void started++
@@ -43,7 +43,7 @@ async function programsDuring(work: () => Promise<void>): Promise<number> {
   return started
 }
 
-test('a repository that may be read is read, by a program', async () => {
+test('a program reads a repository that may be read', async () => {
   const started = await programsDuring(async () => {
     const answer = await list({ url: hello })
     assert.deepEqual([answer.status, Object(answer.body).results], [200, ['source']])
@@ -78,7 +78,7 @@ const urls = [
   `${hello}?x`,
   `${hello}#x`,
 ]
-test('F1 to F5, F13 to F15, F26: what is refused starts no program', async () => {
+test('F1 to F5, F13 to F15, F26: refused input starts no program', async () => {
   const before = await platform.fingerprint()
   const started = await programsDuring(async () => {
     for (const root_path of roots) {
@@ -92,7 +92,7 @@ test('F1 to F5, F13 to F15, F26: what is refused starts no program', async () =>
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('F8: credentials in an address are neither kept, nor told, nor logged', async () => {
+test('F8: credentials in an address are neither stored, nor returned, nor logged', async () => {
   const url = 'https://somebody:SECRET-IN-URL@github.com/a/b.git'
   const answers = [
     await list({ url }),
@@ -114,7 +114,7 @@ test('F8: credentials in an address are neither kept, nor told, nor logged', asy
   assert.ok(platform.logged.every((line) => !line.includes('SECRET-IN-URL')))
 })
 
-test('F29: a git token goes to its own host only', async () => {
+test('F29: a git token goes only to its own host', async () => {
   const elsewhere = { url: silentUrl, git_token_id: a.objects.gitTokenId }
   const started = await programsDuring(async () => {
     assert.equal((await list(elsewhere)).status, 400)
@@ -124,7 +124,7 @@ test('F29: a git token goes to its own host only', async () => {
     assert.equal((await call(token, 'PUT', path, { git_repository: elsewhere })).status, 400)
     const good = { url: 'https://gitlab.com/a/b.git', git_token_id: a.objects.gitTokenId }
     assert.equal((await call(token, 'PUT', path, { git_repository: good })).status, 200)
-    // The token stays where no other is named: then the address may not leave its host.
+    // The token is kept if the change names none. Then the address must not leave the token's host.
     assert.equal((await call(token, 'PUT', path, { git_repository: { url: silentUrl } })).status, 400)
     assert.equal(
       (await call(token, 'PUT', path, { git_repository: { url: silentUrl, git_token_id: null } })).status,
@@ -134,7 +134,7 @@ test('F29: a git token goes to its own host only', async () => {
   assert.deepEqual([started, asked.length], [0, 0])
 })
 
-test('F30: a repository of another organization is as unknown as one that nobody has', async () => {
+test('F30: a repository of another organization is answered like an unknown one', async () => {
   await platform.gitHost.importDirectory(b.organizationId, 'theirs', import.meta.dirname, 'x')
   const [theirs, nobodys] = [
     await list({ url: 'http://localhost:3000/git/theirs.git' }),
@@ -144,7 +144,7 @@ test('F30: a repository of another organization is as unknown as one that nobody
   assert.equal(theirs.text.replaceAll('theirs', '*'), nobodys.text.replaceAll('nobodys', '*'))
 })
 
-test('F27: a server that does not answer is waited for by four at a time, and nobody else waits with them', async () => {
+test('F27: at most four requests wait for a silent server, and other organizations do not wait', async () => {
   const started = performance.now()
   const waiting = Promise.all(Array.from({ length: 50 }, () => list({ url: silentUrl })))
   const theirs = performance.now()

@@ -13,7 +13,7 @@ import { run } from '../../server/lib/run.ts'
 import { openDocker } from '../support/docker.ts'
 import { until } from '../support/until.ts'
 
-/** Containers and build steps try programs that listen on all addresses of the machine. */
+/** Containers and build steps try to reach programs that listen on all addresses of the machine. */
 const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
 const instance = `test-host-${process.pid}`
@@ -26,8 +26,8 @@ const noOtherHost = await whyNoOtherHost()
 const cleanUps = new WeakMap<TestContext, AsyncDisposableStack>()
 
 /**
- * Registers a clean-up of the test. The last one runs first: a network cannot go before its
- * containers.
+ * Registers a clean-up of the test. The last one runs first, because a network cannot be removed
+ * before its containers.
  */
 function after(t: TestContext, work: () => unknown): void {
   const known = cleanUps.get(t)
@@ -47,8 +47,8 @@ async function listen(t: TestContext): Promise<number> {
 }
 
 /**
- * Prints for each host and port whether somebody answers there; `gateway` is the machine on the
- * program's network.
+ * Returns a program that prints for each host and port whether it answers. `gateway` is the machine
+ * on the program's network.
  */
 const dialing = (targets: readonly (readonly [string, number])[]): string =>
   `const routes = require('fs').readFileSync('/proc/net/route', 'utf8').split('\\n').map((row) => row.split('\\t'));
@@ -120,7 +120,7 @@ describe('programs of the machine', { skip }, () => {
     assert.deepEqual(await seenFrom(t, network, dialing([[address, 80]])), ['open'])
   })
 
-  test('IPv6 leads there no more than IPv4', async (t) => {
+  test('IPv6 gives no more access than IPv4', async (t) => {
     const [closed, open] = [await listen(t), await listen(t)]
     after(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
@@ -137,12 +137,12 @@ describe('programs of the machine', { skip }, () => {
       [`${subnet}1`, closed],
       [`${subnet}1`, open],
     ])
-    // A new address is not used before the kernel has seen that nobody else has it.
+    // The kernel first checks that nobody else has a new address.
     const waiting = `setTimeout(() => { ${program} }, 2500)`
     assert.deepEqual(await seenFrom(t, instance, waiting), ['ECONNREFUSED', 'open'])
   })
 
-  test('a published port of an environment answers other machines, and this one', { skip: noOtherHost }, async (t) => {
+  test('a published port of an environment answers other machines and this one', { skip: noOtherHost }, async (t) => {
     after(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [] }, signal)
     await otherHost(t, '198.18.254.1')

@@ -44,15 +44,15 @@ describe('labels of images', { skip }, () => {
   }
 
   for (const name of [label.liveness, label.postStart, label.preStop, label.run, label.copy, label.holder]) {
-    it(`cannot set ${name}, which the engine acts on`, async () => {
+    it(`cannot set ${name}, on which the engine acts`, async () => {
       const [service, task] = await tryLabel(name, 'no JSON')
       assert.match(service ?? '', new RegExp(`the image sets the label ${name}`))
-      // A task has an id of its run.
+      // A task has its own run id.
       if (name !== label.run) assert.match(task ?? '', new RegExp(`the image sets the label ${name}`))
     })
   }
 
-  it('of other programs, and those that the builder sets, start', async () => {
+  it('of other programs, and those that the builder sets, do not prevent a start', async () => {
     assert.deepEqual((await tryLabel('org.example.liveness', 'x'))[0], 'started')
     assert.deepEqual((await tryLabel(label.service, newId()))[0], 'started')
   })

@@ -3,9 +3,7 @@ import { after, test } from 'node:test'
 import { assertError } from '../contract/requests.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/**
- * Groups F, G, H, I, J: what users type into fields that reach git, builds, engines and receivers.
- */
+/** Groups F, G, H, I, J: input of users that reaches git, builds, engines and receivers. */
 const platform = await createPlatform({ after })
 const { a, b, call } = platform
 const token = a.tokens.ADMIN
@@ -78,7 +76,7 @@ for (const url of urls) {
   })
 }
 
-test('F13 F14 F15 branches that are none are refused', async () => {
+test('F13 F14 F15 invalid branches are refused', async () => {
   const names = [
     '--upload-pack=id;x',
     '-x',
@@ -103,7 +101,7 @@ test('F13 F14 F15 branches that are none are refused', async () => {
   for (const branch of names) await refused(create({}, { branch }), /^git_repository\.branch/, branch)
 })
 
-test('F16 commits that are none are refused', async () => {
+test('F16 invalid commits are refused', async () => {
   for (const git_commit_id of ['HEAD', 'HEAD~1', 'main', '--output=x', 'abcdef', 'g'.repeat(40), 'a'.repeat(65)]) {
     const answer = call(token, 'POST', `/application/${a.objects.applicationId}/deploy`, { git_commit_id })
     await refused(answer, /^git_commit_id/, git_commit_id)
@@ -153,7 +151,7 @@ test('F28 F31 J1 J4 J9 J15 addresses and secrets of git tokens and webhooks are 
   await refused(call(token, 'POST', hooks, { ...hook, target_secret: 'a\r\nb' }), /^target_secret/, 'target_secret')
 })
 
-test('H1 H3 H8 keys and mount paths that could become something else are refused', async () => {
+test('H1 H3 H8 ambiguous keys and mount paths are refused', async () => {
   const path = `/application/${a.objects.applicationId}/environmentVariable`
   for (const key of ['A=B', 'A\nB', '', 'A B', '1A', '-A', 'é', 'QOVERY_X', '__proto__', '__x', 'a'.repeat(256)]) {
     await refused(call(token, 'POST', path, { key, value: 'x' }), /key/, key)
@@ -174,7 +172,7 @@ test('H1 H3 H8 keys and mount paths that could become something else are refused
   }
 })
 
-test('I19 I22 I24 probes, names and volumes that reach for the machine are refused', async () => {
+test('I19 I22 I24 probes, names and volumes that reach the machine are refused', async () => {
   const probe = (type: unknown) => ({ healthchecks: { readiness_probe: { type } } })
   await refused(create(probe({ http: { path: '/x\r\nA: b', port: 80 } })), /http\.path/, 'CRLF')
   await refused(create(probe({ tcp: { port: 80, host: '169.254.169.254' } })), /tcp\.host/, 'host')
@@ -188,7 +186,7 @@ test('I19 I22 I24 probes, names and volumes that reach for the machine are refus
   await refused(create({ name: 'x'.repeat(64) }), /^name/, 'long')
 })
 
-test('D11 the git token of another organization is as unknown as none', async () => {
+test('D11 the git token of another organization is answered like an unknown one', async () => {
   const before = await platform.fingerprint()
   assertError(await create({}, { git_token_id: b.objects.gitTokenId }), 404)
   const list = `/organization/${a.organizationId}/listDirectoriesFromGitRepository`
@@ -199,12 +197,12 @@ test('D11 the git token of another organization is as unknown as none', async ()
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('D9 the cluster of another organization is as unknown as none', async () => {
+test('D9 the cluster of another organization is answered like an unknown one', async () => {
   const path = `/project/${a.objects.projectId}/environment`
   assertError(await call(token, 'POST', path, { name: 'x', cluster_id: b.clusterId }), 404)
 })
 
-test('I23 members that reach for the engine are dropped', async () => {
+test('I23 fields that try to configure the engine are dropped', async () => {
   const answer = await create({
     privileged: true,
     HostConfig: { Binds: ['/:/host'] },
@@ -216,7 +214,7 @@ test('I23 members that reach for the engine are dropped', async () => {
   for (const member of ['privileged', 'HostConfig', 'cap_add']) assert.equal(answer.text.includes(`"${member}"`), false)
 })
 
-test('I1 parallel deploys of one caller merge: one request waits, whatever comes', async () => {
+test('I1 parallel deploys of one caller are merged into one waiting request', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => call(token, 'POST', `/application/${applicationId}/deploy`, {})),
@@ -226,10 +224,10 @@ test('I1 parallel deploys of one caller merge: one request waits, whatever comes
   const queue = await call(token, 'GET', `/environment/${environmentId}/deploymentQueue`)
   assert.equal(Object(queue.body).results.length, 1)
   const other = await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})
-  assert.notEqual(Object(other.body).id, Object(answers[0]?.body).id, 'another caller waits with a request of its own')
+  assert.notEqual(Object(other.body).id, Object(answers[0]?.body).id, 'another caller has its own waiting request')
 })
 
-test('N1 the limit tells how long to wait', async (t) => {
+test('N1 the limit reports how long to wait', async (t) => {
   const limited = await createPlatform(t, { settings: { QUAYSIDE_RATE_LIMIT: '1', QUAYSIDE_RATE_BURST: '3' } })
   const ask = () => limited.call(limited.a.tokens.READ, 'GET', `/organization/${limited.a.organizationId}`)
   const answers = [await ask(), await ask(), await ask(), await ask()]

@@ -7,9 +7,7 @@ import { createJwtVerifier } from '../../server/access/jwt.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/**
- * Group B: what a JWT's own bytes can say in two ways, and what its issuer's silence must not open.
- */
+/** Group B: tokens that can be read in two ways, and an issuer that does not answer. */
 const [issuer, audience] = ['https://issuer.example', 'quayside']
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const asked: string[] = []
@@ -34,18 +32,18 @@ const verify = createJwtVerifier(issuers, systemClock)
 const now = (): number => Math.floor(systemClock.now().getTime() / 1000)
 const goodClaims = (): string =>
   `"iss":"${issuer}","aud":"${audience}","sub":"someone","iat":${now()},"exp":${now() + 3000},"jti":"${randomUUID()}"`
-/** Signed as it stands, so that everything but these texts is right. */
+/** Signs these texts unchanged, so only their content can be wrong. */
 function sign(header = '{"alg":"RS256","kid":"one"}', claims = `{${goodClaims()}}`): string {
   const text = [header, claims].map((part) => Buffer.from(part).toString('base64url')).join('.')
   return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
 }
 
-test('a token that says everything once is good', async () => {
+test('a token without duplicate members is valid', async () => {
   assert.deepEqual(await verify(sign()), { issuer, subject: 'someone' })
   assert.deepEqual(await verify(sign('{"alg":"RS256"}')), { issuer, subject: 'someone' })
 })
 
-test('B6: a key id is compared with the keys that are there, and is nothing else', async () => {
+test('B6: a key id is only compared with the known keys', async () => {
   const ids: unknown[] = [
     '../../dev/null',
     '/etc/passwd',
@@ -69,7 +67,7 @@ test('B6: a key id is compared with the keys that are there, and is nothing else
   assert.deepEqual([...new Set(asked)], ['/jwks'])
 })
 
-test('B17: a member that stands there twice is refused, whichever of both would be right', async () => {
+test('B17: a duplicate member is refused, whichever of the two would be right', async () => {
   const headers = [
     '{"alg":"RS256","alg":"none","kid":"one"}',
     '{"alg":"none","alg":"RS256","kid":"one"}',
@@ -92,7 +90,7 @@ test('B17: a member that stands there twice is refused, whichever of both would 
   }
 })
 
-test('B25: no reading is open to whoever shows a bad token: it is 401, never nobody', async (t) => {
+test('B25: a bad token is 401 for every read and never counts as no token', async (t) => {
   const platform = await createPlatform(t)
   const { a, call } = platform
   const forged = [sign(), sign('{"alg":"none"}'), `${sign().split('.').slice(0, 2).join('.')}.`, 'a.b.c', 'quay_x_y']
@@ -107,15 +105,15 @@ test('B25: no reading is open to whoever shows a bad token: it is 401, never nob
 })
 
 /** Ends the issuer, so it comes last. */
-test('B23: while the issuer is away its keys go on for ten minutes, and then nothing is let in', async (t) => {
+test('B23: keys of an unreachable issuer are valid for ten minutes, and then every token is refused', async (t) => {
   const known = sign()
   assert.ok(await verify(known))
   await close()
-  assert.ok(await verify(sign()), 'with the keys at hand')
+  assert.ok(await verify(sign()), 'with the cached keys')
   assert.equal(await verify(sign('{"alg":"RS256","kid":"new"}')), undefined)
   const started = systemClock.now().getTime()
   mock.timers.enable({ apis: ['Date'], now: started + 11 * 60_000 })
   t.after(() => mock.timers.reset())
   assert.equal(await verify(sign()), undefined)
-  assert.equal(await verify(known), undefined, 'one that was verified before')
+  assert.equal(await verify(known), undefined, 'a token that was verified before')
 })

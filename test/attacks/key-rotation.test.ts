@@ -23,7 +23,7 @@ const application = `/application/${objects.applicationId}`
 const { vault } = (await platform.another()).rooms
 const records = createRecordAdapter({ database, vault, clock })('Session')
 
-/** As the command does it: on connections of its own. */
+/** Exchanges the master key like the command, with its own connections. */
 const exchanger = openDatabase({ url: platform.databaseUrl, max: 1, name: 'quayside key exchange' })
 after(() => exchanger.end())
 const exchange = () => exchangeMasterKey({ database: exchanger, file, columns: ownColumns })
@@ -41,10 +41,10 @@ async function rotate(): Promise<void> {
 
 const perSecond = 200
 const seconds = 3
-/** A machine that does not get on with so many is not asked for more. */
+/** A slow machine gets no more calls at a time. */
 const mostAtOnce = 20
 
-/** What is done with keys, each so often in a hundred calls. */
+/** The calls that use keys, with their number among a hundred calls. */
 const calls: readonly { readonly of100: number; readonly what: string; readonly send: (n: number) => Promise<void> }[] =
   [
     {
@@ -86,7 +86,7 @@ async function answered(method: string, path: string, body: unknown, status: num
   assert.equal(answer.status, status, answer.text)
 }
 
-/** Sends calls at their times until the time is over. */
+/** Sends calls at a constant rate until the time is over. */
 async function load(isOver: () => boolean): Promise<{ sent: number; failed: string[] }> {
   const failed: string[] = []
   const running = new Set<Promise<void>>()
@@ -95,7 +95,7 @@ async function load(isOver: () => boolean): Promise<{ sent: number; failed: stri
   for (; !isOver(); sent++) {
     await clock.sleep(Math.max(0, began + (sent * 1000) / perSecond - clock.monotonic()))
     if (running.size >= mostAtOnce) await Promise.race(running)
-    // 37 and 100 have no common divisor: the kinds take turns.
+    // 37 and 100 have no common divisor, so the kinds of calls alternate.
     const { what, send } = mix[(sent * 37) % 100] ?? assert.fail()
     const one: Promise<void> = send(sent)
       .catch((error: unknown) => void failed.push(`${what}: ${error}`))
@@ -112,7 +112,7 @@ const deploymentsEnded = () =>
     return row === undefined
   })
 
-test('H20: while all keys are rotated no call fails of 200 a second; then the former keys open nothing, and everything opens', async (t) => {
+test('H20: none of 200 calls a second fails during rotations, and afterwards only the new keys open anything', async (t) => {
   await platform.addRepository(a)
   const first = { master: (await readMasterKey(file)).id, data: await keyIdNow(database, rooms.vault, organizationId) }
   const end = clock.monotonic() + seconds * 1000

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 import { now } from '../support/until.ts'
 
-/** Groups A, J and N: how much one caller may ask for, and have. */
+/** Groups A, J and N: how much one caller may request and have. */
 const limited = await createPlatform({ after }, { settings: { QUAYSIDE_RATE_LIMIT: '1', QUAYSIDE_RATE_BURST: '5' } })
 const free = await createPlatform({ after })
 const { a, b } = limited
@@ -12,8 +12,8 @@ const tallyOf = (answers: readonly { status: number }[]) =>
   Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, all]) => [status, all.length]))
 
 /**
- * Each test comes from an address of its own: budgets of addresses are shared by all that comes
- * from there.
+ * Sends requests from one address. Each test has its own address, because callers of an address
+ * share its budget.
  */
 const from =
   (remoteAddress: string) =>
@@ -22,10 +22,10 @@ const from =
     const answer = await limited.app.inject({ method: more.method ?? 'GET', url, headers, remoteAddress })
     return { status: answer.statusCode }
   }
-/** What five in a row and one a second make of the time since then. */
+/** Returns how many requests a burst of five and one a second allow since then. */
 const allowedSince = (began: number): number => 5 + Math.ceil((now() - began) / 1000)
 
-test('N2 another address in a header is the same caller', async () => {
+test('N2 a caller stays the same whatever address its headers name', async () => {
   const ask = from('198.51.100.2')
   const began = now()
   const answers = []
@@ -39,7 +39,7 @@ test('N2 another address in a header is the same caller', async () => {
   assert.ok(refused >= 5 && refused <= allowedSince(began), `${refused} of 30`)
 })
 
-test('N5 the same token is the same caller, however it asks', async () => {
+test('N5 a token is one caller, however it is sent', async () => {
   const ask = from('198.51.100.5')
   const path = `/organization/${a.organizationId}`
   const token = a.tokens.READ
@@ -57,10 +57,7 @@ test('N5 the same token is the same caller, however it asks', async () => {
   assert.ok(stopped > 0 && passed + 5 <= allowedSince(began), `${passed} of 20`)
 })
 
-/**
- * Tokens of the right form that nobody was given; their checksums come from tokens of another
- * installation.
- */
+/** Makes unknown tokens of the right form. They come from another installation. */
 async function strangeTokens(count: number): Promise<string[]> {
   const made = await Promise.all(
     Array.from({ length: count }, (_, index) =>
@@ -74,7 +71,7 @@ async function strangeTokens(count: number): Promise<string[]> {
   return made.map(({ token }) => token)
 }
 
-test('A14 N7 whoever tries tokens uses up the budget of the address, not one budget for each', async () => {
+test('A14 N7 guessed tokens share the budget of their address', async () => {
   const strangers = await strangeTokens(20)
   const ask = (token: string) => from('198.51.100.14')(`Bearer ${token}`, `/organization/${a.organizationId}`)
   assert.equal((await ask(a.tokens.DEPLOY)).status, 200)
@@ -84,10 +81,10 @@ test('A14 N7 whoever tries tokens uses up the budget of the address, not one bud
   const { 401: refused = 0, 429: stopped = 0 } = tallyOf(answers)
   assert.equal(refused + stopped, 20)
   assert.ok(refused <= allowedSince(began), `${refused} of 20`)
-  assert.equal((await ask(a.tokens.DEPLOY)).status, 200, 'a token that was good before has a budget of its own')
+  assert.equal((await ask(a.tokens.DEPLOY)).status, 200, 'a token that was valid before has its own budget')
 })
 
-test('N10 a caller that is limited limits nobody else', async () => {
+test('N10 a caller at its limit does not limit others', async () => {
   const ask = (token: string, id: string) => from('198.51.100.10')(`Bearer ${token}`, `/organization/${id}`)
   await ask(b.tokens.READ, b.organizationId)
   const first = await Promise.all(Array.from({ length: 20 }, () => ask(a.tokens.WRITE, a.organizationId)))
@@ -95,7 +92,7 @@ test('N10 a caller that is limited limits nobody else', async () => {
   assert.equal((await ask(b.tokens.READ, b.organizationId)).status, 200)
 })
 
-test('J18 an organization has fifty webhooks at most, also when they are made at the same time', async () => {
+test('J18 an organization has at most fifty webhooks, also if they are made at the same time', async () => {
   const body = { target_url: 'https://hooks.invalid/x', events: ['DEPLOYMENT_STARTED'] }
   const make = (tenant: typeof free.a) =>
     free.call(tenant.tokens.ADMIN, 'POST', `/organization/${tenant.organizationId}/webhook`, body)
@@ -104,7 +101,7 @@ test('J18 an organization has fifty webhooks at most, also when they are made at
   assert.equal((await make(free.b)).status, 201)
 })
 
-test('without a limit no answer names one, neither of the API nor of the git host nor of an event stream', async () => {
+test('without a limit no answer has headers about it, for the API, the git host and event streams', async () => {
   const headers = { authorization: `Token ${free.a.tokens.ADMIN}`, host: 'localhost' }
   const paths = [
     `/organization/${free.a.organizationId}`,

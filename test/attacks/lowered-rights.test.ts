@@ -11,8 +11,8 @@ import { type EventsClient, eventOf, openEvents, openSocket } from '../support/s
 import { now, until } from '../support/until.ts'
 
 /**
- * L6, L11: rights that somebody loses while he has streams open end what they were needed for
- * within five seconds, and nothing else.
+ * L6, L11: when somebody loses rights, open streams that need them end within five seconds. Other
+ * streams continue.
  */
 const limitMs = 5_000
 const platform = await createPlatform({ after })
@@ -35,8 +35,8 @@ await engine.start(
 )
 
 /**
- * A shell, which needs WRITE, lines of the service, and events of the organization, which tell
- * everybody what he may read.
+ * Opens a shell, which needs WRITE, lines of the service, and events of the organization, which are
+ * filtered by rights.
  */
 async function openAll(token: string) {
   const shell = openSocket(origin, `/shell/exec?${place}&tty_width=80&tty_height=24`, { token })
@@ -52,8 +52,8 @@ async function openAll(token: string) {
 }
 
 /**
- * Whether the client is told of a change of the project when it is told of one of the cluster that
- * comes after it.
+ * Returns whether the client receives a change of the project. A change of the cluster follows it
+ * and marks the end.
  */
 async function isTold(client: EventsClient): Promise<boolean> {
   const mark = newId()
@@ -81,12 +81,12 @@ async function closed(what: string, began: number, { ended }: ReturnType<typeof 
 }
 const silenced = (began: number, events: EventsClient): Promise<unknown> =>
   within(
-    'nothing is told any more',
+    'no change arrives any more',
     began,
-    until('nothing is told', async () => !(await isTold(events))),
+    until('no change arrives', async () => !(await isTold(events))),
   )
 
-test('L6, L11: a member whose role is lowered loses the shell, then lines and events; who leaves loses everything', async () => {
+test('L6, L11: a member loses shell, lines and events with the rights, and everything with the membership', async () => {
   const member = { organizationId, role: 'DEVOPS' as const }
   const { id } = await addPerson(database, { email: 'lowered@a.example', member })
   const { shell, lines, events } = await openAll(await signIn(platform, id))
@@ -107,7 +107,7 @@ test('L6, L11: a member whose role is lowered loses the shell, then lines and ev
   assert.ok(events.isWhole())
 })
 
-test('L6, L11: a token whose role is given less loses the shell, then lines and events', async () => {
+test('L6, L11: a token whose role loses rights loses the shell, then lines and events', async () => {
   const role = await rooms.customRoles.create(organizationId, { name: newId() })
   const give = async (permission: ProjectLevel): Promise<number> => {
     const began = now()

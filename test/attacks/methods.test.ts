@@ -5,8 +5,8 @@ import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 
 /**
- * E: every method that Node's parser knows, and some that it does not, on every shape of a path:
- * 405 with Allow, or 404; never 500.
+ * E: every method that Node's parser knows, and some that it does not, on every shape of a path.
+ * The answer is 405 with Allow, or 404, never 500.
  */
 const platform = await createPlatform({ after })
 const { a, call } = platform
@@ -31,7 +31,7 @@ const unknown = ['/', '/nothing', `/project/${projectId}/nothing`, '/service/log
 
 const others = METHODS.filter((method) => !served.includes(method) && method !== 'CONNECT')
 
-test('there are other methods', () => assert.ok(others.includes('QUERY') && others.length > 20))
+test('the list of other methods is complete', () => assert.ok(others.includes('QUERY') && others.length > 20))
 
 for (const [path, allowed] of Object.entries(known)) {
   test(`${path.replace(/[0-9a-f-]{36}/g, '<id>')} answers other methods with 405, with and without a token and a body`, async () => {
@@ -56,7 +56,7 @@ for (const path of unknown) {
   })
 }
 
-test('over the wire, with a body without Content-Type, and with tokens that are no methods, nothing is 500', async () => {
+test('other methods over the wire, without Content-Type and with invalid names, never give 500', async () => {
   for (const method of [...others, 'CONNECT', 'FOO', 'get', 'QUERYX', 'G\u0000T']) {
     for (const path of ['/organization', '/nothing', '/git/x.git/info/refs', '/service/logs']) {
       for (const lines of [[], ['Content-Length: 2']]) {

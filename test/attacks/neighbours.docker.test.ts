@@ -17,18 +17,18 @@ import { run } from '../../server/lib/run.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Build steps of two organizations run at the same time on one bridge, and one of them attacks the
+ * Build steps of two organizations run at the same time on one bridge. One of them attacks the
  * other.
  */
 const { socketPath, skip } = await engineForTests()
 const builder = createDockerBuilder({ socketPath })
 const noPerl = await readFile('/usr/bin/perl').then(
   () => false as const,
-  () => 'there is no perl to attack with',
+  () => 'the attack needs perl',
 )
 const word = `canary-${randomBytes(8).toString('hex')}`
 
-/** Answers at port 9000 until somebody asks it to end. */
+/** Answers on port 9000 until it is asked to end. */
 const victimProgram = `/* ${word} */ const server = require('http').createServer((request, answer) => {
   answer.end('${word}');
   if (request.url === '/end') setTimeout(() => process.exit(0), 100);
@@ -46,7 +46,7 @@ async function startVictim(t: TestContext) {
   const building = builder.build(contextOf(recipe), recipe, attempt)
   building.catch(() => {})
   const told = (name: string): string | undefined => lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]
-  const ip = await until('the victim says its address', () => told('IP'), { seen: () => lines })
+  const ip = await until('the victim prints its address', () => told('IP'), { seen: () => lines })
   const ask = (path: string): Promise<string> =>
     fetch(`http://${ip}:9000${path}`, {
       headers: { connection: 'close', 'x-word': word },
@@ -66,7 +66,7 @@ const dialing = (ip: string): string =>
   const end = (what) => () => { console.log('TCP ' + what); process.exit(0) };
   one.once('connect', end('open')).once('timeout', end('silent')).once('error', end('refused'))`
 
-/** Runs a build whose step dials the victim, then spoofs and sniffs. */
+/** Runs a build whose step connects to the victim, then spoofs and sniffs. */
 async function attack({ ip, mac }: { readonly ip: string; readonly mac: string }) {
   const { stdout } = await run('ldd', ['/usr/bin/perl'], { timeoutMs: 10_000 })
   const paths = ['/usr/bin/perl', ...parseLibraries(stdout.toString())]
@@ -89,7 +89,7 @@ async function attack({ ip, mac }: { readonly ip: string; readonly mac: string }
   return { lines, heard: JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}') }
 }
 
-/** The same files as programs. */
+/** Returns a build context with the same files, executable. */
 function programsOf(files: Readonly<Record<string, string | Buffer>>): () => Promise<Readable> {
   return async () => {
     const tar = pack()
@@ -110,7 +110,7 @@ describe('build steps of two organizations', { skip: skip || noPerl }, () => {
     const victim = await startVictim(t)
     let asked = 0
     let isOver = false
-    // The host asks it all the time: what it sends there and gets back is what the attacker wants.
+    // The host keeps asking the victim. The attacker wants this traffic.
     const asking = (async () => {
       while (!isOver) {
         await victim.ask('/').then(
@@ -125,9 +125,9 @@ describe('build steps of two organizations', { skip: skip || noPerl }, () => {
     })
     await asking
     assert.ok(lines.includes('TCP silent'), lines.join('\n'))
-    assert.ok(heard.gateway > 0, 'the attacker hears nothing at all: it proves nothing')
+    assert.ok(heard.gateway > 0, 'the attacker hears nothing at all, so the test proves nothing')
     assert.deepEqual({ word: heard.word, neighbour: heard.neighbour }, { word: 0, neighbour: 0 })
-    assert.ok(asked > 50, `the victim answered ${asked} times while it was attacked`)
+    assert.ok(asked > 50, `the victim answered ${asked} times during the attack`)
     assert.deepEqual(
       [...lines, ...victim.lines].filter((line) => /kept apart/.test(line)),
       [],

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { assertError } from '../contract/requests.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Group E: what HTTP, JSON and the fields' forms let through. */
+/** Group E: input that HTTP, JSON and field types accept. */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 const token = a.tokens.ADMIN
@@ -69,7 +69,7 @@ test('E7 a compressed body is refused', async () => {
   }
 })
 
-test('E14 E15 E22 E32 odd but good input is stored as it is', async () => {
+test('E14 E15 E22 E32 odd but valid input is stored unchanged', async () => {
   for (const [index, text] of [
     '<script>alert(1)</script>',
     "'; drop table project; --",
@@ -86,7 +86,7 @@ test('E14 E15 E22 E32 odd but good input is stored as it is', async () => {
   assertError(await post({ name: 'ODD 0' }), 409)
 })
 
-test('E1 ids in any other spelling are as unknown as a random one', async () => {
+test('E1 ids in another spelling are answered like unknown ones', async () => {
   const known = a.objects.projectId
   const random = await call(token, 'GET', '/project/0190ffff-ffff-7fff-bfff-ffffffffffff')
   for (const id of [
@@ -141,7 +141,7 @@ test('E16 E17 E18 numbers and ports outside their range name the field', async (
   }
 })
 
-test('E21 E22 E23 query values are read strictly and clamped', async () => {
+test('E21 E22 E23 query values are parsed strictly and clamped', async () => {
   const log = `/application/${a.objects.applicationId}/log`
   for (const query of [
     'tail=-1',
@@ -161,7 +161,7 @@ test('E21 E22 E23 query values are read strictly and clamped', async () => {
   assert.equal(Object((await call(token, 'GET', `${history}?pageSize=1000000000`)).body).page_size, 20)
 })
 
-test('C11 C12 E24 methods and addresses are taken as they are', async () => {
+test('C11 C12 E24 methods and addresses are not reinterpreted', async () => {
   const before = await platform.fingerprint()
   const overridden = await call(token, 'GET', projects, undefined, {
     'x-http-method-override': 'POST',
@@ -181,7 +181,7 @@ test('E27 other host names are not served', async () => {
   }
 })
 
-test('A5 E26 two credentials, and two lengths of one body, are refused', async () => {
+test('A5 E26 two credentials and two lengths of one body are refused', async () => {
   const port = Number(new URL(await platform.listen()).port)
   const line = `GET ${projects} HTTP/1.1\r\nHost: localhost\r\n`
   const good = `Authorization: Bearer ${token}\r\n`
@@ -200,7 +200,7 @@ test('A5 E26 two credentials, and two lengths of one body, are refused', async (
   assert.match(await raw(port, `${line}${good}X: ${'y'.repeat(40_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
 })
 
-/** Everything that comes back until the other side closes. */
+/** Returns everything received until the other side closes. */
 function raw(port: number, text: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let answer = ''

@@ -8,19 +8,20 @@ import { portOf, type TestBed, testBed, untilClosed } from '../../router/test-be
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/**
- * Group O: paths that two programs read differently, at a host name whose services differ by path.
- */
+/** Group O: paths that two programs read differently, at a host whose services differ by path. */
 
 interface Divided {
   readonly bed: TestBed
-  /** Service and path of each request that an application got. */
+  /** Service and path of each request that an application received. */
   readonly seen: string[]
 }
 
 const secret = { login: 'ann', hash: `$apr1$abcdefgh$${'.'.repeat(22)}` }
 
-/** `/` is open, `/admin` asks for a password, and `/old` is rewritten to `/new`. */
+/**
+ * Starts three applications: `/` is open, `/admin` requires a password, and `/old` is rewritten to
+ * `/new`.
+ */
 async function divided(t: TestContext, change: (routes: readonly Route[]) => readonly Route[] = (routes) => routes) {
   const bed = await testBed(t)
   const seen: string[] = []
@@ -98,7 +99,7 @@ const ambiguous: readonly string[] = [
 ]
 
 for (const target of ambiguous) {
-  test(`O1 a path that can be read in two ways reaches no application: ${target}`, async (t) => {
+  test(`O1 an ambiguous path reaches no application: ${target}`, async (t) => {
     const { bed, seen } = await divided(t)
     assert.match(await untilClosed(bed.raw(request(target))), /^HTTP\/1\.1 400 /)
     assert.deepEqual(seen, [])
@@ -122,14 +123,14 @@ const spellings: readonly (readonly [target: string, answer: RegExp, seen: reado
 ]
 
 for (const [target, answer, expected] of spellings) {
-  test(`O2 each spelling of a path means one route, and the application gets what was matched: ${target}`, async (t) => {
+  test(`O2 each spelling of a path matches one route, and the application gets the matched path: ${target}`, async (t) => {
     const { bed, seen } = await divided(t)
     assert.match(await untilClosed(bed.raw(request(target))), answer)
     assert.deepEqual(seen, expected)
   })
 }
 
-test('O3 a target in absolute form and one of another method form are refused', async (t) => {
+test('O3 a target in absolute form and one for another method are refused', async (t) => {
   const { bed, seen } = await divided(t)
   for (const target of ['http://app.localhost/admin', 'http://other.localhost/', '*', 'admin']) {
     assert.match(await untilClosed(bed.raw(request(target))), /^HTTP\/1\.1 400 /, target)
@@ -167,7 +168,7 @@ test('O5 upgrades are matched by path, under the rules of their own route', asyn
   assert.deepEqual(seen, ['moved /new/a?b', 'site /chat'])
 })
 
-test('O6 a host without a route at the root answers 404 elsewhere, also for upgrades, and no wildcard takes over', async (t) => {
+test('O6 a host without a root route answers 404 for other paths and upgrades, and no wildcard applies', async (t) => {
   const { bed, seen } = await divided(t, ([site, admin, moved]) =>
     site && admin && moved ? [{ ...site, host: '*.localhost' }, admin, moved] : [],
   )
@@ -176,7 +177,7 @@ test('O6 a host without a route at the root answers 404 elsewhere, also for upgr
   assert.deepEqual(seen, [])
 })
 
-test('O7 a path of a host without routes by path reaches its application as it was sent', async (t) => {
+test('O7 a path of a host without path routes reaches its application unchanged', async (t) => {
   const { bed, seen } = await divided(t, ([site]) => (site ? [site] : []))
   for (const target of ['/x//y/../%2e%2F%c0%af;z', '/%']) {
     assert.match(await untilClosed(bed.raw(request(target))), /^HTTP\/1\.1 200 /)
@@ -185,7 +186,7 @@ test('O7 a path of a host without routes by path reaches its application as it w
   assert.match(await untilClosed(bed.raw(request('/a#b'))), /^HTTP\/1\.1 400 /)
 })
 
-test('O8 a request that waits for its service is not passed on to the service that takes its path meanwhile', async (t) => {
+test('O8 a waiting request is not passed to a service that takes over its path', async (t) => {
   const { bed, seen } = await divided(t, (routes) =>
     routes.map((route) => (route.service === 'moved' ? { ...route, endpoints: [], asleep: true } : route)),
   )
@@ -205,7 +206,7 @@ test('O8 a request that waits for its service is not passed on to the service th
   assert.deepEqual(seen, [])
 })
 
-/** Applications of two environments of one organization, and one of another organization. */
+/** Makes applications in two environments of one organization and one in another organization. */
 async function applications(t: TestContext) {
   const platform = await createPlatform(t)
   const { a, b, call } = platform
@@ -246,7 +247,7 @@ test('O9 only services of one environment share a domain, and none takes the pat
   assert.equal(moved.status, 200, moved.text)
 })
 
-test('O10 links name the path, and ports answer with what was sent', async (t) => {
+test('O10 links contain the path, and ports return what was sent', async (t) => {
   const { call, own, a, api } = await applications(t)
   const links = Object((await call(own, 'GET', `/application/${api}/link`)).body)['results']
   assert.match(links[0].url, /^http:\/\/api-[0-9a-f]{8}\.localhost:8080\/api$/)
@@ -256,7 +257,7 @@ test('O10 links name the path, and ports answer with what was sent', async (t) =
   assert.equal(port.public_path, '/api')
 })
 
-test('O11 paths and rewrites that are not paths are refused', async (t) => {
+test('O11 invalid paths and rewrites are refused', async (t) => {
   const { call, own, a } = await applications(t)
   const port = { internal_port: 80, publicly_accessible: true }
   const bad = ['api', '/..', '/a/../b', '//', '/%2e', '/x;y', '/`)||Host(victim)', '/a\nb', '/{', '/"', '/*', '/(a+)+']

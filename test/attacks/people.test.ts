@@ -8,8 +8,8 @@ import { addPerson, publicUrl, signIn, tokenWithRole } from '../support/people.t
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * People with roles. What each role may at each operation is in
- * test/contract/authorization.test.ts.
+ * Rights of people with roles. test/contract/authorization.test.ts covers each role at each
+ * operation.
  */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
@@ -47,7 +47,7 @@ const setLevels = (id: string, levels: Record<string, ProjectLevel>, cluster_per
   })
 const memberWith = (customRoleId: string) => person({ organizationId: a.organizationId, customRoleId })
 
-test('A13: the tokens that a person made end with the membership', async () => {
+test('A13: the tokens that a member made end with the membership', async () => {
   const admin = await person({ organizationId: a.organizationId, role: 'ADMIN' })
   const jwt = await signIn(platform, admin.id)
   const made = Object((await call(jwt, 'POST', `${path}/apiToken`, { name: 'a13', scope: 'READ' })).body)
@@ -58,7 +58,7 @@ test('A13: the tokens that a person made end with the membership', async () => {
   assert.equal((await call(jwt, 'GET', '/account')).status, 200)
 })
 
-test('B12, B13: tokens of the own issuer for other audiences, of other types or without an end are refused', async () => {
+test('B12, B13: own tokens for other audiences, of other types or without expiry are refused', async () => {
   for (const change of [
     { aud: 'quayside-console' },
     { aud: 'https://other.example' },
@@ -73,7 +73,7 @@ test('B12, B13: tokens of the own issuer for other audiences, of other types or 
   }
 })
 
-test('B19: whoever is unknown stays unknown', async () => {
+test('B19: a token of an unknown person creates no account', async () => {
   const before = await platform.fingerprint()
   for (const target of ['/account', '/organization', path]) {
     assert.equal((await call(await signIn(platform, newId()), 'GET', target)).status, 401)
@@ -81,7 +81,7 @@ test('B19: whoever is unknown stays unknown', async () => {
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('B20, B21: neither an address nor a claim is a right', async () => {
+test('B20, B21: neither an email address nor a claim grants rights', async () => {
   const stranger = await person()
   const claims = {
     email: owner.email,
@@ -100,7 +100,7 @@ test('B20, B21: neither an address nor a claim is a right', async () => {
   assert.equal((await call(jwt, 'POST', '/organization', { name: 'mine' })).status, 403)
 })
 
-test('B22, C15: a membership that ends and a role that changes count at the next request', async () => {
+test('B22, C15: a lost membership or a changed role counts at the next request', async () => {
   const member = await person({ organizationId: a.organizationId, role: 'ADMIN' })
   const jwt = await signIn(platform, member.id)
   const edit = () => call(jwt, 'PUT', `/project/${projectId}`, { name: `c15 ${++count}` })
@@ -121,13 +121,13 @@ test('B22, C15: a membership that ends and a role that changes count at the next
   assert.equal((await call(jwt, 'GET', `/application/${applicationId}`)).status, 404)
 })
 
-/** Who has what by a token, an invitation or as the owner. */
+/** A digest of all tokens, invitations and owners. */
 async function rights(): Promise<unknown> {
   const { api_token, invitation, organization } = await platform.fingerprint()
   return { api_token, invitation, organization }
 }
 
-test('C16: nobody hands out more than he has', async () => {
+test('C16: nobody grants more rights than their own', async () => {
   const admin = await signIn(platform, (await person({ organizationId: a.organizationId, role: 'ADMIN' })).id)
   const viewer = await person({ organizationId: a.organizationId, role: 'VIEWER' })
   const before = await rights()
@@ -157,7 +157,7 @@ test('C16: nobody hands out more than he has', async () => {
   assert.deepEqual(await rights(), before)
 })
 
-test('C16: an invitation is accepted by the person with its address, and by no token', async () => {
+test('C16: only the person with the address accepts an invitation, and no token does', async () => {
   const invited = await call(asOwner, 'POST', `${path}/inviteMember`, { email: 'c16@b.example', role: 'ADMIN' })
   const { id } = Object(invited.body)
   const accept = async (token: string) => (await call(token, 'POST', `${path}/inviteMember/${id}`)).status
@@ -178,7 +178,7 @@ test('C16: an invitation is accepted by the person with its address, and by no t
   assert.equal(await accept(jwt), 404)
 })
 
-test('D: a custom role sees the projects, environments and modes that it names, and nothing else', async () => {
+test('D: a custom role sees only the projects, environments and modes that it names', async () => {
   const more = await platform.addObjects(a)
   const production = Object(
     (await call(asOwner, 'POST', `/project/${projectId}/environment`, { name: 'prod', mode: 'PRODUCTION' })).body,
@@ -200,7 +200,7 @@ test('D: a custom role sees the projects, environments and modes that it names, 
   assert.equal((await call(jwt, 'GET', `/environment/${b.objects.environmentId}`)).status, 404)
 })
 
-test('D: environments are made in modes and on clusters that the role allows', async () => {
+test('D: environments are created only in modes and on clusters that the role allows', async () => {
   const role = await customRole({ DEVELOPMENT: 'MANAGER', STAGING: 'VIEWER' }, [
     { cluster_id: a.clusterId, permission: 'ENV_CREATOR' },
   ])
@@ -248,7 +248,7 @@ test('D12: roles, clusters, projects and members of B cannot be named', async ()
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('tokens have the role that they are given, and the scope is not asked then', async () => {
+test('tokens have the given role, and their scope is ignored', async () => {
   const role = await customRole({ DEVELOPMENT: 'DEPLOYER' })
   const made = await call(asOwner, 'POST', `${path}/apiToken`, { name: 'role', role_id: role, scope: 'ADMIN' })
   const { token, role_id, scope } = Object(made.body)
@@ -264,7 +264,7 @@ test('tokens have the role that they are given, and the scope is not asked then'
   assert.equal(used.status, 409)
 })
 
-test('ownership passes on, and the former owner is an admin', async () => {
+test('ownership is transferred, and the previous owner becomes an admin', async () => {
   const next = await person({ organizationId: a.organizationId, role: 'VIEWER' })
   assert.equal((await call(asOwner, 'POST', `${path}/transferOwnership`, { user_id: next.id })).status, 204)
   assert.equal((await call(asOwner, 'POST', `${path}/transferOwnership`, { user_id: owner.id })).status, 403)
@@ -274,7 +274,7 @@ test('ownership passes on, and the former owner is an admin', async () => {
   assert.equal((await call(jwt, 'PUT', `/project/${projectId}`, { name: 'by an admin' })).status, 200)
 })
 
-test('members whom the settings list come and go with them; those who were invited stay', async (t) => {
+test('members listed in the settings are added and removed with them, and invited members stay', async (t) => {
   const other = await createPlatform(t)
   const names = async () =>
     (
@@ -306,7 +306,7 @@ test('members whom the settings list come and go with them; those who were invit
   assert.deepEqual(await names(), ['bob VIEWER', 'invited VIEWER'])
 })
 
-test('an organization with projects stays, an empty one goes with everything in it', async () => {
+test('an organization with projects is kept, and an empty one is deleted with everything in it', async () => {
   assert.equal((await call(asOwner, 'DELETE', path)).status, 409)
   const made = await call(asOwner, 'POST', '/organization', { name: `made ${++count}` })
   assert.equal(made.status, 201, made.text)
@@ -317,7 +317,7 @@ test('an organization with projects stays, an empty one goes with everything in 
   assert.equal((await call(asOwner, 'GET', `/organization/${id}`)).status, 404)
 })
 
-test('the git host: a project’s people fetch what its services use, and push only what concerns nobody else', async () => {
+test('the git host: members of a project fetch what its services use, and push only what nobody else uses', async () => {
   const origin = await platform.listen()
   for (const name of ['used', 'other'])
     await platform.gitHost.importDirectory(a.organizationId, name, import.meta.dirname, 'x')

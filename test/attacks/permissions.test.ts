@@ -4,31 +4,31 @@ import { openApi } from '../../contract/openapi.ts'
 import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 
-/** C1 to C9 (each permission at each operation) are in test/contract/access.test.ts. */
+/** test/contract/access.test.ts covers C1 to C9 (each permission at each operation). */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 const { projectId, environmentId, applicationId } = a.objects
 const origin = await platform.listen()
 
-test('C3, C4: deploy needs DEPLOY, which WRITE does not hold', async () => {
+test('C3, C4: deploy needs DEPLOY, which WRITE does not include', async () => {
   const path = `/application/${applicationId}/deploy`
   assert.equal((await call(a.tokens.WRITE, 'POST', path, {})).status, 403)
   assert.equal((await call(a.tokens.DEPLOY, 'POST', path, {})).status, 202)
 })
 
-test('C7: an admin of A is nobody in B', async () => {
+test('C7: an admin of A has no rights in B', async () => {
   for (const path of ['organization', 'project', 'environment', 'application'] as const) {
     assert.equal((await call(a.tokens.ADMIN, 'GET', `/${path}/${b.objects[`${path}Id`]}`)).status, 404)
   }
 })
 
-test('C10: without the permission the body is not even read', async () => {
+test('C10: the body is not parsed without the permission', async () => {
   for (const body of ['{"broken', '{}', '{"name":7}', `{"name":"${'x'.repeat(300)}"}`]) {
     assert.equal((await call(a.tokens.READ, 'POST', `/organization/${a.organizationId}/project`, body)).status, 403)
   }
 })
 
-test('C11: nothing but the request line says what is asked for', async () => {
+test('C11: only the request line decides what is requested', async () => {
   const before = await platform.fingerprint()
   const path = `/project/${projectId}`
   const disguises = [
@@ -84,20 +84,20 @@ const odd = (id: string): string[] => [
   `/project/%zz`,
 ]
 for (const path of odd(projectId)) {
-  test(`C13: ${path.replace(projectId, '<id>')} is 404 over the wire, as it stands`, async () => {
+  test(`C13: ${path.replace(projectId, '<id>')} is 404 over the wire`, async () => {
     const headers = [`Authorization: Bearer ${a.tokens.ADMIN}`]
     const { statuses, text } = await sendRaw(origin, rawRequest(`GET ${path}`, headers), { answers: 1 })
     assert.deepEqual(statuses, [404], text)
   })
 }
 
-test('C13: an escaped but equal path is the same object for route and authorization alike', async () => {
+test('C13: an escaped but equal path is the same object for routing and authorization', async () => {
   const escaped = (id: string): string => id.replace(/[0-9a-f]/, (c) => `%${c.charCodeAt(0).toString(16)}`)
   assert.equal((await call(a.tokens.READ, 'GET', `/project/${escaped(projectId)}`)).status, 200)
   assert.equal((await call(a.tokens.READ, 'GET', `/project/${escaped(b.objects.projectId)}`)).status, 404)
 })
 
-test('C15: a token that loses a permission has lost it at the next call', async () => {
+test('C15: a permission that a token loses is gone at the next call', async () => {
   const made = await call(a.tokens.ADMIN, 'POST', `/organization/${a.organizationId}/apiToken`, { name: 'c15' })
   const { id, token } = Object(made.body)
   const edit = () => call(token, 'PUT', `/environment/${environmentId}`, { mode: 'STAGING' })
@@ -106,14 +106,14 @@ test('C15: a token that loses a permission has lost it at the next call', async 
   assert.equal((await edit()).status, 403)
 })
 
-test('C16: only an admin makes tokens, so nobody makes one that is more than its maker', async () => {
+test('C16: only an admin makes tokens, so no token exceeds the rights of its maker', async () => {
   for (const permission of ['READ', 'DEPLOY', 'WRITE'] as const) {
     const path = `/organization/${a.organizationId}/apiToken`
     assert.equal((await call(a.tokens[permission], 'POST', path, { name: 'more', scope: 'ADMIN' })).status, 403)
   }
 })
 
-test('every operation of the document says what it needs', () => {
+test('every operation of the document names its permission', () => {
   const { paths } = Object(openApi('0'))
   const all = Object.values<Record<string, { description: string }>>(paths).flatMap((path) => Object.values(path))
   assert.ok(all.length > 70)

@@ -4,7 +4,7 @@ import { openDatabase } from '../../server/database/index.ts'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/** Slow statements of one organization must not delay the small ones of another. */
+/** Slow statements of one organization must not delay the fast ones of another. */
 const platform = await createPlatform({ after })
 const { a, b, call, databaseUrl } = platform
 const database = openDatabase({ url: databaseUrl, name: 'holder' })
@@ -34,10 +34,7 @@ const someWait = (least: number) =>
     return rows.length >= least
   })
 
-/**
- * Requests of A that wait for the lock are overtaken by small reads of B, each of its own
- * statement.
- */
+/** Asserts that small reads of B finish while requests of A wait for the lock. */
 async function overtakes(lock: string, slow: () => readonly [method: string, path: string]): Promise<void> {
   const release = await hold(lock)
   const answered: string[] = []

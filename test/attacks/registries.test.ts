@@ -6,8 +6,8 @@ import { outsideLogin, startOutside } from '../support/outside.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * Group F at what reaches out of the platform: registries, Helm repositories, git providers, and
- * looks into repositories.
+ * Group F for requests that leave the platform: registries, Helm repositories, git providers, and
+ * reads of repositories.
  */
 const platform = await createPlatform({ after })
 const { a, b, call } = platform
@@ -19,7 +19,7 @@ const environment = `/environment/${a.objects.environmentId}`
 const organization = `/organization/${a.organizationId}`
 const post = (path: string, body: object) => call(a.tokens.ADMIN, 'POST', path, body)
 
-/** Every operation that opens a repository that its body names. */
+/** Every operation that opens a repository named in its body. */
 const looks: Readonly<Record<string, (git_repository: object) => ReturnType<typeof call>>> = {
   checkDockerfile: (git_repository) =>
     post(`${environment}/checkDockerfile`, { git_repository, dockerfile_path: 'Dockerfile' }),
@@ -52,7 +52,7 @@ const badUrls = [
   `${outside.origin}/a.git`,
 ]
 for (const [name, look] of Object.entries(looks)) {
-  test(`${name}: addresses that are none, and private ones, start no program and no connection`, async () => {
+  test(`${name}: invalid and private addresses start no program and no connection`, async () => {
     const before = outside.asked.length
     const started = await programsDuring(async () => {
       for (const url of badUrls) assertError(await look({ url }), 400)
@@ -61,7 +61,7 @@ for (const [name, look] of Object.entries(looks)) {
     assert.equal(outside.asked.length, before)
   })
 
-  test(`${name}: branches and paths that are options or lead out are refused`, async () => {
+  test(`${name}: branches and paths that are options or leave the repository are refused`, async () => {
     for (const change of [
       { branch: '--output=/tmp/x' },
       { branch: '-x' },
@@ -76,7 +76,7 @@ for (const [name, look] of Object.entries(looks)) {
     }
   })
 
-  test(`${name}: a foreign git token is not found, and one of another host is not used`, async () => {
+  test(`${name}: a token of another organization is not found, and one for another host is not used`, async () => {
     assertError(await look({ url: hello, git_token_id: b.objects.gitTokenId }), 404)
     assertError(await look({ url: hello, git_token_id: a.objects.gitTokenId }), 400)
   })
@@ -92,7 +92,7 @@ test('paths of files stay inside the repository', async () => {
   }
 })
 
-test('commits to begin with are ids, not options or names', async () => {
+test('a start commit is an id, not an option or a name', async () => {
   const path = `/application/${a.objects.applicationId}/commit`
   for (const id of ['--output=/tmp/x', 'HEAD', 'main', '-1', '..', '0190a000-0000-7000-8000-00000000abcd']) {
     for (const name of ['startId', 'gitCommitId']) {
@@ -107,7 +107,7 @@ test('a registry in a private network is neither stored nor asked', async () => 
   assertError(await post(`${organization}/containerRegistry`, body), 400)
   const chart = { ...body, kind: 'HTTPS', skip_tls_verification: true }
   assertError(await post(`${organization}/helmRepository`, chart), 400)
-  // One that was stored while the network was still listed.
+  // Stored while the network was still allowed.
   const { containerRegistryId, helmRepositoryId } = a.objects.more
   await platform.database`update container_registry set url = ${outside.origin} where id = ${containerRegistryId ?? ''}`
   await platform.database`update helm_repository set url = ${outside.origin} where id = ${helmRepositoryId ?? ''}`
@@ -123,7 +123,7 @@ test('a registry in a private network is neither stored nor asked', async () => 
   assert.equal(outside.asked.length, before)
 })
 
-test('foreign registries are not found, in paths and in bodies', async () => {
+test('registries of another organization are not found in paths and bodies', async () => {
   const { containerRegistryId, helmRepositoryId } = b.objects.more
   const image = { registry_id: containerRegistryId, image_name: 'team/shop', tag: '1.1' }
   assertError(await post(`${environment}/checkContainerImage`, image), 404)
@@ -131,7 +131,7 @@ test('foreign registries are not found, in paths and in bodies', async () => {
   assertError(await post(`${environment}/helmDefaultValues`, { source: { helm_repository } }), 404)
 })
 
-test('what is asked with stored secrets is for those who may write', async () => {
+test('requests with stored secrets need WRITE', async () => {
   const { containerRegistryId, helmRepositoryId } = a.objects.more
   for (const path of [
     `${organization}/containerRegistry/${containerRegistryId}/images`,

@@ -3,16 +3,14 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/**
- * Group I, with workers that work: concurrent requests, deletions, and what an engine gets to see.
- */
+/** Group I with running workers: concurrent requests, deletions, and what an engine receives. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 await platform.addRepository(a)
 const token = a.tokens.ADMIN
 
 const atRest = (environmentId: string) =>
-  until('nothing is under way', async () => {
+  until('no request is in progress', async () => {
     const rows = await database`
       select from deployment_request where environment_id = ${environmentId} and finished_at is null`
     return rows.length === 0
@@ -22,7 +20,7 @@ const replicasOf = async (service: string) => {
   return observation.state === 'absent' ? [] : observation.replicas
 }
 
-test('I1 fifty parallel deploys of two callers run one after the other, and one version is left', async () => {
+test('I1 fifty parallel deploys of two callers run one after the other and leave one version', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   let most = 0
   let isOver = false
@@ -53,7 +51,7 @@ test('I1 fifty parallel deploys of two callers run one after the other, and one 
   assert.equal((await replicasOf(applicationId))[0]?.release, service?.release_id)
 })
 
-test('I5 what is being deleted cannot be deployed, and what is deleted is unknown', async () => {
+test('I5 a service that is being deleted cannot be deployed, and a deleted one is unknown', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   await call(token, 'POST', `${path}/deploy`, {})
@@ -78,7 +76,7 @@ test('I5 what is being deleted cannot be deployed, and what is deleted is unknow
 })
 
 const names = ['-a', '../x', 'a;touch x', 'a b', '$(id)', '"quoted"', 'x'.repeat(63), '日本語', '💥', '--privileged']
-test('I22 a name is shown as it is, and the engine gets to see ids alone', async () => {
+test('I22 a name is shown unchanged, and the engine receives only ids', async () => {
   const { environmentId } = await platform.addObjects(a)
   for (const name of names) {
     const body = {
@@ -103,7 +101,7 @@ test('I22 a name is shown as it is, and the engine gets to see ids alone', async
   for (const { host } of routes) assert.match(host, /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.localhost$/)
 })
 
-test('I23 arguments and entry point reach the engine as a list, and nothing else does', async () => {
+test('I23 arguments and entry point reach the engine as a list, and other fields do not', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const args = ['--privileged', ';touch x', '$HOME', '`id`', '', 'a b']
   const extra = {
@@ -141,7 +139,7 @@ test('I23 arguments and entry point reach the engine as a list, and nothing else
   )
 })
 
-test('I24 volumes stay where they are and only grow', async () => {
+test('I24 volumes keep their place and only grow', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const storage = (...changes: object[]) =>
@@ -153,7 +151,7 @@ test('I24 volumes stay where they are and only grow', async () => {
   }
   assert.equal((await storage({}, {})).status, 400)
   const id = Object((await storage({ driver_opts: { type: 'none', o: 'bind' } })).body).storage[0].id
-  assert.equal((await storage({ size: 1 })).status, 200, 'nothing is there yet that could be lost')
+  assert.equal((await storage({ size: 1 })).status, 200, 'the volume does not exist yet')
   assert.equal((await storage({ size: 2 })).status, 200)
   await call(token, 'POST', `${path}/deploy`, {})
   await atRest(environmentId)

@@ -9,20 +9,18 @@ import { addPerson, tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * Every id that an operation is given beside its target, in the path, the query or the body, and
- * what protects the object that it names:
- * - `part`: only a part of the target, or of the target's environment, is accepted; the same part
- *   of another environment is unknown.
- * - `organization`: the object belongs to the organization as a whole; that of another organization
- *   is unknown.
- * - `place`: the caller needs a permission where that object is; one who has everything on the
- *   target alone is refused.
- * - `own`: the id is made or kept by the caller for entries of the body; it names nothing that
- *   exists elsewhere.
- * - `filter`: it narrows a list, and what the caller may not see stays out of it: one of elsewhere
- *   is answered as an unknown one.
- * - `refused`: the operation does not accept it. A new reference without a row fails the first
- *   test.
+ * Every id that an operation accepts besides its target, in the path, the query or the body, and
+ * the rule that protects the named object:
+ * - `part`: it must be a part of the target or of the target's environment. The same part of
+ *   another environment is unknown.
+ * - `organization`: it must belong to the organization. One of another organization is unknown.
+ * - `place`: the caller needs a permission on the object. All permissions on the target are not
+ *   enough.
+ * - `own`: the caller makes or keeps the id for entries of the body. It names nothing elsewhere.
+ * - `filter`: it narrows a list to objects that the caller may see. One of another organization is
+ *   answered like an unknown one.
+ * - `refused`: the operation does not accept it.
+ * A new reference without a rule fails the first test.
  */
 const rules: Readonly<Record<string, 'part' | 'organization' | 'place' | 'own' | 'filter' | 'refused'>> = {
   annotationsGroupId: 'organization',
@@ -71,7 +69,7 @@ const rules: Readonly<Record<string, 'part' | 'organization' | 'place' | 'own' |
   'body.cloud_provider_credentials.credentials.id': 'organization',
   'body.cluster': 'place',
   'body.cluster_id': 'place',
-  // The rule is about environments that others make; making one looks at the cluster again.
+  // The rule applies to environments that others create, and creating one checks the cluster again.
   'createDeploymentRule body.cluster_id': 'organization',
   'editProjectDeployemtnRule body.cluster_id': 'organization',
   'body.cluster_permissions[].cluster_id': 'organization',
@@ -125,7 +123,7 @@ function* idsIn(schema: Schema, path: readonly (string | number)[] = []): Genera
 const nameOf = (path: readonly (string | number)[]): string =>
   path.map((part, index) => (part === 0 ? '[]' : `${index === 0 ? '' : '.'}${part}`)).join('')
 
-/** Every reference of an operation beside its target. */
+/** Lists all references of an operation except its target. */
 function referencesOf(operation: Operation): Reference[] {
   const others = pathParameters(operation.path).slice(operation.target === 'caller' ? 0 : 1)
   const parts = [
@@ -150,20 +148,20 @@ const all = operations
     }),
   )
 
-test('every reference beside a target has its rule, and no rule is left over', () => {
+test('every reference beside a target has a rule, and every rule is used', () => {
   const found = new Set(all.map(({ row }) => row))
   assert.deepEqual([...found].filter((name) => !(name in rules)).sort(), [])
   assert.deepEqual(Object.keys(rules).filter((name) => !found.has(name)), [])
 }) // biome-ignore format: one line
 
-/** Fills in what stands between the body and the reference. */
+/** Sets the reference in the body and creates the objects around it. */
 function withValue(value: unknown, [first, ...rest]: readonly (string | number)[], given: unknown): unknown {
   if (first === undefined) return given
   const inner = withValue(Array.isArray(value) ? value[0] : Object(value)[first], rest, given)
   return typeof first === 'number' ? [inner] : { ...Object(value), [first]: inner }
 }
 
-/** The id of a reference, among the objects of somebody. */
+/** Returns the id of a reference among these objects. */
 function idFor({ name, operation, reference }: (typeof all)[number], objects: Objects): string {
   const { more } = objects
   if (reference.in === 'path') {
@@ -198,7 +196,7 @@ function idFor({ name, operation, reference }: (typeof all)[number], objects: Ob
     },
   }
   const id = known[last === 'id' ? parent : last]
-  assert.ok(id, `${name}: the test knows no ${reference.name}`)
+  assert.ok(id, `${name}: the test has no object for ${reference.name}`)
   return id
 }
 
@@ -209,7 +207,7 @@ for (const tenant of [a, b]) {
   const member = { organizationId: tenant.organizationId, role: 'VIEWER' as const }
   people.set(tenant.objects, (await addPerson(platform.database, { email: `${newId()}@a.example`, member })).id)
 }
-/** Of the same organization, in another project. */
+/** Objects of the same organization in another project. */
 const sibling = await platform.addObjects(a)
 
 /** The valid fields around a reference, so that only its id is wrong. */
@@ -224,7 +222,7 @@ const around = (name: string): Readonly<Record<string, object>> => ({
   role_id: name === 'editOrganizationMemberRole' ? { user_id: people.get(a.objects) } : {},
 })
 
-/** A good request with another id in the place of the reference. */
+/** Sends a valid request with another id in place of the reference. */
 async function ask(token: string, one: (typeof all)[number], id: string) {
   const { name, operation, reference } = one
   const good = goodRequest(name, a.objects)
@@ -256,7 +254,7 @@ async function managerOfProject(): Promise<string> {
 }
 const manager = await managerOfProject()
 await goodRequest('createContainer').prepare?.(platform, a.objects)
-/** A cluster whose provider the good request may name. */
+/** A cluster whose provider the valid request may name. */
 const recorded = await goodRequest('editCluster').prepare?.(platform, a.objects)
 
 for (const one of all) {
@@ -281,7 +279,7 @@ for (const one of all) {
     })
   }
   if (rule === 'filter') {
-    test(`${title} of elsewhere is answered as an unknown one`, async () => {
+    test(`${title} of another organization is answered like an unknown one`, async () => {
       const [foreign, unknown] = [
         await ask(a.tokens.ADMIN, one, idFor(one, b.objects)),
         await ask(a.tokens.ADMIN, one, newId()),

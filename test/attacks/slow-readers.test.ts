@@ -13,15 +13,15 @@ import { openSocket } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
 /**
- * L7: what waits for clients that do not read. Over a unix socket, of which the kernel takes some
- * hundred kilobytes only; of TCP it takes megabytes.
+ * L7: output queued for clients that do not read. The test uses a unix socket, because the kernel
+ * buffers only some hundred kilobytes there and megabytes for TCP.
  */
 const readers = 200
-/** 256 KiB, and what was being written when they were full. */
+/** 256 KiB, and the chunk that was being written when they were full. */
 const mostBytes = 256 * 1024 + 16 * 1024
-/** The bytes that the server may keep for all of them. */
+/** The bytes that the server may hold for all clients. */
 const mostKept = readers * mostBytes
-/** The size of the process may grow by as much again, for garbage. */
+/** The process may grow by as much again, for garbage. */
 const mostGrowth = 2 * mostKept
 
 const platform = await createPlatform(
@@ -39,8 +39,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 /**
- * Bytes that are in use, in objects and buffers: the size of the process would count garbage as
- * well.
+ * Returns the bytes in use by objects and buffers. The size of the process would include garbage.
  */
 function usedBytes(): number {
   collectGarbage()
@@ -66,7 +65,7 @@ async function follow(): Promise<Socket> {
   return socket
 }
 
-test('two hundred clients that do not read are cut off with little kept for each; one that reads is told everything', async () => {
+test('two hundred clients that do not read are cut off with little memory each, and one that reads gets everything', async () => {
   const [reader, ...slow] = await Promise.all(Array.from({ length: readers + 1 }, follow))
   assert.ok(reader)
   let text = ''
@@ -86,14 +85,14 @@ test('two hundred clients that do not read are cut off with little kept for each
       look()
       return (text.match(new RegExp(`"round":${round}\\D`, 'g')) ?? []).length === 50
     }
-    await until(`the reader is told of round ${round}`, isTold, { everyMs: 2 })
+    await until(`the reader has the events of round ${round}`, isTold, { everyMs: 2 })
     used = Math.max(used, usedBytes())
   }
   await until('the others are cut off', () => ends.size === 1)
-  assert.ok(longest > 0, 'nothing waited for anybody')
-  assert.ok(longest <= mostBytes, `${longest} bytes waited for one client`)
+  assert.ok(longest > 0, 'no output was queued')
+  assert.ok(longest <= mostBytes, `${longest} bytes were queued for one client`)
   assert.ok(used - before < mostKept, `${used - before} bytes more`)
-  // What the kernel has taken comes, and then the end.
+  // First comes what the kernel has buffered, then the end.
   for (const socket of slow) {
     socket.resume()
     if (!socket.closed) await once(socket, 'close')
@@ -101,8 +100,8 @@ test('two hundred clients that do not read are cut off with little kept for each
   reader.destroy()
 })
 
-test('a WebSocket that does not read is sent no more than fits, and goes on where it was once it reads', async () => {
-  await until('the connections before are over', () => ends.size === 0)
+test('a WebSocket that does not read gets a bounded amount and continues where it was once it reads', async () => {
+  await until('the previous connections have ended', () => ends.size === 0)
   const { environmentId, projectId, applicationId } = a.objects
   const query = new URLSearchParams({
     organization: a.organizationId,
@@ -123,11 +122,11 @@ test('a WebSocket that does not read is sent no more than fits, and goes on wher
   }))
   await rooms.lines.append(`service/${applicationId}`, lines)
   const isFull = ({ writableLength }: Socket): boolean => writableLength > 256 * 1024
-  await until('all are full', () => ends.size === 10 && [...ends].every(isFull))
-  // Everything that the server had to do meanwhile is done: more lines change nothing.
+  await until('all queues are full', () => ends.size === 10 && [...ends].every(isFull))
+  // The server has nothing left to do, so more lines must not change anything.
   await rooms.lines.append(`service/${applicationId}`, [{ ...lines[0], text: 'the last one' }])
   await new Promise(setImmediate)
-  assert.ok(longestQueue() <= mostBytes, `${longestQueue()} bytes waited for one client`)
+  assert.ok(longestQueue() <= mostBytes, `${longestQueue()} bytes were queued for one client`)
   assert.ok(process.memoryUsage().rss - before < mostGrowth)
   for (const { socket } of clients) socket.resume()
   for (const { messages, socket } of clients) {
@@ -140,8 +139,8 @@ test('a WebSocket that does not read is sent no more than fits, and goes on wher
   }
 })
 
-test('a WebSocket that sends pings and does not read is cut off before many pongs wait', async () => {
-  await until('the connections before are over', () => ends.size === 0)
+test('a WebSocket that sends pings and does not read is cut off before many pongs are queued', async () => {
+  await until('the previous connections have ended', () => ends.size === 0)
   const query = new URLSearchParams({ organization: a.organizationId, cluster: a.clusterId })
   const { socket } = openSocket(`ws+unix:${path}:`, `/cluster/nodes?${query}`, { token: a.tokens.READ })
   await once(socket, 'open')
@@ -150,7 +149,7 @@ test('a WebSocket that sends pings and does not read is cut off before many pong
   await until('the server has cut it off', async () => {
     for (let sent = 0; sent < 1_000; sent++) socket.ping(payload, true, () => {})
     await new Promise(setImmediate)
-    assert.ok(longestQueue() <= mostBytes, `${longestQueue()} bytes of pongs waited`)
+    assert.ok(longestQueue() <= mostBytes, `${longestQueue()} bytes of pongs were queued`)
     return ends.size === 0
   })
   socket.terminate()

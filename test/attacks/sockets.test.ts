@@ -6,7 +6,7 @@ import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 import { until } from '../support/until.ts'
 
-/** Group E again, as bytes over a connection: what no well-behaved client sends. */
+/** Group E over a raw connection: bytes that no well-behaved client sends. */
 const platform = await createPlatform({ after })
 const { a } = platform
 const origin = await platform.listen()
@@ -15,7 +15,7 @@ const projects = `/organization/${a.organizationId}/project`
 const post = (body: string, ...headers: string[]): string =>
   rawRequest(`POST ${projects}`, [token, 'Content-Type: application/json', ...headers], body)
 
-/** The server still answers, and nothing was written. */
+/** Asserts that the server still answers and nothing was written. */
 async function assertUnharmed(before: Awaited<ReturnType<typeof platform.fingerprint>>): Promise<void> {
   const { statuses } = await sendRaw(origin, rawRequest('GET /health/live'), { answers: 1 })
   assert.deepEqual(statuses, [200])
@@ -52,7 +52,7 @@ const ambiguous: Record<string, string> = {
   'no HTTP at all': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
 }
 for (const [what, bytes] of Object.entries(ambiguous)) {
-  test(`E26 ${what}: 400, the connection ends, and nothing behind it is read`, async () => {
+  test(`E26 ${what}: 400, the connection ends, and no later bytes are parsed`, async () => {
     const before = await platform.fingerprint()
     const { statuses, isClosed, text } = await sendRaw(origin, bytes)
     assert.deepEqual(statuses, [400], text)
@@ -62,7 +62,7 @@ for (const [what, bytes] of Object.entries(ambiguous)) {
   })
 }
 
-test('E26 an upgrade to another protocol is not taken up', async () => {
+test('E26 an upgrade to another protocol is not accepted', async () => {
   const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']
   const { statuses } = await sendRaw(origin, rawRequest(`GET ${projects}`, [token, ...h2c]), { answers: 1 })
   assert.deepEqual(statuses, [200])
@@ -89,7 +89,7 @@ for (const [what, [bytes, status]] of Object.entries(hosts)) {
   })
 }
 
-test('E27 what a client says of the way it came is not believed', async () => {
+test('E27 forwarding headers of an untrusted client are ignored', async () => {
   const claims = ['X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https', 'Forwarded: host=evil.example']
   const links = rawRequest(`GET /application/${a.objects.applicationId}/link`, [token, ...claims])
   const { text } = await sendRaw(origin, links, { answers: 1 })
@@ -111,7 +111,7 @@ test('E29 a thousand requests over one connection are answered in order', async 
   assert.equal(statuses.length, count)
 })
 
-test('E25 headers that do not come, and connections that say nothing, are ended', () => {
+test('E25 incomplete headers and silent connections are ended', () => {
   const { server } = platform.app
   assert.ok(server.headersTimeout > 0 && server.headersTimeout <= 10_000)
   assert.ok(server.requestTimeout > 0)

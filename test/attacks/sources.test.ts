@@ -7,8 +7,8 @@ import { tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * The source of an action needs rights of its own: VIEWER of PRODUCTION and MANAGER of DEVELOPMENT
- * may not copy.
+ * The source of an action needs its own rights. A VIEWER of PRODUCTION who is MANAGER of
+ * DEVELOPMENT must not copy.
  */
 const platform = await createPlatform({ after })
 const { a, call, database, rooms } = platform
@@ -43,8 +43,8 @@ for (const with_data of [false, true]) {
     assert.deepEqual(await platform.fingerprint(), before)
     const copy = await call(manager, 'POST', path, body)
     assert.equal(copy.status, 202, copy.text)
-    // A copy that DEVELOPMENT may read would bring the repositories of its services within reach of
-    // the tests below.
+    // A copy in DEVELOPMENT would make the repositories of its services readable in the tests
+    // below.
     await database`delete from environment where id = ${Object(copy.body).id}`
   })
 }
@@ -82,7 +82,7 @@ test('an alias or an override does not carry a variable from one environment int
 
 const hello = { url: 'http://localhost:3000/git/hello.git' }
 /**
- * Every operation whose good request names a repository; those on an environment are asked of the
+ * Every operation whose valid request names a repository. Operations on an environment use the
  * caller's own one.
  */
 const naming = operations.filter(([name]) => JSON.stringify(goodRequest(name, source)).includes('git_repository'))
@@ -92,7 +92,7 @@ test('operations that name a repository are found', () => assert.ok(naming.lengt
 for (const [name, operation] of naming.filter(
   ([, { target }]) => target === 'environment' || target === 'organization',
 )) {
-  test(`${name}: a repository that only environments out of reach use is named by nobody else`, async () => {
+  test(`${name}: a repository used only in unreadable environments cannot be named`, async () => {
     const path = pathOf(operation, idsOf(operation, { ...source, environmentId: mine }))
     const text = JSON.stringify(goodRequest(name, source).body).replaceAll(/git\/\w+\.git/g, 'git/hello.git')
     const blind = await tokenWith({ DEVELOPMENT: 'MANAGER' })
@@ -102,12 +102,13 @@ for (const [name, operation] of naming.filter(
     assert.match(Object(answer.body).message, /hello/)
     assert.deepEqual(await platform.fingerprint(), before)
     assert.notEqual((await call(viewer, operation.method, path, text)).status, 403)
-    // The viewer's service uses the repository in an environment of the other caller.
+    // The viewer's service would use the repository in an environment that the next caller can
+    // read.
     await database`delete from service where environment_id = ${mine}`
   })
 }
 
-test('a service is not changed to a repository that is out of reach', async () => {
+test('a service is not changed to an unreadable repository', async () => {
   const blind = await tokenWith({ DEVELOPMENT: 'MANAGER' })
   const other = { url: 'http://localhost:3000/git/other.git' }
   const path = `/environment/${mine}/application`

@@ -3,7 +3,10 @@ import { after, test } from 'node:test'
 import { addPerson, signIn } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** A credential has one spelling: what decodes to the same bytes is not the same credential. */
+/**
+ * A credential has one spelling. Another text that decodes to the same bytes is not the same
+ * credential.
+ */
 const platform = await createPlatform({ after })
 const { a, call, database, rooms } = platform
 const { id } = await addPerson(database, {
@@ -13,7 +16,7 @@ const { id } = await addPerson(database, {
 const status = async (token: string) => (await call(token, 'GET', `/organization/${a.organizationId}`)).status
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-/** Other texts that Node's decoder reads as the same bytes. */
+/** Returns other texts that Node's decoder reads as the same bytes. */
 function others(part: string): string[] {
   const bits = (4 - (part.length % 4)) % 4
   const last = alphabet.indexOf(part.at(-1) ?? '')
@@ -26,7 +29,7 @@ function others(part: string): string[] {
   ]
 }
 
-test('a JWT is valid in its own spelling alone, in each of its parts', async () => {
+test('a JWT is valid only in its own spelling, in each of its parts', async () => {
   const token = await signIn(platform, id)
   assert.equal(await status(token), 200)
   const parts = token.split('.')
@@ -44,14 +47,14 @@ test('a JWT is valid in its own spelling alone, in each of its parts', async () 
   assert.equal(await status(token), 200)
 })
 
-test('an API token is valid in its own spelling alone', async () => {
+test('an API token is valid only in its own spelling', async () => {
   const token = a.tokens.READ
   for (const text of [`${token}=`, `${token}==`, token.toLowerCase(), `${token}.`, `%${token}`]) {
     assert.equal(await status(text), 401, text)
   }
 })
 
-test('a link of an invitation is valid in its own spelling alone', async () => {
+test('a link of an invitation is valid only in its own spelling', async () => {
   const inviter = { id: a.organizationId, kind: 'token', name: 'test', accountId: undefined } as const
   const rights = { permissions: ['ADMIN'] } as const
   const caller = { ...inviter, ...rights, rights, organizationId: a.organizationId }
@@ -62,7 +65,7 @@ test('a link of an invitation is valid in its own spelling alone', async () => {
   for (const other of others(proof)) assert.equal(await rooms.invitations.open(`${invited}.${other}`), undefined, other)
 })
 
-test('the password of the git host is read in one spelling of its header alone', async () => {
+test('the password of the git host is valid only in one spelling of its header', async () => {
   const get = (encoded: string) =>
     call(undefined, 'GET', '/git/nothing.git/info/refs?service=git-upload-pack', undefined, {
       authorization: `Basic ${encoded}`,

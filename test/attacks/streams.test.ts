@@ -40,13 +40,13 @@ await engine.start(
   { signal: AbortSignal.timeout(60_000), output: silent },
 )
 
-test('L4: events need a token in the header; in the address it is none', async () => {
+test('L4: events need a token in the header, not in the address', async () => {
   assert.equal((await openEvents(origin, path)).status, 401)
   assert.equal((await openEvents(origin, `${path}?token=${a.tokens.ADMIN}`)).status, 401)
   assert.equal((await openEvents(origin, path, { authorization: `Bearer ${b.tokens.ADMIN}` })).status, 404)
 })
 
-test('D15, L3: a client is told of its own organization alone, and nothing in a name becomes an event', async () => {
+test('D15, L3: a client gets only events of its own organization, and no name can forge an event', async () => {
   const { token } = await mint()
   const client = await follow(token)
   await eventOf(client, 'ready')
@@ -66,7 +66,7 @@ test('D15, L3: a client is told of its own organization alone, and nothing in a 
   client.close()
 })
 
-test('a client that comes back is told what it missed, once and in order', async () => {
+test('a client that reconnects gets the missed events once and in order', async () => {
   const { token } = await mint()
   const first = await follow(token)
   const { id } = await eventOf(first, 'ready')
@@ -88,7 +88,7 @@ test('a client that comes back is told what it missed, once and in order', async
   second.close()
 })
 
-test('a client that was away too long, or names an id that never was, is told to read everything again', async () => {
+test('a client with an unknown or too old event id must read everything again', async () => {
   const { token } = await mint()
   for (const id of ['999999999', 'abc', '-1', '1'.repeat(40)]) {
     const client = await follow(token, { 'last-event-id': id })
@@ -99,7 +99,7 @@ test('a client that was away too long, or names an id that never was, is told to
   }
 })
 
-test('L6: a revoked token, and one that expired, end what it has open within five seconds', async () => {
+test('L6: a revoked or expired token loses its open streams within five seconds', async () => {
   const [revoked, expired] = await Promise.all([mint('WRITE'), mint('WRITE')])
   const events = await follow(revoked.token)
   const logs = openSocket(origin, `/service/logs?${named(a)}`, { token: revoked.token })
@@ -111,7 +111,7 @@ test('L6: a revoked token, and one that expired, end what it has open within fiv
   await database`update api_token set expires_at = now() where id = ${expired.id}`
   await eventOf(events, 'end')
   await until('the end of the events', () => events.isOver())
-  assert.ok(events.isWhole(), 'the events were cut off')
+  assert.ok(events.isWhole(), 'the events have no regular end')
   for (const { ended } of [logs, shell]) {
     const { code, reason } = await ended
     assert.deepEqual([code, /expired or revoked/.test(reason)], [1008, true])
@@ -119,7 +119,7 @@ test('L6: a revoked token, and one that expired, end what it has open within fiv
   assert.ok(now() - began < 5_000, `${now() - began} ms`)
 })
 
-test('L6, L10: what is deleted ends the streams about it', async () => {
+test('L6, L10: the deletion of an object ends its streams', async () => {
   const { token } = await mint()
   const { applicationId } = await platform.addObjects(a)
   const [row] = await database<{ environment_id: string; project_id: string }[]>`
@@ -137,7 +137,7 @@ test('L6, L10: what is deleted ends the streams about it', async () => {
   assert.ok(now() - began < 5_000, `${now() - began} ms`)
 })
 
-test('L8: 429 beyond the streams that a token may have, until one is closed', async () => {
+test('L8: a token gets 429 beyond its streams until one is closed', async () => {
   const { token } = await mint()
   const clients = await Promise.all(Array.from({ length: 5 }, () => follow(token)))
   assert.equal((await follow(token)).status, 429)
@@ -147,14 +147,14 @@ test('L8: 429 beyond the streams that a token may have, until one is closed', as
     const client = await follow(token)
     return client.status === 200 && client
   })
-  // Of all tokens together the organization may have a few more.
+  // The organization may have a few more streams over all its tokens.
   const { token: second } = await mint()
   const more = await Promise.all(Array.from({ length: 5 }, () => follow(second)))
   assert.deepEqual(more.map(({ status }) => status).toSorted(), [200, 200, 200, 429, 429])
   for (const client of [...clients, again, ...more]) client.close()
 })
 
-test('L7: a client that does not read is cut off, and the server keeps little for it', async () => {
+test('L7: a client that does not read is cut off, and the server holds little memory for it', async () => {
   const { token } = await mint()
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
@@ -165,7 +165,8 @@ test('L7: a client that does not read is cut off, and the server keeps little fo
   socket.once('close', () => {
     isClosed = true
   })
-  // All places of the token are taken: another one tells that the server has let go of the first.
+  // All slots of the token are taken. A free slot means that the server has dropped the first
+  // client.
   const others = Array.from({ length: 4 }, () => openSocket(origin, `/cluster/nodes?${named(a)}`, { token }))
   await Promise.all(others.map(({ socket: other }) => once(other, 'open')))
   const hasPlace = async (): Promise<boolean> => {
@@ -173,22 +174,22 @@ test('L7: a client that does not read is cut off, and the server keeps little fo
     client.close()
     return client.status === 200
   }
-  await until('the first has its place', async () => !(await hasPlace()))
-  // Some megabytes: more than the kernel takes for a client that does not read.
+  await until('the first client has its slot', async () => !(await hasPlace()))
+  // Some megabytes: more than the kernel buffers for a client that does not read.
   for (let round = 0; round < 40; round++) {
     await database`
       insert into state_change (organization_id, project_id, mode, type, data)
       select ${a.organizationId}, ${a.objects.projectId}, 'DEVELOPMENT', 'service.state',
         jsonb_build_object('state', repeat('x', 1000)) from generate_series(1, 250)`
   }
-  await until('the server has let go of it', hasPlace)
-  // What the kernel has taken comes, and then the end.
+  await until('the server has dropped it', hasPlace)
+  // First comes what the kernel has buffered, then the end.
   socket.resume()
   await until('the end', () => isClosed)
   for (const { socket: other } of others) other.close()
 })
 
-test('L9, L11: names and commands reach the engine as what they are, or not at all', async () => {
+test('L9, L11: names and commands reach the engine unchanged or not at all', async () => {
   const { token } = await mint('WRITE')
   for (const name of ['$(id)', '*', '../x', 'a b', '-x']) {
     const { code } = await openSocket(origin, shellQuery({ pod_name: name }), { token }).ended
@@ -215,7 +216,7 @@ test('L9, L11: names and commands reach the engine as what they are, or not at a
   assert.ok(rows.length > 0 && rows.every(({ change }) => !change.includes('$(id)')))
 })
 
-test('when the server stops, clients are told to come back', async (t) => {
+test('a server that stops tells its clients to reconnect', async (t) => {
   const own = await createPlatform(t)
   const at = await own.listen()
   const token = own.a.tokens.READ
@@ -230,9 +231,8 @@ test('when the server stops, clients are told to come back', async (t) => {
   await own.stop()
   assert.equal((await socket.ended).code, 1011)
   await until('the end of the events', () => events.isOver())
-  // The end of an answer is what clients come back after the pause that they were told of at its
-  // beginning.
-  assert.ok(events.isWhole(), 'the events were cut off')
+  // After a regular end clients reconnect after the pause that the stream named at its start.
+  assert.ok(events.isWhole(), 'the events have no regular end')
   assert.match(events.text(), /^retry: [1-5]\d{3}$/m)
   assert.ok(now() - began < 5_000)
 })

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { idsOf, operations, pathOf, unknownId } from '../contract/requests.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** D1, D2, D16 (each id of each operation) are in test/contract/access.test.ts. */
+/** test/contract/access.test.ts covers D1, D2, D16 (each id of each operation). */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 const admin = a.tokens.ADMIN
@@ -14,7 +14,7 @@ const more = await platform.addObjects(a)
 const idsOfB = [
   b.organizationId,
   ...Object.values(theirs).flatMap((id) => (typeof id === 'string' ? [id] : Object.values(id))),
-  // What a path may name is not always an id: regions are everybody's.
+  // Not every path parameter is an id: regions are shared by all organizations.
 ].filter((id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(String(id)))
 const rowsOfB = () => database`
   select md5(string_agg(t::text, '' order by t::text)) as digest from (
@@ -38,7 +38,7 @@ test('D3: an id of another kind is an unknown id', async () => {
   for (const path of wrong) assert.equal((await call(admin, 'GET', path)).status, 404, path)
 })
 
-test('D4: the variables and secrets of B cannot be changed or removed through any scope of A', async () => {
+test('D4: variables and secrets of B cannot be changed or removed through any scope of A', async () => {
   const before = await rowsOfB()
   for (const [scope, id] of [
     ['project', mine.projectId],
@@ -59,7 +59,7 @@ test('D4: the variables and secrets of B cannot be changed or removed through an
   assert.deepEqual([...(await rowsOfB())], [...before])
 })
 
-test('D8: parent and child must belong together, even when both are one’s own', async () => {
+test('D8: parent and child must belong together, even if both belong to the caller', async () => {
   for (const [sort, target] of [
     ['environmentVariable', more.variables.service],
     ['secret', more.secrets.service],
@@ -68,14 +68,14 @@ test('D8: parent and child must belong together, even when both are one’s own'
     assert.equal((await call(admin, 'PUT', path, { key: 'MOVED', value: 'x' })).status, 404)
     assert.equal((await call(admin, 'DELETE', path)).status, 404)
   }
-  // A variable for a secret, and the other way round.
+  // A variable in place of a secret, and the reverse.
   const crossed = [`secret/${mine.variables.service}`, `environmentVariable/${mine.secrets.service}`]
   for (const path of crossed) {
     assert.equal((await call(admin, 'DELETE', `/application/${mine.applicationId}/${path}`)).status, 404, path)
   }
 })
 
-test('D9: a cluster of B cannot be named, and is answered like one that nobody has', async () => {
+test('D9: a cluster of B is answered like an unknown one', async () => {
   const path = `/project/${mine.projectId}/environment`
   const before = await platform.fingerprint()
   for (const field of ['cluster_id', 'cluster']) {
@@ -88,7 +88,7 @@ test('D9: a cluster of B cannot be named, and is answered like one that nobody h
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('D11: a git token of B cannot be named anywhere', async () => {
+test('D11: a git token of B is answered like an unknown one everywhere', async () => {
   const url = 'https://gitlab.com/a/b.git'
   const before = await platform.fingerprint()
   const everywhere = async (git_token_id: string): Promise<string[]> => {
@@ -108,7 +108,7 @@ test('D11: a git token of B cannot be named anywhere', async () => {
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('D12: ids of B inside lists name nothing', async () => {
+test('D12: ids of B inside lists have no effect', async () => {
   const before = await rowsOfB()
   const path = `/application/${mine.applicationId}`
   for (const field of ['annotations_groups', 'labels_groups']) {
@@ -133,7 +133,7 @@ test('D12: ids of B inside lists name nothing', async () => {
   assert.notDeepEqual([...now], [...before])
 })
 
-test('D14: no list and no object of A holds anything of B, whatever is asked for', async () => {
+test('D14: no list and no object of A contains anything of B, whatever the query', async () => {
   const queries = [
     '',
     '?name=ADMIN',
@@ -154,7 +154,7 @@ test('D14: no list and no object of A holds anything of B, whatever is asked for
   }
 })
 
-test('D15: the lines of B’s services and deployments are nobody else’s', async () => {
+test('D15: nobody else gets the lines of B’s services and deployments', async () => {
   for (const path of [
     `/application/${theirs.applicationId}/log?tail=100`,
     `/environment/${theirs.environmentId}/logs`,
@@ -180,7 +180,7 @@ test('D19: a name that B uses is free in A', async () => {
   )
 })
 
-test('D22: what the server decides cannot be sent, and does not keep a body from being sent back whole', async () => {
+test('D22: fields that the server decides are ignored, so a whole record can be sent back', async () => {
   const forged = {
     id: unknownId,
     created_at: '2001-01-01T00:00:00Z',
@@ -216,7 +216,7 @@ test('D22: what the server decides cannot be sent, and does not keep a body from
   }
 })
 
-test('a kubeconfig is found by its cluster when the command line names no organization, in the own organization alone', async () => {
+test('a kubeconfig without an organization in the path is found only for a cluster of the own organization', async () => {
   const unnamed = '00000000-0000-0000-000000000000'
   const ask = (token: string, id: unknown, organization: unknown) =>
     call(token, 'GET', `/organization/${organization}/cluster/${id}/kubeconfig`)

@@ -38,13 +38,13 @@ for (const [id, cases] of Object.entries(refused)) {
   }
 }
 
-test('A4, A7: both schemes, however they are written, lead to the same token', async () => {
+test('A4, A7: both schemes, in any spelling, accept the same token', async () => {
   for (const scheme of ['Bearer', 'Token', 'token', 'BEARER', 'tOkEn']) {
     assert.equal((await ask(`${scheme} ${good}`)).status, 200, scheme)
   }
 })
 
-test('A5: two Authorization headers are refused, whichever is good', async () => {
+test('A5: two Authorization headers are refused, whichever is valid', async () => {
   for (const pair of [
     [good, 'bad'],
     ['bad', good],
@@ -56,7 +56,7 @@ test('A5: two Authorization headers are refused, whichever is good', async () =>
   }
 })
 
-test('A6: a token counts nowhere else, and is not logged', async () => {
+test('A6: a token is valid nowhere else and is not logged', async () => {
   for (const name of ['token', 'access_token', 'authorization', 'api_key']) {
     assert.equal((await call(undefined, 'GET', `${path}?${name}=${good}`)).status, 401)
   }
@@ -67,14 +67,14 @@ test('A6: a token counts nowhere else, and is not logged', async () => {
   assert.ok(platform.logged.every((line) => !line.includes(good)))
 })
 
-test('A9: a token of 16 kB ends the connection before anything is looked up', async () => {
+test('A9: a token of 16 kB ends the connection before any lookup', async () => {
   const long = rawRequest(`GET ${path}`, [`Authorization: Bearer quay_${'a'.repeat(20_000)}`])
   const { statuses, isClosed } = await sendRaw(origin, long)
   assert.deepEqual(statuses, [431])
   assert.ok(isClosed)
 })
 
-test('A10: a token is good until the database says that its time has come', async () => {
+test('A10: a token is valid until it expires by the database’s clock', async () => {
   const { id, token } = await rooms.apiTokens.create(
     a.organizationId,
     { name: 'x', permissions: ['ADMIN'] },
@@ -88,7 +88,7 @@ test('A10: a token is good until the database says that its time has come', asyn
   assert.equal((await ask(`Bearer ${token}`)).status, 401)
 })
 
-test('A11, A18: after the answer to a revocation no call that begins later succeeds', async () => {
+test('A11, A18: no call that begins after the answer to a revocation succeeds', async () => {
   const made = await call(good, 'POST', `${path}/apiToken`, { name: 'a11', scope: 'READ' })
   const { id, token } = Object(made.body)
   let isRevoked = false
@@ -109,7 +109,7 @@ test('A11, A18: after the answer to a revocation no call that begins later succe
   assert.deepEqual([...new Set(late)], [401])
 })
 
-test('A12: the tokens of a deleted organization are good for nothing', async (t) => {
+test('A12: the tokens of a deleted organization are invalid', async (t) => {
   const other = await createPlatform(t)
   await other.database`delete from environment`
   await other.database`delete from organization where id = ${other.b.organizationId}`
@@ -126,7 +126,7 @@ test('A15: a known key with a wrong secret is answered like an unknown key', asy
   assert.deepEqual(known, other)
 })
 
-test('A16: a token is told once, and never again', async () => {
+test('A16: a token is shown once', async () => {
   const made = await call(good, 'POST', `${path}/apiToken`, { name: 'a16', scope: 'READ' })
   const { id, token } = Object(made.body)
   assert.equal(made.headers['cache-control'], 'no-store')
@@ -148,7 +148,7 @@ test('A19: neither a token nor its plain digest is in the database', async () =>
   }
 })
 
-test('A20: there is no way in before somebody has a token', async () => {
+test('A20: no operation gives access before the first token exists', async () => {
   for (const operation of ['/setup', '/bootstrap', '/restore', '/login', '/admin', '/register', '/api/setup']) {
     for (const method of ['GET', 'POST']) assert.equal((await call(undefined, method, operation)).status, 404)
   }

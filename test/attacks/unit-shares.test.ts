@@ -3,10 +3,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-/**
- * Changes hold a connection for as long as they take. No organization may hold all of them,
- * whatever it asks.
- */
+/** A change holds a connection until it ends. No organization may hold all connections. */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 
@@ -21,7 +18,7 @@ test('dry runs of an organization that wait for a lock leave connections to anot
   await locked.promise
   const path = `/application/${applicationId}?dry_run=true`
   const dryRuns = Array.from({ length: 12 }, () => call(a.tokens.WRITE, 'PUT', path, { cpu: 250 }))
-  await until('dry runs hold all connections that they may have', async () => {
+  await until('dry runs hold their share of the connections', async () => {
     const rows = await database`
       select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     return rows.length >= 4

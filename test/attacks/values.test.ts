@@ -4,7 +4,7 @@ import { cpuMs } from '../../server/lib/testing-cpu.ts'
 import { canaryOf } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** Groups E and H: values that must come back as they went in, or not at all. */
+/** Groups E and H: values that must be stored unchanged or refused. */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 const token = a.tokens.ADMIN
@@ -15,7 +15,7 @@ let made = 0
 const addVariable = (value: unknown, path = variables, more: object = {}) =>
   call(token, 'POST', path, { key: `KEY_${made++}`, value, ...more })
 
-test('H2 a variable has a value', async () => {
+test('H2 a variable requires a value', async () => {
   for (const body of [{ key: 'H2' }, { key: 'H2', value: null }]) {
     for (const path of [variables, secrets]) assert.equal((await call(token, 'POST', path, body)).status, 400)
   }
@@ -33,7 +33,7 @@ const exact = {
   'the largest allowed': 'x'.repeat(128_000),
 }
 for (const [what, value] of Object.entries(exact)) {
-  test(`H4 a value with ${what} comes back byte by byte`, async () => {
+  test(`H4 a value with ${what} is returned byte by byte`, async () => {
     const answer = await addVariable(value)
     assert.equal(answer.status, 201)
     assert.equal(Object(answer.body).value, value)
@@ -44,14 +44,14 @@ for (const [what, value] of Object.entries(exact)) {
   })
 }
 
-test('H4 a value that no process could get is refused', async () => {
+test('H4 a value that no process can receive is refused', async () => {
   for (const value of ['x'.repeat(128_001), 'é'.repeat(64_001), 'a\0b']) {
     assert.equal((await addVariable(value)).status, 400)
     assert.equal((await addVariable(value, secrets)).status, 400)
   }
 })
 
-test('H9 a key is there once at a scope, and upper and lower case are two keys', async () => {
+test('H9 a key exists once in a scope, and upper and lower case differ', async () => {
   assert.equal((await call(token, 'POST', variables, { key: 'twice', value: '1' })).status, 201)
   assert.equal((await call(token, 'POST', variables, { key: 'TWICE', value: '2' })).status, 201)
   for (const path of [variables, secrets]) {
@@ -59,7 +59,7 @@ test('H9 a key is there once at a scope, and upper and lower case are two keys',
   }
 })
 
-test('H10 of fifty who make the same key at the same time one is told that it did', async () => {
+test('H10 one of fifty concurrent requests for the same key succeeds', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
       call(token, 'POST', index % 2 === 0 ? variables : secrets, { key: 'RACE', value: `${index}` }),
@@ -69,7 +69,7 @@ test('H10 of fifty who make the same key at the same time one is told that it di
   assert.deepEqual([counts.get(201)?.length, counts.get(409)?.length], [1, 49])
 })
 
-test('H11 no answer has a place for the value of a secret', async () => {
+test('H11 no answer contains the value of a secret', async () => {
   const canary = canaryOf(a)
   const made = await addVariable(canary, secrets)
   const { id } = Object(made.body)
@@ -91,7 +91,7 @@ test('H11 no answer has a place for the value of a secret', async () => {
   assert.ok(platform.logged.every((line) => !line.includes(canary)))
 })
 
-test('H11 a secret that is a file answers its path and no value, by every way', async () => {
+test('H11 no answer for a secret file contains its value, only its path', async () => {
   const canary = canaryOf(a)
   const mount_path = '/etc/secrets/file'
   const made = await call(token, 'POST', secrets, { key: 'HIDDEN_FILE', value: canary, mount_path })
@@ -123,7 +123,7 @@ test('H15 E10 keys that are members of every object are plain data', async () =>
   assert.equal(typeof {}.toString, 'function')
 })
 
-test('E34 H18 a description has 255 characters, however many bytes they take; null clears, absent leaves', async () => {
+test('E34 H18 a description has at most 255 characters of any size; null clears it, absence keeps it', async () => {
   const good = '💥'.repeat(255)
   const made = await addVariable('x', variables, { description: good })
   assert.equal(Object(made.body).description, good)
@@ -134,7 +134,7 @@ test('E34 H18 a description has 255 characters, however many bytes they take; nu
   assert.equal(Object((await call(token, 'PUT', path, { key, description: null })).body).description, '')
 })
 
-test('E35 only days and times that exist are taken', async () => {
+test('E35 only valid dates and times are accepted', async () => {
   const path = `/organization/${a.organizationId}/apiToken`
   const expire = (expires_at: string) => call(token, 'POST', path, { name: `e35 ${made++}`, expires_at })
   for (const text of [
@@ -156,13 +156,13 @@ test('E35 only days and times that exist are taken', async () => {
   assert.equal((await expire('2020-01-01T00:00:00Z')).status, 400)
 })
 
-test('E36 enumerations are what they are, letter by letter', async () => {
+test('E36 enumerations must match exactly', async () => {
   for (const mode of ['production', 'PRODUCTION ', ' PRODUCTION', 'PROD', '', 'PRODUCTION\n']) {
     assert.equal((await call(token, 'PUT', `/environment/${a.objects.environmentId}`, { mode })).status, 400, mode)
   }
 })
 
-test('E19 members that nobody knows are dropped, inside lists too', async () => {
+test('E19 unknown fields are dropped, also inside lists', async () => {
   const port = { internal_port: 8081, publicly_accessible: false, protocol: 'HTTP', surprise: 1 }
   const answer = await call(token, 'PUT', application, { ports: [port], surprise: { deep: [1] } })
   assert.equal(answer.status, 200, answer.text)
@@ -170,7 +170,7 @@ test('E19 members that nobody knows are dropped, inside lists too', async () => 
   assert.ok(!JSON.stringify(rows).includes('surprise'))
 })
 
-test('E20 long lists are refused before their members are looked at', async () => {
+test('E20 long lists are refused before their members are checked', async () => {
   const lists: [string, string, object][] = [
     ['PUT', application, { arguments: Array(40_000).fill('a') }],
     [
@@ -196,7 +196,7 @@ const hostile = [
   `${'a@'.repeat(25_000)}`,
   `${'-'.repeat(50_000)}x`,
 ]
-test('E30 no field takes long over a hostile text', async () => {
+test('E30 no field takes long over a hostile string', async () => {
   const requests: [string, string, (text: string) => object][] = [
     ['POST', variables, (key) => ({ key, value: 'x' })],
     ['POST', variables, (mount_path) => ({ key: 'E30', value: 'x', mount_path })],
@@ -220,7 +220,7 @@ test('E30 no field takes long over a hostile text', async () => {
   }
 })
 
-test('E31 SQL in a text stays a text', async () => {
+test('E31 SQL in a string has no effect', async () => {
   const payloads = [
     "'",
     "''",

@@ -7,8 +7,8 @@ import { canaryOf } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * Groups D and H: aliases, overrides, imports, and variables by their own ids. What else there is
- * of H stands in README.md.
+ * Groups D and H: aliases, overrides, imports, and variables by their own ids. README.md lists the
+ * other cases of H.
  */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
@@ -47,7 +47,7 @@ const sent = (name: string, more: object = {}) => ({
   ...more,
 })
 
-test('H1, H3: a key that could break an environment is refused wherever a key comes in', async () => {
+test('H1, H3: a key that could break an environment is refused everywhere', async () => {
   const base = mine.variables.project
   for (const key of badKeys) {
     await refuses(400, 'POST', `${application}/environmentVariable/${base}/alias`, { key })
@@ -60,7 +60,7 @@ test('H1, H3: a key that could break an environment is refused wherever a key co
   }
 })
 
-test('H2, H4, H18: an override has a value that a process can be given, and a short description', async () => {
+test('H2, H4, H18: an override needs a valid value and a short description', async () => {
   const paths = [
     `${application}/environmentVariable/${mine.variables.project}/override`,
     `${application}/secret/${mine.secrets.project}/override`,
@@ -89,7 +89,7 @@ test('H6: a plain variable that uses a secret shows the template', async () => {
   }
 })
 
-test('H7, H11, H12: what stands on a secret is answered without any value, by every way', async () => {
+test('H7, H11, H12: no answer about aliases and overrides of a secret contains a value', async () => {
   const { id } = await create(`/project/${mine.projectId}/secret`, { value: canaryOf(a) })
   const place = { override_scope: 'ENVIRONMENT', override_parent_id: mine.environmentId }
   const answers = [
@@ -109,7 +109,7 @@ test('H7, H11, H12: what stands on a secret is answered without any value, by ev
   assert.ok(recordOf(answers[5] ?? { body: {} }).results.every((one: { value: unknown }) => one.value === null))
 })
 
-test('H7: an alias of an alias, an override at the same scope and a second override are refused', async () => {
+test('H7: an alias of an alias, an override in the same scope and a second override are refused', async () => {
   const base = await create(`/project/${mine.projectId}/environmentVariable`)
   const alias = await call(admin, 'POST', `${application}/environmentVariable/${base.id}/alias`, { key: nextKey() })
   const second = recordOf(alias).id
@@ -124,7 +124,7 @@ test('H7: an alias of an alias, an override at the same scope and a second overr
   await refuses(409, 'POST', path, { value: 'x' })
 })
 
-test('H7: a built-in variable is neither edited nor removed, but can be overridden and given a second name', async () => {
+test('H7: a built-in variable is neither edited nor removed, but accepts overrides and aliases', async () => {
   const { results } = recordOf(await call(admin, 'GET', `/variable?parent_id=${mine.applicationId}&scope=APPLICATION`))
   const builtIns = results.filter((one: { scope: string }) => one.scope === 'BUILT_IN')
   assert.ok(builtIns.length > 10)
@@ -137,7 +137,7 @@ test('H7: a built-in variable is neither edited nor removed, but can be overridd
   }
 })
 
-test('H9: of fifty who override the same variable at the same time one is told that it did', async () => {
+test('H9: one of fifty concurrent overrides of the same variable succeeds', async () => {
   const { id } = await create(`/project/${mine.projectId}/environmentVariable`)
   const path = `${application}/environmentVariable/${id}/override`
   const answers = await Promise.all(Array.from({ length: 50 }, () => call(admin, 'POST', path, { value: 'x' })))
@@ -145,7 +145,7 @@ test('H9: of fifty who override the same variable at the same time one is told t
   assert.deepEqual([statuses[0], new Set(statuses.slice(1))], [201, new Set([409])])
 })
 
-test('H13: an import answers values of variables only, and counts what was sent', async () => {
+test('H13: an import returns values only of plain variables and counts what was sent', async () => {
   const vars = [sent(nextKey(), { value: 'shown' }), sent(nextKey(), { value: canaryOf(a), is_secret: true })]
   const answer = await call(admin, 'POST', importPath, { vars: [...vars, vars[0]] })
   assert.equal(answer.status, 201, answer.text)
@@ -157,7 +157,7 @@ test('H13: an import answers values of variables only, and counts what was sent'
   })
 })
 
-test('H14: an import is all or nothing: one bad variable among ten thousand keeps all out, and is named', async () => {
+test('H14: one invalid variable among ten thousand refuses the whole import and is named', async () => {
   for (const overwrite of [true, false]) {
     const vars = Array.from({ length: 10_000 }, (_, index) => sent(`H14_${index}`, { value: 'v'.repeat(200) }))
     vars[7777] = sent('BAD-NAME')
@@ -184,7 +184,7 @@ test('H14: ten thousand variables are written, and skipped without overwrite', a
   await database`delete from variable where key like 'MANY_%'`
 })
 
-test('H15: names of JavaScript are imported as what they are, except those that are reserved', async () => {
+test('H15: names of JavaScript members are imported unchanged, except reserved ones', async () => {
   await refuses(400, 'POST', importPath, { vars: [sent('__proto__')] })
   const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf']
   const answer = await call(admin, 'POST', importPath, { vars: names.map((name) => sent(name)) })
@@ -201,7 +201,7 @@ test('H15: names of JavaScript are imported as what they are, except those that 
   assert.equal(Object.getPrototypeOf({}), Object.prototype)
 })
 
-test('H16: no answer, row or line of the log holds the text of an imported, overridden or renamed secret', async () => {
+test('H16: no answer, row or log line contains an imported, overridden or renamed secret', async () => {
   const canary = 'IMPORTED-SECRET-CANARY'
   const vars = [sent('LEAK', { value: canary, is_secret: true })]
   const answers = [
@@ -223,12 +223,12 @@ test('H16: no answer, row or line of the log holds the text of an imported, over
   }
 })
 
-test('H17: a secret that is shorter than six characters is not masked, so that lines stay readable', () => {
+test('H17: a secret shorter than six characters is not masked, so lines stay readable', () => {
   const mask = masker([new Secret('a'), new Secret('true'), new Secret('abcdef')])
   assert.equal(mask('a true line of abcdef'), 'a true line of ******')
 })
 
-test('D5, D6, D24: what A cannot see is unknown to aliases and overrides, by every way', async () => {
+test('D5, D6, D24: variables that A cannot see are unknown to aliases and overrides', async () => {
   const sort = { environmentVariable: theirs.variables, secret: theirs.secrets }
   const scopes = [`/project/${mine.projectId}`, `/environment/${mine.environmentId}`, application]
   for (const [word, ids] of Object.entries(sort)) {
@@ -248,7 +248,7 @@ test('D5, D6, D24: what A cannot see is unknown to aliases and overrides, by eve
   await refuses(404, 'POST', `/variable/${unrelated}/alias`, { key: nextKey(), ...place })
 })
 
-test('D9: a place of B, of another kind or of nobody is unknown, wherever a query or a body names one', async () => {
+test('D9: a scope of B, of another kind or without an object is unknown in queries and bodies', async () => {
   const places = [
     ['PROJECT', theirs.projectId],
     ['ENVIRONMENT', theirs.environmentId],
@@ -273,7 +273,7 @@ test('D9: a place of B, of another kind or of nobody is unknown, wherever a quer
   await refuses(400, 'POST', '/variable', { key: nextKey(), value: '', ...anywhere('BUILT_IN', mine.projectId) })
 })
 
-test('D23: an import writes above its service at the service’s own project and environment, and nowhere else', async () => {
+test('D23: an import writes only to its service and the project and environment of that service', async () => {
   const vars = [
     sent('D23_P', { scope: 'PROJECT' }),
     sent('D23_E', { scope: 'ENVIRONMENT' }),
@@ -292,7 +292,7 @@ test('D23: an import writes above its service at the service’s own project and
   )
 })
 
-test('C: who may not write at a place writes nothing there, whoever’s variable it is', async () => {
+test('C: a caller without WRITE in a scope writes nothing there by any path', async () => {
   const base = mine.variables.project
   for (const token of [a.tokens.READ, a.tokens.DEPLOY]) {
     const place = { alias_scope: 'APPLICATION', alias_parent_id: mine.applicationId }
@@ -309,7 +309,7 @@ test('C: who may not write at a place writes nothing there, whoever’s variable
   assert.equal((await call(a.tokens.READ, 'GET', `/variable?parent_id=${mine.projectId}&scope=PROJECT`)).status, 200)
 })
 
-test('the value of a secret stands in no reply that the contract describes', () => {
+test('no reply in the contract contains the value of a secret', () => {
   const withValue = operations.filter(([name, { reply }]) => {
     const properties = reply['properties']?.results?.items?.properties ?? reply['properties'] ?? {}
     return name.includes('Secret') && 'value' in properties

@@ -7,7 +7,9 @@ import { aborted, ended, readWorkflow, submit, testWorkflows, until, workflow } 
 
 const maxRunning = 20
 
-/** One kind of work that lasts until the test ends, and one that ends at once. */
+/**
+ * Starts an engine with one kind of work that lasts until the test ends and one that ends at once.
+ */
 async function engineFor(t: TestContext) {
   const { sql, start } = await testWorkflows(t)
   const long = workflow('long', async (_input, step) => step('WAIT', ({ signal }) => aborted(signal)))
@@ -21,7 +23,7 @@ async function engineFor(t: TestContext) {
   return { sql, engine, queueLong, running }
 }
 
-test('N32 an organization with more work than fits holds half of the places, and others are served', async (t) => {
+test('N32 an organization with too much work holds half of the slots, and others are served', async (t) => {
   const { sql, engine, queueLong, running } = await engineFor(t)
   const queued = await queueLong(newId(), 3 * maxRunning)
   await until('its share runs', async () => (await running(queued)) >= maxRunning / 2)
@@ -30,7 +32,7 @@ test('N32 an organization with more work than fits holds half of the places, and
   assert.equal(await running(queued), maxRunning / 2)
 })
 
-test('N33 many busy organizations leave places to one that runs nothing, and to the platform', async (t) => {
+test('N33 many busy organizations leave slots to an idle one and to the platform', async (t) => {
   const { sql, engine, queueLong, running } = await engineFor(t)
   const queued: string[] = []
   for (let count = 0; count < 3; count++) queued.push(...(await queueLong(newId(), maxRunning)))

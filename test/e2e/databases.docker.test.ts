@@ -14,8 +14,8 @@ import { until } from '../support/until.ts'
 
 type BackupReply = Static<typeof Backup>
 
-// One PostgreSQL through its life: reached by its variables, published, changed, stopped, and
-// erased. The tests build on each other.
+// A PostgreSQL from creation to deletion: it is used through its variables, published, changed,
+// stopped and erased. The tests build on each other.
 
 let server: ServerProcess
 let database: TestDatabase
@@ -42,13 +42,13 @@ before(
 )
 after(() => server?.close())
 
-/** What psql prints in a container, asked at an address that a shell there expands. */
+/** Returns what psql prints in a container. A shell there expands the address. */
 const ask = async (from: TestService, address: string, statement: string, connectSeconds = 30) => {
   const command = `PGCONNECT_TIMEOUT=${connectSeconds} psql "${address}" --no-psqlrc --no-align --tuples-only --command="$0"`
   const { exitCode, output } = await from.exec('sh', '-c', command, statement)
   return { exitCode, output: output.trim() }
 }
-/** The same from this machine. */
+/** Returns what psql prints on this machine. */
 async function namesAt(address: string): Promise<string[]> {
   const sql = openDatabase({ url: address, max: 1, name: 'test' })
   const found = await sql<{ name: string }[]>`select name from orders order by id`.finally(() => sql.end())
@@ -57,7 +57,7 @@ async function namesAt(address: string): Promise<string[]> {
 const url = (): string => `$${key('DATABASE_URL_INTERNAL')}`
 const rows = async () => (await ask(client, url(), "select string_agg(name, ' ' order by id) from orders")).output
 
-test('services of its environment reach it by their variables', async () => {
+test('services of its environment reach a database by their variables', async () => {
   const made = await ask(
     client,
     url(),
@@ -71,7 +71,7 @@ test('services of its environment reach it by their variables', async () => {
   assert.match(wrong.output, /password authentication failed/)
 })
 
-test('services of other environments do not, whatever they know', async () => {
+test('services of other environments cannot reach a database, even with its credentials', async () => {
   const { host, login, password } = await database.credentials()
   const byName = await ask(stranger, `postgresql://${login}:${password}@${host}/postgres`, 'select 1')
   assert.match(byName.output, /could not translate host name/)
@@ -80,7 +80,7 @@ test('services of other environments do not, whatever they know', async () => {
   assert.match(byAddress.output, /timeout expired|No route to host|Connection refused/)
 })
 
-test('made public, larger and of another minor version, it keeps its data and answers on a port of the machine', async () => {
+test('a database made public, larger and of another minor version keeps its data and answers on a machine port', async () => {
   const { host } = await database.record()
   const version = (await tagsOf('postgres:15')).at(-1)
   assert.ok(version?.startsWith('15.'), `${version}`)
@@ -99,7 +99,7 @@ test('made public, larger and of another minor version, it keeps its data and an
   assert.equal(await rows(), 'one')
 })
 
-test('private again, nothing answers on the machine', async () => {
+test('a database made private no longer answers on the machine', async () => {
   const { port } = await database.record()
   assert.equal((await database.edit({ accessibility: 'PRIVATE' })).status, 200)
   assert.equal(await connects(port), true)
@@ -108,7 +108,7 @@ test('private again, nothing answers on the machine', async () => {
   assert.equal((await database.record()).port, 5432)
 })
 
-test('what its data does not allow is refused', async () => {
+test('a change that the data does not allow is refused', async () => {
   const major = await database.edit({ version: '16' })
   assert.equal(major.status, 409)
   assert.match(major.message, /^version: "postgresql" has data of PostgreSQL 15.*dump and restore/)
@@ -119,7 +119,7 @@ test('what its data does not allow is refused', async () => {
 
 const toldOf = async (id: string): Promise<BackupReply> => {
   const { results } = await server.must<{ results: BackupReply[] }>('GET', `${database.path}/backup`)
-  return results.find((one) => one.id === id) ?? assert.fail('there is no such backup')
+  return results.find((one) => one.id === id) ?? assert.fail('the backup is missing')
 }
 const ends = (what: string, isOver: () => Promise<boolean>) => until(`the ${what} has ended`, isOver)
 const restores = async (id: string) => {
@@ -129,7 +129,7 @@ const restores = async (id: string) => {
 }
 let backup: BackupReply
 
-test('a backup is proven by a database that starts on it; restored, the rows are back', async () => {
+test('a backup is proven by a database that starts on it, and a restore brings the rows back', async () => {
   const { id } = await server.must<BackupReply>('POST', `${database.path}/backup`, { name: 'of one row' })
   await ends('proof', async () => /PROVEN|FAILED/.test(`${(await toldOf(id)).proof.state}`))
   backup = await toldOf(id)
@@ -145,7 +145,7 @@ test('a backup is proven by a database that starts on it; restored, the rows are
   assert.equal(await rows(), 'one')
 })
 
-test('a backup whose file was changed fails its proof, and nothing is touched for it', async () => {
+test('a backup whose file was changed fails its proof and changes nothing', async () => {
   const file = join(server.dataDirectory, 'backups', server.organizationId, database.id, `${backup.id}-1.qsb`)
   const bytes = await readFile(file)
   const middle = Math.floor(bytes.length / 2)
@@ -156,9 +156,9 @@ test('a backup whose file was changed fails its proof, and nothing is touched fo
   const { state, message } = await restores(backup.id)
   assert.deepEqual([state, /Its data were not touched/.test(`${message}`)], ['FAILED', true], `${message}`)
   assert.equal(await rows(), 'one')
-  // What is proven at this moment, of the backup from before the restore, goes as well.
+  // A proof of the backup from before the restore may still run. It must end, too.
   const own = `quayside.instance=${server.instance}`
-  await until('nothing is left on the side', async () => (await server.engine.volumesWith(own)).length === 1)
+  await until('no temporary volumes are left', async () => (await server.engine.volumesWith(own)).length === 1)
   const environments = await server.sql<{ id: string }[]>`select id::text from environment`
   const networks = (await server.engine.networksWith(own)).map(({ Labels }) => Labels?.['quayside.environment'] ?? '')
   assert.deepEqual(
@@ -167,7 +167,7 @@ test('a backup whose file was changed fails its proof, and nothing is touched fo
   )
 })
 
-test('it is stopped in order, keeps its data, and loses it when it is uninstalled', async () => {
+test('a database stops in order, keeps its data, and loses it when it is uninstalled', async () => {
   await database.acts('stop', 'STOPPED')
   await database.acts('deploy')
   assert.equal(await rows(), 'one')

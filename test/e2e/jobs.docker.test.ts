@@ -6,8 +6,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
-// Jobs on a real engine: what they write is there for services of later stages, and what fails
-// stops those.
+// Jobs on a real engine. Services of later stages get their outputs, and a failure stops those
+// services.
 
 const outputs = { URL: { value: 'db.internal' }, TOKEN: { value: 'canary-e2e-jobs', sensitive: true } }
 const write = program(
@@ -49,7 +49,7 @@ test('an application of a later stage gets the outputs of a job in the same depl
   assert.doesNotMatch(log, /canary-e2e-jobs/)
 })
 
-test('a job that fails keeps the old version of what comes after it', async () => {
+test('a failed job keeps the old version of later services', async () => {
   await server.must('PUT', `/job/${seed.id}`, {
     schedule: { on_start: program(`console.log('no such table');process.exitCode = 9`) },
   })

@@ -13,7 +13,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTidying } from '../support/tidying.ts'
 import { until } from '../support/until.ts'
 
-// `npm stop` and `npm run uninstall`, with real installations: two on one machine.
+// `npm stop` and `npm run uninstall` with two real installations on one machine.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -35,7 +35,7 @@ async function command(
   return { exitCode, said: `${stdout}${stderr}` }
 }
 
-/** Which of its processes run. */
+/** Returns which of its processes run. */
 async function processesOf(dataDirectory: string): Promise<string[]> {
   const router = await findRouter({ controlSocket: join(dataDirectory, 'router', 'control.sock') })
   const database = await findPostmaster(join(dataDirectory, 'postgresql', 'cluster'))
@@ -45,7 +45,7 @@ async function processesOf(dataDirectory: string): Promise<string[]> {
 const runningOf = async ({ engine, instance }: ServerProcess): Promise<number> =>
   (await engine.containersWith(`quayside.instance=${instance}`)).filter(({ State }) => State === 'running').length
 
-/** The example of the first start answers through the router. */
+/** Returns whether the example of the first start answers through the router. */
 async function exampleAnswers(server: ServerProcess): Promise<boolean> {
   const [row] = await server.sql<{ host: string }[]>`select host from route limit 1`
   return (await ask(server.routerPort, row?.host ?? '')).status === 200
@@ -91,7 +91,7 @@ describe('the life of an installation', () => {
     assert.deepEqual(await processesOf(first.dataDirectory), [])
   })
 
-  test('a server that was killed leaves PostgreSQL and a router, which npm stop ends', async () => {
+  test('npm stop ends PostgreSQL and the router of a server that was killed', async () => {
     await first.restart()
     await first.kill9()
     assert.deepEqual(await processesOf(first.dataDirectory), ['router', 'PostgreSQL'])
@@ -168,14 +168,14 @@ describe('the life of an installation', () => {
     await secondIsWell()
   })
 
-  test('npm run uninstall -- --keep-data removes an installation whose server was killed, and leaves its data', async () => {
+  test('npm run uninstall -- --keep-data removes an installation of a killed server and keeps its data', async () => {
     await second.kill9()
     const { exitCode, said } = await command('uninstall', second.dataDirectory, { args: ['--yes', '--keep-data'] })
     assert.equal(exitCode, 0, said)
     assert.equal((await second.engine.containersWith(`quayside.instance=${second.instance}`)).length, 0)
     assert.deepEqual(await processesOf(second.dataDirectory), [])
     assert.equal((await readFile(join(second.dataDirectory, 'admin-token'), 'utf8')).trim(), second.token)
-    // The data is whole: a start brings back what should run.
+    // The data is intact: a start restores what should run.
     await second.restart()
     assert.equal((await second.api('GET', '/organization')).status, 200)
   })

@@ -4,7 +4,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 
-// Two ports of one service answer at one host name, each at its own path.
+// Two ports of one service share a host name, each with its own path.
 
 let server: ServerProcess
 let application: TestApplication

@@ -9,7 +9,7 @@ import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A service that nobody asks for does not run, and whoever asks notices no more than a delay.
+// An idle service does not run, and the next request only takes longer.
 
 let server: ServerProcess
 let application: TestApplication
@@ -45,19 +45,19 @@ const sleeps = (): Promise<unknown> =>
 
 async function killRouter(): Promise<void> {
   const router = await findRouter({ controlSocket: join(server.dataDirectory, 'router/control.sock') })
-  process.kill(router?.pid ?? assert.fail('there is no router'), 'SIGKILL')
+  process.kill(router?.pid ?? assert.fail('no router runs'), 'SIGKILL')
 }
 
 const herd = (size: number): Promise<unknown[]> =>
   Promise.all(Array.from({ length: size }, () => get(application.url).catch(String)))
 
-test('a herd of requests wakes what sleeps once, and none is lost', { timeout: 200_000 }, async () => {
+test('many concurrent requests wake a sleeping service once, and none is lost', { timeout: 200_000 }, async () => {
   await sleeps()
   const asleep = await application.status()
   assert.deepEqual([asleep.state, asleep.reason], ['RUNNING', null])
   const isStopped = () =>
     server.sql`select from observation where service_id = ${application.id} and state = 'stopped'`.then(([row]) => row)
-  await until('that nothing runs is written down', isStopped)
+  await until('the service is observed as stopped', isStopped)
   for (const answer of await herd(100)) assert.deepEqual(answer, { status: 200, body: 'awake' })
   assert.equal(await containers(), 1)
   let lines: string[] = []
@@ -65,22 +65,22 @@ test('a herd of requests wakes what sleeps once, and none is lost', { timeout: 2
     lines = (await application.log()).map(({ message }) => message)
     return lines.filter((line) => line === 'up awake').length >= 2
   }
-  await until('both starts are told', isAwake, { seen: () => lines })
+  await until('both starts are logged', isAwake, { seen: () => lines })
   assert.equal(lines.filter((line) => line === 'up awake').length, 2, lines.join('\n'))
 })
 
-test('requests that come while it falls asleep are answered', { timeout: 200_000 }, async () => {
+test('requests that arrive while a service falls asleep are answered', { timeout: 200_000 }, async () => {
   for (let round = 0; round < 2; round++) {
     const isAsleep = async () => {
       const [row] = await server.sql`select from service_scale where service_id = ${application.id} and replicas = 0`
       return row !== undefined
     }
-    await until('it is told to sleep', isAsleep, { limitMs: 80_000, everyMs: 2 })
+    await until('the service is scaled to zero', isAsleep, { limitMs: 80_000, everyMs: 2 })
     for (const answer of await herd(20)) assert.deepEqual(answer, { status: 200, body: 'awake' })
   }
 })
 
-test('a request that comes while the server is away waits for it', { timeout: 200_000 }, async () => {
+test('a request that arrives while the server is down waits for it', { timeout: 200_000 }, async () => {
   await sleeps()
   await server.kill9()
   const answer = get(application.url)
@@ -88,7 +88,7 @@ test('a request that comes while the server is away waits for it', { timeout: 20
   assert.deepEqual(await answer, { status: 200, body: 'awake' })
 })
 
-test('who has no password is not let in, and wakes nobody', { timeout: 200_000 }, async () => {
+test('a request without the password is rejected and wakes nothing', { timeout: 200_000 }, async () => {
   const path = `/application/${application.id}`
   await server.must('POST', `${path}/secret`, {
     key: 'WHO',
@@ -101,12 +101,12 @@ test('who has no password is not let in, and wakes nobody', { timeout: 200_000 }
   assert.equal(await containers(), 0)
   await killRouter()
   const as = (who: string) => get(application.url.replace('://', `://${encodeURI(who)}@`)).catch(() => undefined)
-  await until('it is let in by its password', async () => (await as('ann:open sesame'))?.status === 200)
+  await until('the password is accepted', async () => (await as('ann:open sesame'))?.status === 200)
   assert.equal((await as('ben:open sesame'))?.status, 200)
   assert.equal((await as('ben:open'))?.status, 401)
 })
 
-test('ports of this machine wake what sleeps, and are there again after everything was killed', {
+test('ports of this machine wake a sleeping service, also after everything was killed', {
   timeout: 240_000,
 }, async () => {
   const path = `/application/${application.id}`

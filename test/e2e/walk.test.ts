@@ -10,14 +10,14 @@ import { building, crashing, outOfMemory, silent, web, withoutDockerfile } from 
 import { now, until } from '../support/until.ts'
 import { type Delivery, startReceiver } from '../support/webhook-receiver.ts'
 
-// The walk of the README, from a git push to nothing left, on a real server. The tests build on
-// each other, in order.
+// The walk of the README on a real server, from a git push until nothing is left. The tests build
+// on each other.
 
 const apiKey = `key-${randomBytes(12).toString('hex')}`
 let server: ServerProcess
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 let shop: TestApplication
-/** Needs its whole minute until it is given up: waited for at the end. */
+/** An application that fails only after a whole minute. The last test waits for it. */
 let deaf: TestApplication
 
 before(async () => {
@@ -40,7 +40,7 @@ const oneContainer = async (application: TestApplication): Promise<string> => {
 const delivered = (event: string, count = 1): Promise<Delivery> =>
   until(`delivery of ${event}`, () => receiver.deliveries.filter((delivery) => delivery.event === event)[count - 1])
 
-test('an application whose repository was pushed over HTTP is built, started and answers at its address', async () => {
+test('an application pushed over HTTP is built, started and answers at its address', async () => {
   const environmentId = await makeEnvironment(server, 'other')
   deaf = await makeApplication(server, { environmentId, name: 'deaf' })
   await deaf.ship(web('nobody hears me', { port: 9090 }))
@@ -75,7 +75,7 @@ test('an application whose repository was pushed over HTTP is built, started and
   )
 })
 
-test('a variable and a secret arrive in the container, and the secret is nowhere else', async () => {
+test('a variable and a secret reach the container, and the secret is nowhere else', async () => {
   assert.equal((await get(`${shop.url}/variable/GREETING`)).body, 'Good morning')
   assert.equal((await get(`${shop.url}/variable/API_KEY`)).body, apiKey)
   await shop.ship({
@@ -91,13 +91,13 @@ test('a variable and a secret arrive in the container, and the secret is nowhere
   for (const path of ['', '/secret', '/environmentVariable', '/link']) {
     answers.push(await server.must('GET', `/application/${shop.id}${path}`))
   }
-  assert.ok(!JSON.stringify(answers).includes(apiKey), 'an answer holds the secret')
-  assert.ok(!JSON.stringify(receiver.deliveries).includes(apiKey), 'a delivery holds the secret')
+  assert.ok(!JSON.stringify(answers).includes(apiKey), 'an answer contains the secret')
+  assert.ok(!JSON.stringify(receiver.deliveries).includes(apiKey), 'a delivery contains the secret')
   assert.deepEqual(await placesOf(apiKey, server, shop.id), [])
 })
 
 test('the last lines of an application can be read', async () => {
-  const last = await until('its lines are there', async () => {
+  const last = await until('its lines are stored', async () => {
     const lines = await shop.log(1)
     return lines.length === 1 && lines
   })
@@ -117,7 +117,7 @@ test('a change is deployed under load without losing a request', async () => {
   await oneContainer(shop)
 })
 
-test('going back to a former execution, and forth again, loses no request either', async () => {
+test('rolling back to a previous execution and forward again loses no request', async () => {
   const [two, one] = (await shop.history()).map(({ identifier }) => identifier.execution_id)
   const traffic = startTraffic(shop.url, 100)
   await until('requests are answered', () => (traffic.tally().bodies.get('two') ?? 0) > 50)
@@ -135,7 +135,7 @@ test('going back to a former execution, and forth again, loses no request either
   await oneContainer(shop)
 })
 
-test('a version that crashes is given up within seconds, with its last lines, and the former one still answers', async () => {
+test('a version that crashes fails within seconds with its last lines, and the previous one still answers', async () => {
   await shop.git.push(crashing('the key is missing'))
   const began = now()
   await shop.deploy()
@@ -157,7 +157,7 @@ test('a version that crashes is given up within seconds, with its last lines, an
   assert.match(String(failure.payload['logs']), said)
 })
 
-test('what cannot be built or run says why, and the former version still answers', async () => {
+test('a version that cannot be built or run reports the reason, and the previous one still answers', async () => {
   const cases = [
     { tree: withoutDockerfile(), state: 'BUILD_ERROR', says: /There is no Dockerfile at "Dockerfile"/ },
     {
@@ -187,15 +187,15 @@ test('a commit that does not exist is refused at once', async () => {
   assert.equal((await shop.history()).length, before.length)
 })
 
-test('a deployment is cancelled while it builds, and what it runs is ended', async () => {
+test('a deployment that is cancelled while it builds ends its build', async () => {
   const mark = `mark-${randomBytes(6).toString('hex')}`
   await shop.ship(building(`/* ${mark} */ setTimeout(() => {}, 90_000)`))
   await until('the build runs', () => isRunningWith(mark))
   await cancel('CANCELED')
-  await until('the build is ended', async () => !(await isRunningWith(mark)))
+  await until('the build has ended', async () => !(await isRunningWith(mark)))
 })
 
-test('a deployment is cancelled while it starts, and nothing of it is left', async () => {
+test('a deployment that is cancelled while it starts leaves nothing behind', async () => {
   await shop.ship(silent())
   await until(
     'the new container runs',
@@ -214,7 +214,7 @@ async function cancel(end: string): Promise<void> {
   assert.equal((await shop.answer()).body, 'two')
 }
 
-test('the history tells of each deployment, newest first', async () => {
+test('the history lists each deployment, newest first', async () => {
   const entries = await shop.history()
   assert.deepEqual(
     entries.map(({ status }) => status),
@@ -225,7 +225,7 @@ test('the history tells of each deployment, newest first', async () => {
       'BUILD_ERROR',
       'BUILD_ERROR',
       'DEPLOYMENT_ERROR',
-      // There and back again.
+      // A rollback, and forward again.
       'DEPLOYED',
       'DEPLOYED',
       'DEPLOYED',
@@ -237,7 +237,7 @@ test('the history tells of each deployment, newest first', async () => {
   assert.equal(entries.at(-1)?.details.commit?.author_name, 'Ada')
 })
 
-test('a restart runs the same version anew, without losing a request', async () => {
+test('a restart starts the same version again without losing a request', async () => {
   const former = await oneContainer(shop)
   const traffic = startTraffic(shop.url, 50)
   await server.must('POST', `/application/${shop.id}/restart-service`)
@@ -259,7 +259,7 @@ test('a stopped application answers with a page that says so, and starts again',
   assert.deepEqual(await shop.answer(), { status: 200, body: 'three' })
 })
 
-test('an uninstalled application is gone from the engine, and its settings stay', async () => {
+test('an uninstalled application is removed from the engine, and its settings stay', async () => {
   await server.must('POST', `/application/${shop.id}/uninstall`)
   assert.equal((await shop.settles()).state, 'DELETED')
   assert.deepEqual(await everythingOf(shop), [])
@@ -270,9 +270,12 @@ test('an uninstalled application is gone from the engine, and its settings stay'
 
 test('a deleted application is gone, with its containers, volumes and images', async () => {
   await server.must('DELETE', `/application/${shop.id}`)
-  await until('it is gone', async () => (await server.api('GET', `/application/${shop.id}`)).status === 404)
-  await until('nothing is left of it', async () => (await everythingOf(shop)).length === 0)
-  await until('the router has forgotten it', async () => (await shop.answer()).status === 404)
+  await until(
+    'the application is gone',
+    async () => (await server.api('GET', `/application/${shop.id}`)).status === 404,
+  )
+  await until('nothing is left of the application', async () => (await everythingOf(shop)).length === 0)
+  await until('the router has no route for it', async () => (await shop.answer()).status === 404)
 })
 
 async function everythingOf(application: TestApplication): Promise<unknown[]> {
@@ -284,7 +287,7 @@ async function everythingOf(application: TestApplication): Promise<unknown[]> {
   ]
 }
 
-test('an environment is deployed as a whole, and deleted with everything in it', async () => {
+test('an environment is deployed as a whole and deleted with everything in it', async () => {
   const environmentId = await makeEnvironment(server, 'pair')
   const [left, right] = [
     await makeApplication(server, { environmentId, name: 'left' }),
@@ -299,14 +302,17 @@ test('an environment is deployed as a whole, and deleted with everything in it',
   assert.ok(network)
 
   await server.must('DELETE', `/environment/${environmentId}`)
-  await until('it is gone', async () => (await server.api('GET', `/environment/${environmentId}`)).status === 404)
+  await until(
+    'the environment is gone',
+    async () => (await server.api('GET', `/environment/${environmentId}`)).status === 404,
+  )
   assert.deepEqual([...(await everythingOf(left)), ...(await everythingOf(right))], [])
   assert.equal(await server.engine.ask('GET', `/networks/${network}`), undefined)
   await left.git.remove()
   await right.git.remove()
 })
 
-test('a port that never opens is named, together with those that are open', async () => {
+test('a port that never opens is named, with the ports that are open', async () => {
   const { state, reason } = await deaf.settles(110_000)
   assert.equal(state, 'ERROR')
   assert.match(reason ?? '', /did not become ready within 60 s: .*8080.*9090/)

@@ -4,12 +4,12 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// What was acknowledged is there; what was not is there whole or not at all, and may be sent again
-// under its key.
+// An acknowledged request survives a kill. Any other request is stored completely or not at all,
+// and may be sent again under its key.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 
-/** Sends a POST under a key; undefined where no answer came. */
+/** Sends a POST under a key. Returns undefined if no answer arrives. */
 async function send(path: string, body: object, key: string): Promise<{ status: number; text: string } | undefined> {
   const headers = {
     authorization: `Token ${server.token}`,
@@ -28,7 +28,7 @@ const count = async (): Promise<number> =>
   (await server.sql`select from deployment_target where service_id = ${application.id}`).length
 const deployPath = (): string => `/application/${application.id}/deploy`
 
-test('a server killed before a request was written down knows nothing of it, and takes it when it is sent again', async () => {
+test('a server killed before it stores a request stores nothing and accepts the request again', async () => {
   const before = await count()
   let sent: ReturnType<typeof send> | undefined
   await server.sql.begin(async (sql) => {
@@ -50,7 +50,7 @@ test('a server killed before a request was written down knows nothing of it, and
   assert.equal(await count(), before + 1)
 })
 
-test('a server killed before it could answer tells the same answer to the same key, and deploys once', async () => {
+test('a server killed before it answers gives the same answer to the same key and deploys once', async () => {
   const before = await count()
   await server.restart({ failpoint: 'request.committed:kill' })
   assert.equal(await send(deployPath(), {}, 'key-2'), undefined)
@@ -63,7 +63,7 @@ test('a server killed before it could answer tells the same answer to the same k
   assert.equal(await count(), before + 1)
 })
 
-test('an import of ten thousand variables that is cut off at any moment is there whole or not at all', async (t) => {
+test('an import of ten thousand variables that is interrupted at any moment is stored completely or not at all', async (t) => {
   const vars = Array.from({ length: 10_000 }, (_, n) => ({
     name: `KEY_${n}`,
     value: `value ${n}`,
@@ -78,7 +78,7 @@ test('an import of ten thousand variables that is cut off at any moment is there
     await server.sql`delete from variable where service_id = ${application.id} and key like 'KEY_%'`
     const sent = send(path, { overwrite: true, vars }, `import-${round}`)
     await until(
-      'it is being written, or has ended',
+      'the import writes, or has ended',
       async () => {
         const [row] = await server.sql<{ writing: number }[]>`
         select count(*)::int as writing from pg_stat_activity
@@ -99,7 +99,7 @@ test('an import of ten thousand variables that is cut off at any moment is there
   t.diagnostic(`written: ${seen.join(', ')}`)
 })
 
-test('a copy of an environment that is cut off while it is written has nothing, and after the next start everything', async () => {
+test('a copy of an environment that is interrupted is empty at first and complete after the next start', async () => {
   const source = application.environmentId
   const vars = Array.from({ length: 500 }, (_, n) => ({
     name: `COPIED_${n}`,
@@ -118,7 +118,7 @@ test('a copy of an environment that is cut off while it is written has nothing, 
   }
   let id = ''
   await server.sql.begin(async (sql) => {
-    // What it writes last waits; what it wrote before is not committed.
+    // The last write of the copy waits, and the earlier ones are not committed.
     await sql`lock table variable in share mode`
     const copy = await server.must<{ id: string }>('POST', `/environment/${source}/clone`, { name: 'copy one' })
     id = copy.id
@@ -131,6 +131,6 @@ test('a copy of an environment that is cut off while it is written has nothing, 
     await server.kill9()
   })
   await server.restart()
-  await until('the copy is whole', async () => (await facts(id))?.isWhole)
+  await until('the copy is complete', async () => (await facts(id))?.isWhole)
   assert.deepEqual(await facts(id), { services: 1, variables: 500, isWhole: true })
 })

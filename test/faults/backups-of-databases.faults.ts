@@ -8,8 +8,8 @@ import { provideDatabaseImages } from '../support/database-images.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// Databases of other kinds than PostgreSQL, which gives an archive of its own, are backed up
-// standing still, while they are written to.
+// Databases other than PostgreSQL, which makes its own archive, are paused for a backup while they
+// are written to.
 
 type BackupReply = Static<typeof Backup>
 
@@ -26,7 +26,7 @@ before(
 )
 after(() => server?.close())
 
-/** In words of the shell inside of the container; the password is `$0`. */
+/** Commands for the shell inside the container. The password is `$0`. */
 const kinds = {
   mysql: {
     write: (text: string) =>
@@ -41,7 +41,7 @@ const kinds = {
 } as const
 
 for (const kind of ['mysql', 'redis'] as const) {
-  test(`a backup of ${kind} is proven by a server that starts on it; restored, what was written is back`, async () => {
+  test(`a backup of ${kind} is proven by a server that starts on it, and a restore brings the data back`, async () => {
     const database: TestDatabase = await makeDatabase(server, environmentId, kind)
     await database.acts('deploy')
     const { password } = await database.credentials()
@@ -53,18 +53,18 @@ for (const kind of ['mysql', 'redis'] as const) {
     const path = `${database.path}/backup`
     const told = async (id: string) => {
       const { results } = await server.must<{ results: BackupReply[] }>('GET', path)
-      return results.find((one) => one.id === id) ?? assert.fail('it is gone')
+      return results.find((one) => one.id === id) ?? assert.fail('the backup is gone')
     }
     await inside(kinds[kind].write('first'))
     const { id } = await server.must<BackupReply>('POST', path, {})
     const isJudged = async () =>
       (await told(id)).status.state === 'FAILED' || /PROVEN|FAILED/.test((await told(id)).proof.state)
-    await until('it is judged', isJudged, { limitMs: 90_000 })
+    await until('the backup is checked', isJudged, { limitMs: 90_000 })
     const { status, proof } = await told(id)
     assert.match(`${proof.message}`, /the database became healthy on it/, `${status.message}`)
     await inside(kinds[kind].write('second'))
     await server.must('POST', `${path}/${id}/restore`)
-    await until('it is restored', async () => (await told(id)).restore.state !== 'RUNNING', { limitMs: 90_000 })
+    await until('the restore has ended', async () => (await told(id)).restore.state !== 'RUNNING', { limitMs: 90_000 })
     assert.equal((await told(id)).restore.message, 'Its volumes are those of the backup.')
     await database.settles()
     assert.equal(await inside(kinds[kind].read), 'first')

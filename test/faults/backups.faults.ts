@@ -8,8 +8,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed while a backup is made, proven or restored ends that after its next
-// start, and nothing is left on the side.
+// A server that is killed during a backup, a proof or a restore completes it after the next start
+// and leaves no temporary objects.
 
 type BackupReply = Static<typeof Backup>
 
@@ -17,7 +17,7 @@ let server: ServerProcess
 let application: TestApplication
 let path: string
 let good: string
-/** What there is while nothing is backed up. */
+/** The volumes and containers that exist when no backup runs. */
 let usual: string
 
 before(async () => {
@@ -39,15 +39,15 @@ after(async () => {
 const newestFirst = async () => (await server.must<{ results: BackupReply[] }>('GET', path)).results
 const told = async (id: string) => (await newestFirst()).find((one) => one.id === id)
 const isProven = (id: string) =>
-  until('it is proven', async () => (await told(id))?.proof.state === 'PROVEN', { limitMs: 60_000 })
-/** Volumes and containers of this installation. */
+  until('the backup is proven', async () => (await told(id))?.proof.state === 'PROVEN', { limitMs: 60_000 })
+/** Counts the volumes and containers of this installation. */
 const seen = async () => {
   const instance = `quayside.instance=${server.instance}`
   const volumes = await server.engine.volumesWith(instance)
   const containers = await server.engine.containersWith(instance)
   return `${volumes.length} volumes, ${containers.length} containers`
 }
-const isTidy = () => until('nothing is left on the side', async () => (await seen()) === usual, { limitMs: 30_000 })
+const isTidy = () => until('no temporary objects are left', async () => (await seen()) === usual, { limitMs: 30_000 })
 
 for (const point of [
   'workflow.claimed',
@@ -56,14 +56,14 @@ for (const point of [
   'backup.written',
   'backup.compared',
 ] as const) {
-  test(`a server killed at ${point} ends the backup, and proves it`, async () => {
+  test(`a server killed at ${point} completes the backup and proves it`, async () => {
     await nothingWorks(server)
     await server.restart({ failpoint: `${point}:kill` })
     await server.must('POST', path, { name: `at ${point}` }).catch(() => {})
-    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
     await server.restart()
     const made = (await newestFirst()).find(({ name }) => name === `at ${point}`)
-    assert.ok(made, 'it was accepted')
+    assert.ok(made, 'the backup was accepted')
     await isProven(made.id)
     await isTidy()
     assert.equal((await application.answer()).status, 200)
@@ -71,15 +71,15 @@ for (const point of [
 }
 
 for (const point of ['restore.asked', 'backup.written', 'restore.written'] as const) {
-  test(`a server killed at ${point} of a restore ends it, and the service runs again`, async () => {
+  test(`a server killed at ${point} of a restore completes it, and the service runs again`, async () => {
     await nothingWorks(server)
     await server.restart({ failpoint: `${point}:kill` })
     await server.must('POST', `${path}/${good}/restore`).catch(() => {})
-    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
     await server.restart()
     const ended = async () => (await told(good))?.restore.state !== 'RUNNING'
     await until('the restore has ended', ended, { limitMs: 60_000 })
-    const { restore } = (await told(good)) ?? assert.fail('it is gone')
+    const { restore } = (await told(good)) ?? assert.fail('the backup is gone')
     assert.equal(restore.state, 'SUCCEEDED', `${restore.message}`)
     const isUp = async () =>
       (await server.sql`select from service where id = ${application.id} and state = 'DEPLOYED' and restoring is null`)

@@ -5,7 +5,8 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// Somebody changes on the engine what the platform made: what its records say comes back.
+// Somebody changes containers and networks of the platform by hand. The platform restores what its
+// records say.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 
@@ -16,7 +17,7 @@ interface Inspected {
   readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { IPAddress: string }>> }
 }
 
-/** The only container of the application. */
+/** Returns the only container of the application. */
 async function container(): Promise<Inspected> {
   const [found, ...others] = await server.engine.containersWith(`quayside.service=${application.id}`)
   assert.deepEqual(others, [])
@@ -25,19 +26,19 @@ async function container(): Promise<Inspected> {
 }
 const network = () => `quay-env-${application.environmentId}`
 const serves = (version: string) =>
-  until(`"${version}" is answered and told as running`, async () => {
+  until(`"${version}" answers and is reported as running`, async () => {
     const answer = await application.answer().catch(() => undefined)
     if (answer?.status !== 200 || answer.body !== version) return false
     const { state, reason } = await application.status()
     return state === 'RUNNING' && reason === null
   })
 
-test('limits that somebody changed are put back within a minute, and it runs on', { timeout: 180_000 }, async () => {
+test('changed limits are restored within a minute without a restart', { timeout: 180_000 }, async () => {
   const { Id, HostConfig } = await container()
   const change = { Memory: 2 * HostConfig.Memory, MemorySwap: 2 * HostConfig.Memory, RestartPolicy: { Name: 'no' } }
   await server.engine.ask('POST', `/containers/${Id}/update`, change)
   assert.equal((await container()).HostConfig.Memory, change.Memory)
-  await until('they are as they were', async () => (await container()).HostConfig.Memory === HostConfig.Memory, {
+  await until('the limits are restored', async () => (await container()).HostConfig.Memory === HostConfig.Memory, {
     limitMs: 90_000,
   })
   const now = await container()
@@ -45,30 +46,27 @@ test('limits that somebody changed are put back within a minute, and it runs on'
   await serves('first')
 })
 
-test('a container that somebody renamed goes on, and is ended by the next deployment', async () => {
+test('a renamed container keeps running and the next deployment ends it', async () => {
   const { Id } = await container()
   await server.engine.ask('POST', `/containers/${Id}/rename?name=renamed-${Id.slice(0, 8)}`)
   await serves('first')
   assert.equal((await container()).Id, Id)
   await application.run(web('second'))
   await until(
-    'the former one is gone',
+    'the previous container is gone',
     async () => (await server.engine.ask('GET', `/containers/${Id}/json`)) === undefined,
   )
   await serves('second')
 })
 
-test('a container that somebody stopped runs again', async () => {
+test('a container that was stopped by hand runs again', async () => {
   const { Id } = await container()
   await server.engine.ask('POST', `/containers/${Id}/stop?t=5`)
   await until('it runs', async () => (await container()).State.Status === 'running')
   await serves('second')
 })
 
-/**
- * Has every observation of a service kept that replaces another one, in their order: what is told
- * of its running is the newest.
- */
+/** Records every observation of the application in order. The last one is what the API reports. */
 async function keepObservations(): Promise<() => Promise<string[]>> {
   await server.sql`create table kept_observation (number serial, service_id uuid, state text, reason text)`
   await server.sql`create function keep_observation() returns trigger language plpgsql as $$ begin
@@ -84,16 +82,16 @@ async function keepObservations(): Promise<() => Promise<string[]>> {
   }
 }
 
-test('a container that somebody took out of its network is put back, and is not called running before', async () => {
+test('a container removed from its network is put back before it is reported as running', async () => {
   const { Id } = await container()
   const isIn = async (): Promise<boolean> => Object.hasOwn((await container()).NetworkSettings.Networks, network())
   const told = await keepObservations()
   await server.engine.ask('POST', `/networks/${network()}/disconnect`, { Container: Id, Force: true })
   await until(
-    'it is told as running again',
+    'the application is reported as running again',
     async () => {
       const isRunning = (await told()).at(-1) === 'running'
-      if (isRunning) assert.ok(await isIn(), 'it is told as running, and nothing reaches it')
+      if (isRunning) assert.ok(await isIn(), 'the application is reported as running but cannot be reached')
       return isRunning
     },
     { seen: told },
@@ -105,7 +103,7 @@ test('a container that somebody took out of its network is put back, and is not 
   await serves('second')
 })
 
-test('a network that somebody removed is made anew, for what runs and for what was stopped', async () => {
+test('a removed network is created again, for running and for stopped services', async () => {
   for (const stopped of [false, true]) {
     const { Id } = await container()
     server.pause()
@@ -121,11 +119,11 @@ test('a network that somebody removed is made anew, for what runs and for what w
   }
 })
 
-test('a run of a job that somebody renamed goes on to its end, and is not run beside', async (t) => {
+test('a renamed run of a job ends normally and does not run twice', async (t) => {
   const cronjob = {
     ...program(`console.log('began'); setTimeout(() => console.log('ended'), 4000)`),
     timezone: 'UTC',
-    // By itself it never comes within a test; a test says that its time has come.
+    // The schedule never comes due during a test. Tests make it due.
     scheduled_at: '0 0 29 2 *',
   }
   const job = await makeJob(server, { environmentId: application.environmentId, name: 'cron', schedule: { cronjob } })
@@ -133,17 +131,17 @@ test('a run of a job that somebody renamed goes on to its end, and is not run be
   await job.deploy()
   assert.equal((await job.settles()).state, 'DEPLOYED')
   await server.sql`update job_schedule set next_at = date_trunc('milliseconds', now()) where service_id = ${job.id}`
-  await until('it has begun', async () => (await job.printed('began')) === 1)
+  await until('the run has begun', async () => (await job.printed('began')) === 1)
   const labels = [`quayside.service=${job.id}`, 'quayside.run']
   for (const { Id } of await server.engine.containersWith(...labels)) {
     await server.engine.ask('POST', `/containers/${Id}/rename?name=renamed-run-${Id.slice(0, 8)}`)
   }
-  const run = await until('it has ended', async () => {
+  const run = await until('the run has ended', async () => {
     const [last] = await job.runs()
     return last?.finished_at !== null && last
   })
   assert.deepEqual([run.status, run.tries], ['SUCCESS', 1])
-  await until('its last line is there', async () => (await job.printed('ended')) === 1)
+  await until('its last line is stored', async () => (await job.printed('ended')) === 1)
   assert.equal(await job.printed('began'), 1)
-  await until('nothing of it is left', async () => (await server.engine.containersWith(...labels)).length === 0)
+  await until('its container is gone', async () => (await server.engine.containersWith(...labels)).length === 0)
 })

@@ -7,8 +7,8 @@ import { get } from '../support/traffic.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed at any step of a copy with data makes the copy whole after its next
-// start, and nothing is left standing still.
+// A server that is killed at any step of a copy with data completes the copy after its next start
+// and leaves nothing paused.
 
 let server: ServerProcess
 let application: TestApplication
@@ -33,21 +33,21 @@ const copyOf = async (name: string) =>
   (await server.sql<{ id: string }[]>`select id from environment where name = ${name}`)[0]?.id
 const isWhole = (id: string) =>
   until(
-    'the copy is whole',
+    'the copy is complete',
     async () => (await server.sql`select from environment where id = ${id} and copying is null`).length === 1,
     { limitMs: 60_000 },
   )
 
 for (const point of ['workflow.claimed', 'copy.paused', 'copy.copied', 'copy.ended'] as const) {
-  test(`a server killed at ${point} makes the copy whole`, async () => {
+  test(`a server killed at ${point} completes the copy`, async () => {
     const name = `copy at ${point}`
     await nothingWorks(server)
     await server.restart({ failpoint: `${point}:kill` })
     await server.must('POST', `/environment/${environmentId}/clone`, { name, with_data: true }).catch(() => {})
-    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
     await server.restart()
     const id = await copyOf(name)
-    assert.ok(id, 'it was accepted')
+    assert.ok(id, 'the copy was accepted')
     await isWhole(id)
     const services = await server.sql<{ id: string }[]>`select id from service where environment_id = ${id}`
     assert.equal(services.length, 1)
@@ -57,7 +57,7 @@ for (const point of ['workflow.claimed', 'copy.paused', 'copy.copied', 'copy.end
   })
 }
 
-test('a server killed in the middle of a copy that nobody wants any more lets its source go on', async () => {
+test('a server killed during a copy that is deleted meanwhile resumes the source', async () => {
   await nothingWorks(server)
   await server.restart({ failpoint: 'copy.paused:kill' })
   await server.must('POST', `/environment/${environmentId}/clone`, { name: 'unwanted', with_data: true })
@@ -71,16 +71,16 @@ test('a server killed in the middle of a copy that nobody wants any more lets it
       limitMs: 30_000,
     },
   )
-  await until('nothing stands still', async () => (await standing()).length === 0, { limitMs: 30_000 })
+  await until('nothing is paused', async () => (await standing()).length === 0, { limitMs: 30_000 })
 })
 
-test('the copy that a killed server made has both files of one moment', async () => {
+test('a copy completed after a kill has both files from the same moment', async () => {
   const id = await copyOf('copy at copy.paused')
   await server.must('POST', `/environment/${id}/deploy`)
   const [service] = (await server.must<{ results: { id: string }[] }>('GET', `/environment/${id}/application`)).results
   const isUp = async () =>
     (await server.sql`select from service where id = ${service?.id ?? ''} and state = 'DEPLOYED'`).length === 1
-  await until('it is up', isUp, { limitMs: 60_000 })
+  await until('the copy is running', isUp, { limitMs: 60_000 })
   const links = await server.must<{ results: { url: string }[] }>('GET', `/application/${service?.id}/link`)
   const [first = 0, second = 0] = (await get(links.results[0]?.url ?? '')).body.split(' ').map(Number)
   assert.ok(first > 0 && (first === second || first === second + 1), `${first} ${second}`)

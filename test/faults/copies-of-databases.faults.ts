@@ -8,8 +8,8 @@ import { get } from '../support/traffic.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// An environment is copied with its data while both its application and its PostgreSQL are written
-// to. Needs the images of databases (`npm run images`).
+// An environment is copied with its data while its application and its PostgreSQL are written to.
+// Needs the database images (`npm run images`).
 
 let server: ServerProcess
 let application: TestApplication
@@ -35,12 +35,12 @@ const stateOf = async (environment: string) => {
   return status.state
 }
 const isDeployed = (environment: string) =>
-  until('everything is up', async () => (await stateOf(environment)) === 'DEPLOYED', { limitMs: 90_000 })
+  until('the environment is running', async () => (await stateOf(environment)) === 'DEPLOYED', { limitMs: 90_000 })
 const servicesOf = async (environment: string, kind: string) =>
   (await server.must<{ results: { id: string }[] }>('GET', `/environment/${environment}/${kind}`)).results.map(
     ({ id }) => id,
   )
-/** As the owner, inside of the container; over the network with a password. */
+/** Runs SQL as the owner inside the container. The network requires a password. */
 const sql = async (database: string, statement: string, password?: string) => {
   const over = password === undefined ? '' : `PGPASSWORD='${password}' `
   const host = password === undefined ? '' : '--host="$HOSTNAME" '
@@ -49,7 +49,7 @@ const sql = async (database: string, statement: string, password?: string) => {
   return exitCode === 0 ? output.trim() : Promise.reject(new Error(output))
 }
 
-test('a copy with data is whole as of one moment, and lives on its own', async () => {
+test('a copy with data is consistent and independent of its source', async () => {
   const { id: source } = await server.must<{ id: string }>('POST', `/environment/${environmentId}/database`, {
     name: 'store',
     type: 'POSTGRESQL',
@@ -63,7 +63,7 @@ test('a copy with data is whole as of one moment, and lives on its own', async (
   await isDeployed(environmentId)
 
   await sql(source, 'create table number (n int)')
-  // 4,000 transactions, one after the other, for the whole time of the copy.
+  // 4,000 transactions, one after the other, during the whole copy.
   const loop =
     'do \\$\\$ begin for i in 1..4000 loop insert into number values (i); commit; perform pg_sleep(0.004); ' +
     'end loop; end \\$\\$'
@@ -79,7 +79,7 @@ test('a copy with data is whole as of one moment, and lives on its own', async (
     with_data: true,
   })
   await until(
-    'the copy is whole',
+    'the copy is complete',
     async () => {
       const rows = await server.sql`select from environment where id = ${copy.id} and copying is null`
       return rows.length === 1
@@ -88,9 +88,9 @@ test('a copy with data is whole as of one moment, and lives on its own', async (
   )
   assert.ok(
     server.output.some((line) => line.includes('pg_basebackup gave what the volume holds')),
-    'PostgreSQL went on serving',
+    'PostgreSQL was not paused',
   )
-  // What it was copied from has not ended meanwhile.
+  // The source kept running during the copy.
   assert.equal((await get(application.url)).status, 200)
   await server.must('POST', `/environment/${copy.id}/deploy`)
   await isDeployed(copy.id)

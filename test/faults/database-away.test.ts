@@ -5,8 +5,8 @@ import { createPlatform } from '../support/platform.ts'
 import { now, until } from '../support/until.ts'
 
 /**
- * The way to PostgreSQL is cut, swallows everything, or all connections are taken: what requests
- * and health answer meanwhile.
+ * The connection to PostgreSQL is cut, PostgreSQL stays silent, or all its connections are in use.
+ * The tests check what requests and health checks answer meanwhile.
  */
 let made: CutDatabase | undefined
 const platform = await createPlatform(
@@ -23,7 +23,7 @@ const way = made
 const { a, call, database } = platform
 const variables = `/application/${a.objects.applicationId}/environmentVariable`
 
-/** One request, with how long its answer took. */
+/** Sends a request and measures its time. */
 async function timed(send: () => ReturnType<typeof call>) {
   const began = now()
   const { status, headers, text } = await send()
@@ -47,16 +47,16 @@ async function refused(limitMs: number): Promise<void> {
 }
 async function well(): Promise<void> {
   const all = [read, write, () => health('ready')]
-  await until('all is well', async () =>
+  await until('requests and health checks succeed', async () =>
     (await Promise.all(all.map((ask) => ask()))).every(({ status }) => status < 300),
   )
 }
 
 for (const [what, begin] of [
-  ['that is away', way.cut],
-  ['whose connections others have', way.fill],
+  ['that cannot be reached', way.cut],
+  ['without free connections', way.fill],
 ] as const) {
-  test(`a database ${what}: 503 within two seconds, and not ready, until it is there again`, async () => {
+  test(`a database ${what} gives 503 within two seconds, and the server is not ready, until it recovers`, async () => {
     await well()
     begin()
     for (let round = 0; round < 3; round++) await refused(2_000)
@@ -65,17 +65,17 @@ for (const [what, begin] of [
   })
 }
 
-test('a database that is silent: 503 for all that wait, then 503 within two seconds, and not ready, until it speaks', async () => {
+test('a silent database gives 503 to all waiting requests, then within two seconds, until it answers again', async () => {
   await well()
   way.silence()
-  // Until it is taken for deaf: it could be slow.
+  // PostgreSQL might only be slow until it has missed enough pings.
   await refused(10_000)
   for (let round = 0; round < 3; round++) await refused(2_000)
   way.join()
   await well()
 })
 
-test('a database that goes away under load, and comes back: 201 or 503 within five seconds, and nothing acknowledged is lost', async () => {
+test('a database that fails under load gives 201 or 503 within five seconds and loses no acknowledged write', async () => {
   await well()
   const over = new AbortController()
   const [acknowledged, others]: [string[], string[]] = [[], []]

@@ -12,10 +12,10 @@ import { get } from '../support/traffic.ts'
 import { printing, web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// PostgreSQL is full, crowded, deaf, or ends its sessions: answers stay short and honest, and
-// everything heals alone.
+// PostgreSQL has a full disk or no free connections, is suspended, or its sessions are ended.
+// Answers stay fast and correct, and the server recovers without help.
 
-const skip = process.getuid?.() === 0 ? false : 'a small disk of its own needs root'
+const skip = process.getuid?.() === 0 ? false : 'a small disk needs root'
 const volume = '/tmp/quayside-small-disk'
 let server: ServerProcess
 let application: TestApplication
@@ -41,7 +41,7 @@ const variables = (): string => `/application/${application.id}/environmentVaria
 const value = 'x'.repeat(20_000)
 const acknowledged = new Set<string>()
 const refused = new Set<string>()
-/** One write, with how long its answer took. */
+/** Sends a write and measures its time. */
 async function write(): Promise<{ status: number; message: string; ms: number }> {
   const began = now()
   const key = `KEY_${acknowledged.size + refused.size}_${randomUUID().slice(0, 8)}`
@@ -56,27 +56,27 @@ const health = async (kind: 'live' | 'ready'): Promise<number> =>
   (await fetch(`${server.apiUrl.replace('localhost', '127.0.0.1')}/health/${kind}`)).status
 
 /**
- * What was acknowledged is there, what was refused may be, all of it is whole, and nothing else is
- * there.
+ * Asserts that every acknowledged write is stored, refused writes are stored completely or not at
+ * all, and nothing else is stored.
  */
 async function assertWhole(): Promise<void> {
   const { results } = await server.must<{ results: { key: string; value: string }[] }>('GET', variables())
   const stored = new Map(results.filter(({ key }) => key.startsWith('KEY_')).map((one) => [one.key, one.value]))
-  for (const key of acknowledged) assert.ok(stored.has(key), `${key} was acknowledged and is not there`)
+  for (const key of acknowledged) assert.ok(stored.has(key), `${key} was acknowledged but is not stored`)
   for (const [key, found] of stored) {
     assert.ok(acknowledged.has(key) || refused.has(key), `nobody wrote ${key}`)
-    assert.equal(found, value, `${key} is there in part`)
+    assert.equal(found, value, `${key} is stored only in part`)
   }
 }
 
-test('a full disk: writes are refused as unavailable, reads go on, and space is all it needs', { skip }, async (t) => {
+test('a full disk refuses writes with 503, serves reads, and recovers once it has space', { skip }, async (t) => {
   await application.run(printing('prints'))
   const pid = server.pid()
   for (let n = 0; n < 5; n++) assert.equal((await write()).status, 201)
   const ballast = join(volume, 'ballast')
   t.after(() => rm(ballast, { force: true }))
   const { bavail, bsize } = await statfs(volume)
-  // Others write at the same time: it takes what is there.
+  // Other processes write at the same time, so less may fit.
   await writeFile(ballast, Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) =>
     assert.equal(error.code, 'ENOSPC'),
   )
@@ -88,7 +88,7 @@ test('a full disk: writes are refused as unavailable, reads go on, and space is 
     return refused.size >= 5
   })
   await assertWhole()
-  // More than what is begun of a file on the disk has room for.
+  // These lines need more than the space left in a partly used block.
   const asked = Array.from({ length: 300 }, (_, n) => `line-${n}-${'x'.repeat(200)}`)
   const printed = server.output.length
   for (const line of asked) {
@@ -97,27 +97,29 @@ test('a full disk: writes are refused as unavailable, reads go on, and space is 
     assert.ok(now() - began < 2000, `answered after ${now() - began} ms`)
   }
   const isLogRefused = () => server.output.slice(printed).some((line) => line.includes('lines could not be written'))
-  await until('the disk refuses these lines, too', isLogRefused)
+  await until('the log refuses these lines, too', isLogRefused)
   await rm(ballast)
   await heals()
   await assertWhole()
   await get(`${application.url}/line-afterwards`)
-  const texts = await until('what is printed afterwards is there', async () => {
+  const texts = await until('the line printed afterwards is stored', async () => {
     const lines = (await application.log()).map(({ message }) => message)
     return lines.some((text) => text === 'asked for /line-afterwards') && lines
   })
   const missing = asked.filter((line) => !texts.includes(`asked for /${line}`))
   assert.ok(
     missing.length === 0 || texts.some((text) => /^\d+ lines? (dropped|(is|are) not kept)/.test(text)),
-    `${missing.length} lines are lost`,
+    `${missing.length} lines are lost without a notice`,
   )
-  assert.equal(server.pid(), pid, 'the server was restarted')
+  assert.equal(server.pid(), pid, 'the server has restarted')
   assert.deepEqual(await application.answer(), { status: 200, body: 'prints' })
   await application.run(web('after a full disk'))
   await assertWhole()
 })
 
-test('all connections taken by others: refused within seconds, and well as soon as they go', { skip }, async (t) => {
+test('a server without database connections refuses writes within seconds and recovers once it has one', {
+  skip,
+}, async (t) => {
   const host = join(server.dataDirectory, 'postgresql', 'socket')
   const greedy = Array.from({ length: 120 }, () =>
     postgres({ host, username: 'quayside', database: 'postgres', max: 1, onnotice: () => {}, connect_timeout: 5 }),
@@ -127,11 +129,11 @@ test('all connections taken by others: refused within seconds, and well as soon 
   const held = await Promise.allSettled(greedy.map((one) => one`select 1`))
   assert.ok(
     held.some(({ status }) => status === 'rejected'),
-    'connections were left',
+    'connections were still free',
   )
-  await until('the server has none left', async () => {
-    // Its own pool is full of connections that it has; those that it loses it does not get back,
-    // unless it is the first to ask.
+  await until('the server has no connection left', async () => {
+    // The server's pool keeps its connections. Once they are ended, other clients usually take them
+    // first.
     await server.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'quayside%'`
     await Promise.allSettled(greedy.map((one) => one`select 1`))
     const left = await server.sql`select from pg_stat_activity where application_name like 'quayside%'`
@@ -150,7 +152,7 @@ test('all connections taken by others: refused within seconds, and well as soon 
   await assertWhole()
 })
 
-test('a PostgreSQL that stands still keeps nobody waiting for long, and is waited for', { skip }, async () => {
+test('a suspended PostgreSQL delays no answer for long, and the server recovers with it', { skip }, async () => {
   const postmaster = await findPostmaster(join(server.dataDirectory, 'postgresql', 'cluster'))
   assert.ok(postmaster)
   const backends = await server.sql<{ pid: number }[]>`
@@ -176,7 +178,7 @@ test('a PostgreSQL that stands still keeps nobody waiting for long, and is waite
 
 const failures = (): string => server.output.filter((line) => line.includes('a request failed')).join('\n')
 
-test('sessions that are ended again and again double nothing: a key is written once', { skip }, async () => {
+test('sessions that end again and again write each key once', { skip }, async () => {
   const over = new AbortController()
   const made: string[] = []
   let next = 5
@@ -184,7 +186,7 @@ test('sessions that are ended again and again double nothing: a key is written o
     while (!over.signal.aborted) {
       await server.sql`select pg_terminate_backend(pid) from pg_stat_activity
         where backend_type = 'client backend' and pid <> pg_backend_pid()`.catch(() => {})
-      await until('a write was made meanwhile', () => made.length >= next || over.signal.aborted)
+      await until('a write succeeded meanwhile', () => made.length >= next || over.signal.aborted)
       next = made.length + 5
     }
   })()
@@ -199,8 +201,7 @@ test('sessions that are ended again and again double nothing: a key is written o
     await until(`${key} is acknowledged`, async () => {
       const url = `${server.apiUrl.replace('localhost', '127.0.0.1')}${variables()}`
       const { status } = await fetch(url, options)
-      // 409 would mean that a lost answer was of a write that is there, and that the key did not
-      // tell.
+      // 409 would mean that a write was stored, its answer was lost, and the key did not return it.
       assert.ok(status === 201 || status === 503, `${key}: ${status}\n${failures()}`)
       return status === 201
     })

@@ -14,9 +14,8 @@ import { connects } from '../support/reach.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// A database loses nothing that it acknowledged when the engine, the server or its own program is
-// killed, and is never opened by a version that cannot read its data. The tests build on each
-// other.
+// A database loses no acknowledged write when the engine, the server or its own program is killed.
+// A version that cannot read its data never opens it. The tests build on each other.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
@@ -49,7 +48,7 @@ async function inSql(of: TestDatabase, sql: string): Promise<string> {
 const write = async (): Promise<void> => void (await inSql(database, `insert into kept values (${++written})`))
 const assertKept = async (): Promise<void> =>
   assert.equal(await inSql(database, 'select count(*) from kept'), String(written))
-/** Until it answers its owner again. */
+/** Waits until the database answers its owner again. */
 const comesBack = (): Promise<true> =>
   until(
     'the database answers',
@@ -61,7 +60,7 @@ const comesBack = (): Promise<true> =>
     { limitMs: 60_000 },
   )
 
-test('it goes on while the engine is killed, and is published again after its start', { skip }, async () => {
+test('a database keeps running while the engine is killed, and its port is published again', { skip }, async () => {
   const { port } = await database.record()
   await write()
   await engine.kill9()
@@ -72,10 +71,10 @@ test('it goes on while the engine is killed, and is published again after its st
   assert.equal((await database.record()).port, port)
 })
 
-test('a deployment that the engine is killed under ends well, with the data of before', { skip }, async () => {
+test('a restart during which the engine is killed succeeds and keeps the data', { skip }, async () => {
   await write()
   await server.must('POST', `${database.path}/restart-service`)
-  await until('the former container is gone or going', async () => {
+  await until('the previous container is ending or gone', async () => {
     const [status] = await server.sql<{ state: string }[]>`select state from service where id = ${database.id}`
     return status?.state === 'RESTARTING'
   })
@@ -85,7 +84,7 @@ test('a deployment that the engine is killed under ends well, with the data of b
   await assertKept()
 })
 
-test('killed with the server, it comes back with all that was acknowledged', { skip }, async () => {
+test('a database killed with the server recovers all acknowledged writes', { skip }, async () => {
   await write()
   const [container] = await server.engine.containersWith(`quayside.service=${database.id}`)
   await server.kill9()
@@ -96,11 +95,11 @@ test('killed with the server, it comes back with all that was acknowledged', { s
   assert.match(await database.printed(), /automatic recovery in progress/)
 })
 
-test('a version that cannot open the data is not started on it, wherever it comes from', { skip }, async () => {
+test('a version that cannot open the data is never started on it', { skip }, async () => {
   await write()
   const { status, message } = await database.edit({ version: '16' })
   assert.equal(status, 409, message)
-  // As if a copy or an older version of the settings had brought it.
+  // A copy or an older version of the settings could have brought this data.
   await server.sql`update service set data_version = '14' where id = ${database.id}`
   await server.must('POST', `${database.path}/restart-service`)
   const { reason } = await database.settles()
@@ -111,7 +110,7 @@ test('a version that cannot open the data is not started on it, wherever it come
   await assertKept()
 })
 
-test('a disk that is full fails what is written then, and is survived once it is larger', { skip }, async (t) => {
+test('a full disk fails writes, and the database recovers once the disk is larger', { skip }, async (t) => {
   const small = await makeDatabase(server, await makeEnvironment(server, 'small'), 'postgresql')
   const disk = await mountDisk(100)
   t.after(() => run('umount', ['--lazy', disk.path], { timeoutMs: 10_000 }))
@@ -119,7 +118,7 @@ test('a disk that is full fails what is written then, and is survived once it is
   await small.acts('deploy')
   await inSql(small, 'create table kept (n int, filler text)')
   let acknowledged = 0
-  /** What was said when it was not written. */
+  /** The reason why a write failed. */
   const fill = async (): Promise<string | undefined> => {
     const values = `select ${acknowledged}, repeat(md5(g::text), 30) from generate_series(1, 2000) g`
     try {
@@ -139,13 +138,16 @@ test('a disk that is full fails what is written then, and is survived once it is
   assert.ok(acknowledged > 0)
   await disk.grow(300)
   const numbers = () => inSql(small, 'select count(distinct n) from kept').catch(() => undefined)
-  const kept = Number(await until('it answers again', numbers, { limitMs: 60_000 }))
-  // The last one may have been written without an answer.
+  const kept = Number(await until('the database answers again', numbers, { limitMs: 60_000 }))
+  // The last write may be stored although its answer was lost.
   assert.ok(kept === acknowledged || kept === acknowledged + 1, `${kept} of ${acknowledged}`)
   assert.equal(await fill(), undefined)
 })
 
-/** A file system of so many MiB in the directory of the engine, which is removed with that. */
+/**
+ * Mounts a file system of this many MiB in the directory of the engine. It is removed with the
+ * engine.
+ */
 async function mountDisk(mebibytes: number) {
   const path = join(dirname(engine.socketPath), 'small')
   await mkdir(path)
@@ -157,7 +159,7 @@ async function mountDisk(mebibytes: number) {
   return { path, grow: (to: number) => mount('-o', `remount,size=${to}m`) }
 }
 
-/** A volume that is this directory, there before the platform asks for it. */
+/** Creates a volume on this directory before the platform requests it. */
 async function makeVolume(name: string, path: string): Promise<void> {
   const body = JSON.stringify({ Name: name, DriverOpts: { type: 'none', o: 'bind', device: path } })
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()

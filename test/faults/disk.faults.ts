@@ -20,7 +20,7 @@ const alone = skip || (await whyNoPrivateEngine()) || false
 const without = alone || (await whyNoRegistry()) || false
 const mebibyte = 1024 * 1024
 
-describe('an engine whose disk is full when something is built', {
+describe('a full disk during a build', {
   skip: skip || (await whyNoPrivateEngine()) || false,
 }, () => {
   let small: PrivateEngine
@@ -31,7 +31,7 @@ describe('an engine whose disk is full when something is built', {
   })
   after(() => small?.close())
 
-  test('says so, keeps nothing of the build, and builds the next one; the large one fits once there is room', async () => {
+  test('fails the build, keeps nothing of it, and lets the next build succeed', async () => {
     const builder = createDockerBuilder({ socketPath: small.socketPath, floorBytes: 0 })
     const dockerfile = 'FROM scratch\nCOPY . /\nCMD ["/none"]\n'
     const build = (service: string, payload: Buffer) => {
@@ -51,7 +51,7 @@ describe('an engine whose disk is full when something is built', {
   })
 })
 
-describe('an engine on whose disk builds write too much', { skip: alone }, () => {
+describe('an engine on which builds write too much', { skip: alone }, () => {
   let small: PrivateEngine
   before(async () => {
     small = await startPrivateEngine({ diskMiB: 400 })
@@ -76,12 +76,12 @@ describe('an engine on whose disk builds write too much', { skip: alone }, () =>
     })
     return builder.build(contextOf(recipe), recipe, recording(AbortSignal.timeout(110_000)).attempt)
   }
-  /** Within this nothing was left. */
+  /** The tolerance for freed space. */
   const slack = 4 * mebibyte
   const isFree = (bytes: number) =>
-    until('what it wrote is freed', async () => (await free()) > bytes - slack, { limitMs: 20_000 })
+    until('the written space is freed', async () => (await free()) > bytes - slack, { limitMs: 20_000 })
 
-  test('a build is ended before the disk is full, and what it wrote is freed', async () => {
+  test('a build is ended before the disk is full, and its space is freed', async () => {
     const before = await free()
     const floorBytes = before - 60 * mebibyte
     assert.ok(floorBytes > 20 * mebibyte, `${before}`)
@@ -97,12 +97,12 @@ describe('an engine on whose disk builds write too much', { skip: alone }, () =>
     clearInterval(watching)
     assert.equal(error.reason, 'disk-full', error.message)
     assert.match(error.message, /ended because less than \d+ MiB of the engine's disk are free.*QUAYSIDE_DISK_FLOOR/)
-    assert.ok(least > 10 * mebibyte, `${least} bytes were left at least`)
+    assert.ok(least > 10 * mebibyte, `${least} bytes were left at the minimum`)
     await isFree(before)
     await assert.doesNotReject(build({ floorBytes }, writing(1)))
   })
 
-  test('an image of very many layers fails its build, and nothing of it stays in the cache', async () => {
+  test('an image with too many layers fails its build and leaves nothing in the cache', async () => {
     const before = await free()
     const error = await failureOf(build({ floorBytes: 0 }, 'COPY Dockerfile /x\n'.repeat(150)))
     assert.equal(error.reason, 'size', error.message)
@@ -110,7 +110,7 @@ describe('an engine on whose disk builds write too much', { skip: alone }, () =>
     await isFree(before)
   })
 
-  test('an image that is too large fails its build and is removed, with what it left in the cache', async () => {
+  test('an image that is too large fails its build and is removed, including its cache', async () => {
     const before = await free()
     const error = await failureOf(build({ maxImageBytes: 140 * mebibyte, floorBytes: 0 }, writing(60)))
     assert.equal(error.reason, 'size', error.message)
@@ -119,7 +119,7 @@ describe('an engine on whose disk builds write too much', { skip: alone }, () =>
   })
 })
 
-describe('an engine whose disk is full', { skip: without }, () => {
+describe('an engine with a full disk', { skip: without }, () => {
   let small: PrivateEngine
   let registry: Registry
   const junk = 'quayside-junk:1'
@@ -137,7 +137,7 @@ describe('an engine whose disk is full', { skip: without }, () => {
     }
   })
 
-  test('fetches no image, says why, and fetches it when there is room', async () => {
+  test('reports why it cannot fetch an image and fetches it once there is space', async () => {
     const image = `${registry.host}/team/large:1`
     const login = { username: registry.username, password: new Secret(registry.password) }
     await makeSmallImage(socketPath, image, 40 * mebibyte)

@@ -5,11 +5,11 @@ import { buildParser, type ParserVersion, startParser } from '../support/buildki
 import { assertAgreement, assertFaithful, hostileTexts, readHostile } from '../support/dockerfile-agreement.ts'
 
 /**
- * The same as `server/builders/dockerfile-agreement.test.ts`, far more often, and with modules of
- * Go that are loaded for it.
+ * Repeats `server/builders/dockerfile-agreement.test.ts` far more often. It may download Go
+ * modules.
  */
 for (const version of ['old', 'new'] satisfies ParserVersion[]) {
-  test(`a hundred thousand hostile Dockerfiles mean the same here and to BuildKit (${version})`, async (t) => {
+  test(`a hundred thousand hostile Dockerfiles mean the same here and in BuildKit (${version})`, async (t) => {
     const built = await buildParser(version, true)
     if (typeof built === 'string') return t.skip(built)
     const parser = startParser(built.program, t)

@@ -7,12 +7,12 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// A server that is killed while it waits for the open requests of a former version: they are waited
-// for again, and then it ends.
+// The server is killed while it waits for open requests of a previous version. The next server
+// waits for them again and then ends that version.
 
 const { server, application } = await startWebServer({ after })
 
-/** Begins its answer at once, and ends it with the body of the request. */
+/** Begins its answer at once and ends it with the body of the request. */
 const listening: Tree = {
   ...web('listening'),
   'app.js': `
@@ -23,7 +23,7 @@ const listening: Tree = {
     process.on('SIGTERM', () => process.exit(0))`,
 }
 
-test('requests that are open while the server is killed are answered to their end, and the former version goes then', async () => {
+test('open requests are answered although the server is killed, and the previous version ends afterwards', async () => {
   await application.run(listening)
   const { host, port } = new URL(application.url)
   const heard = { text: '', isOver: false, error: '' }
@@ -46,7 +46,7 @@ test('requests that are open while the server is killed are answered to their en
   await until('the answer has begun', () => heard.text === 'begun ')
   await application.ship(web('new'))
   const id = await lastRequest(server, application)
-  await until('it waits for the former version', async () => {
+  await until('the server waits for the previous version', async () => {
     const rows = await server.sql`
       select from workflow_step where workflow_id = ${id} and name like '%/RETIRE' and status is distinct
       from 'SUCCESS'`

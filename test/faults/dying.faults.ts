@@ -6,15 +6,15 @@ import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A service falls asleep, the server is killed while its container goes down, and the next server
-// has to wake it.
+// A service falls asleep and the server is killed while the container ends. The next server has to
+// wake the service.
 
 let server: ServerProcess
 let application: TestApplication
 
 /**
- * Asked to end it serves on for a while, says so, and then ends; so does the container that is
- * found by the next server.
+ * Serves for a while after SIGTERM, answers `going` meanwhile, and then ends. The next server finds
+ * it in that state.
  */
 const reluctant = {
   ...web('awake'),
@@ -65,8 +65,10 @@ const isGoing = async (): Promise<boolean> => {
   return (await answer?.text()) === 'going'
 }
 
-test('a request wakes it although the server was killed while its container ended', { timeout: 200_000 }, async () => {
-  await until('its container was told to end', isGoing, { limitMs: 90_000 })
+test('a request wakes a service although the server was killed while its container ended', {
+  timeout: 200_000,
+}, async () => {
+  await until('its container is ending', isGoing, { limitMs: 90_000 })
   await server.kill9()
   const answer = get(application.url)
   await server.restart()

@@ -7,8 +7,8 @@ import { startPrivateServer } from '../support/private-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// An engine that dies under a run of a job, with and without the run: that ends once, and
-// truthfully.
+// The engine dies during a run of a job, with or without the run's container. The run ends once,
+// with the correct result.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
@@ -23,7 +23,7 @@ before(
     const cronjob = {
       ...program(`console.log('began'); setTimeout(() => console.log('ended'), 8000)`),
       timezone: 'UTC',
-      // By itself it never comes within a test; a test says that its time has come.
+      // The schedule never comes due during a test. Tests make it due.
       scheduled_at: '0 0 29 2 *',
     }
     const environmentId = await makeEnvironment(server, 'jobs')
@@ -39,11 +39,11 @@ after(async () => {
   await close?.()
 })
 
-/** Its time is now; gives the process id of its program, once that runs. */
+/** Makes the schedule due. Returns the process id of the program once it runs. */
 async function begin(): Promise<number> {
   const lines = await job.printed('began')
   await server.sql`update job_schedule set next_at = date_trunc('milliseconds', now()) where service_id = ${job.id}`
-  await until('its line is there', async () => (await job.printed('began')) === lines + 1)
+  await until('its line is stored', async () => (await job.printed('began')) === lines + 1)
   const [container] = await server.engine.containersWith(`quayside.service=${job.id}`, 'quayside.run')
   const { State } = Object(await server.engine.ask('GET', `/containers/${container?.Id}/json`))
   return State.Pid
@@ -59,18 +59,18 @@ const lastEnds = (former: string | undefined) =>
   )
 const lastId = async () => (await job.runs())[0]?.id
 
-test('a run that outlives its engine ends well, once', { skip, timeout: 200_000 }, async () => {
+test('a run that outlives its engine succeeds, once', { skip, timeout: 200_000 }, async () => {
   const [former, began, ended] = [await lastId(), await job.printed('began'), await job.printed('ended')]
   await begin()
   await engine.kill9()
   await engine.start()
   const run = await lastEnds(former)
   assert.deepEqual([run.status, run.tries], ['SUCCESS', 1])
-  await until('its last line is there', async () => (await job.printed('ended')) === ended + 1)
+  await until('its last line is stored', async () => (await job.printed('ended')) === ended + 1)
   assert.equal(await job.printed('began'), began + 1)
 })
 
-test('a run that dies with its engine is told of as failed, and not run beside', {
+test('a run that dies with its engine fails and does not run again', {
   skip,
   timeout: 200_000,
 }, async () => {
@@ -84,7 +84,7 @@ test('a run that dies with its engine is told of as failed, and not run beside',
   assert.equal(run.tries, 1)
   assert.ok(run.exit_code !== 0, JSON.stringify(run))
   assert.deepEqual([await job.printed('began'), await job.printed('ended')], [began + 1, ended])
-  await until('nothing of it is left', async () => {
+  await until('its container is gone', async () => {
     const left = await server.engine.containersWith(`quayside.service=${job.id}`, 'quayside.run')
     return left.length === 0
   })

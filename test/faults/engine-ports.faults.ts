@@ -8,8 +8,7 @@ import { heardBy, publicUrls, speaking } from '../support/speaking.ts'
 import { get, startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
-// Ports of the machine for TCP and UDP lead through the router: an engine that dies takes none of
-// them away.
+// The router serves the TCP and UDP ports of the machine, so they stay open when an engine dies.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
@@ -39,7 +38,7 @@ after(async () => {
   await close?.()
 })
 
-test('ports of the machine go on leading to it while the engine is killed and started again, and to the next version', {
+test('ports of the machine stay open while the engine is killed and restarted, and during a deployment', {
   skip,
 }, async (t) => {
   const { tcp, udp } = await publicUrls(server, application)

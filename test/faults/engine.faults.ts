@@ -10,8 +10,8 @@ import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startPrivateWebServer } from '../support/web-server.ts'
 
-// An engine that dies or stands still costs neither requests nor deployments. The machine's own
-// engine is left alone.
+// An engine that dies or is suspended costs neither requests nor deployments. The machine's own
+// engine is not touched.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
@@ -34,7 +34,7 @@ const containerRuns = (count: number): Promise<true> =>
     return containers.filter(({ State }) => State === 'running').length === count
   })
 
-test('requests do not notice that the engine is killed and started again', { skip }, async (t) => {
+test('requests succeed while the engine is killed and restarted', { skip }, async (t) => {
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
   await traffic.sends(20)
@@ -48,14 +48,14 @@ test('requests do not notice that the engine is killed and started again', { ski
   await containerRuns(1)
 })
 
-test('a deployment goes on when the engine is killed while it starts a version', { skip }, async (t) => {
+test('a deployment continues after the engine is killed while it starts a version', { skip }, async (t) => {
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
   await application.ship(web('after the kill', { startMs: 2500 }))
   const request = await lastRequest(server, application)
   await containerRuns(2)
   await engine.kill9()
-  const waiting = await until('the log says that it waits', async () =>
+  const waiting = await until('the log says that the deployment waits', async () =>
     (await application.deploymentLog()).find(({ message }) =>
       /engine cannot be reached/.test(message?.safe_message ?? ''),
     ),
@@ -66,7 +66,7 @@ test('a deployment goes on when the engine is killed while it starts a version',
   assert.deepEqual((await traffic.stop()).lost, [])
 })
 
-test('a deployment goes on when the engine is killed while it builds', { skip }, async () => {
+test('a deployment continues after the engine is killed while it builds', { skip }, async () => {
   await application.ship(web('after the kill of its build', { buildMs: 6000 }))
   const request = await lastRequest(server, application)
   await application.reaches(['BUILDING'])
@@ -76,7 +76,7 @@ test('a deployment goes on when the engine is killed while it builds', { skip },
   await assertDeployedOnce(server, application, { version: 'after the kill of its build', request, limitMs: 180_000 })
 })
 
-test('an engine that stands still for two minutes keeps no answer of the API waiting either, and work goes on afterwards', {
+test('an engine that is suspended for two minutes delays no API answer, and work continues afterwards', {
   skip,
 }, async () => {
   await application.ship(web('after two minutes', { startMs: 1500 }))
@@ -87,7 +87,7 @@ test('an engine that stands still for two minutes keeps no answer of the API wai
     const began = now()
     const slowest: number[] = []
     await until(
-      'two minutes are over',
+      'two minutes have passed',
       async () => {
         const asked = now()
         await application.status()
@@ -102,14 +102,14 @@ test('an engine that stands still for two minutes keeps no answer of the API wai
     const waits = (await application.deploymentLog()).some(({ message }) =>
       /engine cannot be reached/.test(message?.safe_message ?? ''),
     )
-    assert.ok(waits, 'the log does not say what is waited for')
+    assert.ok(waits, 'the log does not say what the deployment waits for')
   } finally {
     engine.resume()
   }
   await assertDeployedOnce(server, application, { version: 'after two minutes', request, limitMs: 180_000 })
 })
 
-test('an engine that stands still keeps no answer of the API waiting, and is waited for', { skip }, async () => {
+test('an engine that is suspended delays no API answer, and deployments wait for it', { skip }, async () => {
   await application.ship(web('after the pause', { startMs: 1500 }))
   const request = await lastRequest(server, application)
   await containerRuns(2)

@@ -16,9 +16,9 @@ import { web } from '../support/trees.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 /**
- * Wherever a server is killed during a deployment, the next one brings it to the same end, and no
- * request is lost meanwhile. What is sent last is best tried first: elsewhere a delivery that was
- * cut off is only made again after 20 s.
+ * Kills the server at each failpoint of a deployment. The next server completes the deployment and
+ * no request is lost meanwhile. `webhook.sent` should be the first point: at a later position, an
+ * interrupted delivery is repeated only after 20 s.
  */
 export function testKillsAt(points: readonly (typeof failpoints)[number][]): void {
   let server: ServerProcess
@@ -48,10 +48,7 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
   const adopted = 'The image of this commit is there already; nothing is built.'
   const reported = async () => (await application.deploymentLog()).map(({ message }) => message?.safe_message)
 
-  /**
-   * The branch goes on while the server is away: what was taken up is deployed at the commit that
-   * it began with.
-   */
+  /** Commits more while the server is down. The deployment keeps the commit with which it began. */
   const commitMore = async (): Promise<void> => {
     await application.git.git('commit', '--quiet', '--allow-empty', '--message', 'later')
     const repository = join(server.dataDirectory, 'git', server.organizationId, 'web.git')
@@ -59,16 +56,16 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
   }
 
   for (const point of points) {
-    test(`a server killed at ${point} ends the deployment after its next start, once`, async (t) => {
+    test(`a server killed at ${point} completes the deployment once after its next start`, async (t) => {
       const commit = await application.git.push(web(point))
       await nothingWorks(server)
       const images = await imagesOf(application.id)
       await server.restart({ failpoint: `${point}:kill` })
       const traffic = startTraffic(application.url, 50)
       t.after(() => traffic.stop())
-      // At some points the answer is cut off; what was accepted holds all the same.
+      // At some points the answer is lost, but the request is accepted.
       await application.deploy().catch(() => {})
-      assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+      assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
       const request = await lastRequest(server, application)
       const recorded = await doneSteps(server, request)
       await commitMore()
@@ -85,7 +82,7 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
     })
   }
 
-  test('each of these deployments was told of once, under one id', async () => {
+  test('each of these deployments is delivered once, under one id', async () => {
     await assertToldOnce(requests, receiver.deliveries)
   })
 }

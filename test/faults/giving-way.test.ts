@@ -2,17 +2,16 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../support/platform.ts'
 
-// PostgreSQL gives way again and again, as it does under much concurrent work: clients do not hear
-// of it.
+// PostgreSQL aborts transactions, as it does under concurrent work. Clients do not notice.
 
 const platform = await createPlatform({ after })
 const { a, call, database } = platform
 const path = `/application/${a.objects.applicationId}/environmentVariable`
 
-test('of many writes whose transactions PostgreSQL ends now and then, each is answered and there once', async () => {
+test('writes whose transactions PostgreSQL aborts are retried and stored once', async () => {
   await database`create sequence attempts`
-  // Sequences go on when their transaction is undone: every fifth attempt fails, by turns as a
-  // deadlock and as a conflict of order.
+  // A sequence keeps its value when a transaction is rolled back. Every fifth attempt fails, in
+  // turn as a deadlock and as a serialization failure.
   await database.unsafe(`
     create function give_way() returns trigger language plpgsql as $$
     declare attempt bigint := nextval('attempts');

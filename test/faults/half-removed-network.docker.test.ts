@@ -8,13 +8,13 @@ import { startPrivateEngine, whyNoPrivateEngine } from '../support/private-engin
 
 const why = await whyNoPrivateEngine()
 
-test('an engine that was killed while it removed a network starts again, and ends the removal', {
+test('an engine that was killed while it removed a network starts again and completes the removal', {
   skip: why ?? false,
 }, async () => {
   const engine = await startPrivateEngine()
   after(() => engine.close())
   const view = viewEngine(engine.socketPath)
-  // Named: nothing on this machine may take them meanwhile.
+  // They have names, so nothing else on this machine can take them meanwhile.
   for (const [Name, Subnet] of [
     ['staying', '10.251.252.0/29'],
     ['leaving', '10.251.252.8/29'],
@@ -33,7 +33,7 @@ test('an engine that was killed while it removed a network starts again, and end
   )
 })
 
-/** What such an engine has written when it dies between its two steps; every byte in its place. */
+/** The exact bytes that such an engine has written when it dies between its two steps. */
 async function breakNetwork(path: string, name: string): Promise<void> {
   const store = await readFile(path, 'latin1')
   const broken = store.replace(/\{"addrSpace":"LocalDefault"[^\0]*?"scope":"local"\}/g, (text) =>

@@ -5,12 +5,12 @@ import { newId } from '../../server/lib/id.ts'
 import { begin, fail, skip, succeed } from '../../server/workflows/step-store.ts'
 import { claim, end, insert, lock, renew, shareOut } from '../../server/workflows/workflow-store.ts'
 
-// Two servers take work from each other again and again, and whoever lost it still writes.
+// Two servers repeatedly take work from each other, and the previous owner still writes.
 
 const workflows = 100
 const rounds = 100
 
-test(`${workflows * rounds} times a lease goes to another owner, and the former one writes nothing in any way`, async (t) => {
+test(`the previous owner of a lease writes nothing after ${workflows * rounds} changes of owner`, async (t) => {
   const { sql } = await testDatabase(t)
   for (let n = 0; n < workflows; n++) {
     await insert(sql, { id: newId(), kind: 'w', key: `${n}`, input: null, countsFor: 'platform' })

@@ -7,7 +7,7 @@ const platform = await createPlatform({ after }, { works: true, settings: { QUAY
 const { a, builder, call, database } = platform
 const timeoutSeconds = 3
 
-/** When its build began and ended, as PostgreSQL saw it. */
+/** Returns when the build began and ended, by PostgreSQL's clock. */
 async function buildOf(service: string) {
   const [row] = await database<{ status: string | null; started_at: Date; finished_at: Date | null }[]>`
     select status, started_at, finished_at from workflow_step where name = ${`${service}/BUILD`}`
@@ -22,7 +22,7 @@ test('a build that never ends is stopped at its limit, and the next one begins w
   const { body } = await call(a.tokens.ADMIN, 'GET', settings)
   const changed = { ...Object(body), 'build.timeout_max_sec': timeoutSeconds }
   assert.equal((await call(a.tokens.ADMIN, 'PUT', settings, changed)).status, 201)
-  // Another build: for the same one it would wait without a place in the queue.
+  // A different build, because a second request for the same build takes no slot in the queue.
   const stage = await call(a.tokens.ADMIN, 'PUT', `/application/${next}`, { docker_target_build_stage: 'next' })
   assert.equal(stage.status, 200, stage.text)
   builder.tell(hanging, { type: 'hang' })
@@ -33,11 +33,11 @@ test('a build that never ends is stopped at its limit, and the next one begins w
   await deploy(hanging)
   await until('it builds', () => buildOf(hanging))
   await deploy(next)
-  await until('the next one waits', async () => {
+  await until('the next build waits', async () => {
     const rows = await database`select from workflow_step where name = ${`${next}/BUILD_QUEUEING`}`
     return rows.length === 1
   })
-  const built = await until('the next one is built', async () => {
+  const built = await until('the next build has ended', async () => {
     const build = await buildOf(next)
     return build?.finished_at ? build : undefined
   })

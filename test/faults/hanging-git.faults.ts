@@ -6,7 +6,8 @@ import { createPlatform } from '../support/platform.ts'
 import { isRunningWith } from '../support/secret-search.ts'
 import { now, until } from '../support/until.ts'
 
-// A git server that takes connections and never answers holds up whoever asks it, and nobody else.
+// A git server that accepts connections and never answers delays only the organization that uses
+// it.
 
 const many = 50
 const platform = await createPlatform(
@@ -15,7 +16,7 @@ const platform = await createPlatform(
 )
 const { a, b, call, database } = platform
 
-test(`${many} deployments that wait for a deaf git server hold up no other organization, and can be cancelled`, async (t) => {
+test(`${many} deployments that wait for a silent git server can be cancelled and delay no other organization`, async (t) => {
   let asked = 0
   const deaf = createServer((socket) => {
     asked++
@@ -38,18 +39,21 @@ test(`${many} deployments that wait for a deaf git server hold up no other organ
     await send(a, 'POST', `/application/${application.id}/deploy`, {})
     environments.push(id)
   }
-  await until('all of them wait', () => asked >= many, { limitMs: 60_000 })
+  await until('all deployments wait', () => asked >= many, { limitMs: 60_000 })
   await platform.addRepository(b)
   const began = now()
   const path = `/application/${b.objects.applicationId}`
   await send(b, 'POST', `${path}/deploy`, {})
-  await until('the other one is deployed', async () => (await send(b, 'GET', `${path}/status`)).state === 'RUNNING')
+  await until(
+    'the deployment of the other organization runs',
+    async () => (await send(b, 'GET', `${path}/status`)).state === 'RUNNING',
+  )
   t.diagnostic(`deployed in ${(now() - began).toFixed(0)} ms meanwhile`)
   for (const id of environments) await send(a, 'POST', `/environment/${id}/cancelDeployment`, {})
   await until(
-    'all are at rest',
+    'all deployments are settled',
     async () => (await database`select from deployment_request where finished_at is null`).length === 0,
     { limitMs: 60_000 },
   )
-  await until('git is gone', async () => !(await isRunningWith(place)))
+  await until('git has ended', async () => !(await isRunningWith(place)))
 })

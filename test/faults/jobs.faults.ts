@@ -5,8 +5,8 @@ import { makeJob, program, type TestJob } from '../support/job.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed while a run of a job is written down, made, going on or just over: the
-// run ends once, and its program ran once.
+// The server is killed while a run of a job is stored, created, running or just over. The run ends
+// once and its program runs once.
 
 let server: ServerProcess
 let cron: TestJob
@@ -15,7 +15,7 @@ let once: TestJob
 before(async () => {
   server = await startServer()
   const environmentId = await makeEnvironment(server, 'jobs')
-  // By itself it never comes within a test; a test says that its time has come.
+  // The schedule never comes due during a test. Tests make it due.
   const cronjob = {
     ...program(`setTimeout(() => console.log('ran'), 500)`),
     timezone: 'UTC',
@@ -34,7 +34,7 @@ after(async () => {
   await server?.close()
 })
 
-/** Its time is now. */
+/** Makes the schedule due. */
 const due = () =>
   server.sql`update job_schedule set next_at = date_trunc('milliseconds', now()) where service_id = ${cron.id}`
 
@@ -43,27 +43,27 @@ for (const point of ['job.claimed', 'task.created', 'task.started', 'task.ended'
     const [former, lines] = [(await cron.runs())[0]?.id, await cron.printed('ran')]
     await server.restart({ failpoint: `${point}:kill` })
     await due()
-    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
     await server.restart()
     const run = await until('the run has ended', async () => {
       const [last] = await cron.runs()
       return last?.id !== former && last?.finished_at !== null && last
     })
     assert.deepEqual([run.status, run.tries], ['SUCCESS', 1])
-    await until('its line is there', async () => (await cron.printed('ran')) === lines + 1)
+    await until('its line is stored', async () => (await cron.printed('ran')) === lines + 1)
   })
 }
 
 for (const point of ['task.created', 'task.started', 'task.ended'] as const) {
-  test(`a deployment that runs a job ends well when the server is killed at ${point}`, async () => {
+  test(`a deployment that runs a job succeeds when the server is killed at ${point}`, async () => {
     const lines = await once.printed('started')
     await server.restart({ failpoint: `${point}:kill` })
     await once.deploy()
-    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
     await server.restart()
     assert.equal((await once.settles()).state, 'DEPLOYED')
     const [run] = await once.runs()
     assert.deepEqual([run?.status, run?.tries], ['SUCCESS', 1])
-    await until('its line is there', async () => (await once.printed('started')) === lines + 1)
+    await until('its line is stored', async () => (await once.printed('started')) === lines + 1)
   })
 }

@@ -5,8 +5,7 @@ import { silentLogger as log } from '../../server/lib/log.ts'
 import { createKeyRotationWorkflow, openVault } from '../../server/vault/index.ts'
 import { createWorkflows } from '../../server/workflows/index.ts'
 
-// A process that rotates keys of organizations until it is killed, or until whoever started it has
-// ended.
+// Rotates keys of organizations until it is killed or its parent process ends.
 
 export interface RotatorOptions {
   readonly url: string

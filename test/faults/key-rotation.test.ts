@@ -36,14 +36,14 @@ const ended = () =>
     return seen.ended_at !== null && seen
   })
 
-/** At least one text in every place. */
+/** Adds at least one sealed value to every column. */
 async function fill(): Promise<void> {
   await platform.addRepository(a)
   const { applicationId, environmentId, projectId } = a.objects
   const application = `/application/${applicationId}`
   assert.equal((await call(a.tokens.DEPLOY, 'POST', `${application}/deploy`, {})).status, 202)
   const deployed = () => database`select from service where id = ${applicationId} and state = 'DEPLOYED'`
-  await until('it is deployed', async () => (await deployed()).length > 0)
+  await until('the application is deployed', async () => (await deployed()).length > 0)
   const key = { 'idempotency-key': newId() }
   const webhook = { provider: 'GITHUB', description: 'for a test' }
   assert.equal((await call(a.tokens.ADMIN, 'POST', `${path}/gitWebhook`, webhook, key)).status, 201)
@@ -63,7 +63,7 @@ async function releaseNow(): Promise<ReleaseRow> {
   return release
 }
 
-test('every column called sealed has the type of sealed texts, or is sealed by the master key', async () => {
+test('every column named sealed is a column of sealed values or is sealed by the master key', async () => {
   const columns = await database<{ name: string }[]>`
     select table_name || '.' || column_name as name from information_schema.columns
     where table_schema = 'public' and column_name like 'sealed%'`
@@ -75,7 +75,7 @@ test('every column called sealed has the type of sealed texts, or is sealed by t
   )
 })
 
-test('a rotation leaves nothing that a former key has sealed in any row, and everything opens', async () => {
+test('a rotation leaves no value sealed by the previous key, and every value opens', async () => {
   await fill()
   assert.equal((await rotation()).state, 'NEVER_ROTATED')
   const former = await keyIdNow(database, vault, organizationId)
@@ -87,7 +87,7 @@ test('a rotation leaves nothing that a former key has sealed in any row, and eve
   const [token] = await database<
     { sealed_token: string }[]
   >`select sealed_token from git_token where id = ${a.objects.gitTokenId}`
-  // As a deployment has read it that waits for its turn.
+  // A deployment that waits for its slot has already read this.
   const release = await releaseNow()
   const asked = await rotate()
   assert.deepEqual([asked.status, Object(asked.body).state], [202, 'RUNNING'])
@@ -96,7 +96,7 @@ test('a rotation leaves nothing that a former key has sealed in any row, and eve
   assert.deepEqual(await holdersOf(database, former), [])
   const present = await keyIdNow(database, vault, organizationId)
   assert.notEqual(present, former)
-  // What an earlier process remembers does not count.
+  // A new vault has no keys in memory.
   const fresh = await openVault({ database, masterKeyFile, log })
   assert.deepEqual(await openAll(database, fresh, organizationId, present), before)
   assert.equal((await openVariables(database, fresh, organizationId, release)).secrets.length > 0, true)
@@ -105,7 +105,7 @@ test('a rotation leaves nothing that a former key has sealed in any row, and eve
   assert.equal(keys?.['count'], 1)
 })
 
-test('a rotation waits for transactions that still seal by the former key, and nobody begins a second one', async () => {
+test('a rotation waits for transactions that still use the previous key, and a second one is rejected', async () => {
   const [begun, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const writing = inTransaction(database, async (sql) => {
     const sealed = await vault.seal(sql, organizationId, outsider, 'late')
@@ -116,7 +116,7 @@ test('a rotation waits for transactions that still seal by the former key, and n
   await begun.promise
   const former = await keyIdNow(database, vault, organizationId)
   assert.equal((await rotate()).status, 202)
-  await until('nothing else is left', async () => (await rotation()).old_key_rows === 0)
+  await until('no other value is left', async () => (await rotation()).old_key_rows === 0)
   assert.equal((await rotate()).status, 409)
   assert.equal((await rotation()).state, 'RUNNING')
   commit.resolve()
@@ -130,7 +130,7 @@ test('a rotation waits for transactions that still seal by the former key, and n
   assert.equal((await fresh.open(database, organizationId, outsider, row?.sealed_token ?? '')).reveal(), 'late')
 })
 
-test('where a text cannot be opened the former key stays, and the next rotation goes on', async () => {
+test('a rotation keeps the previous key if a value cannot be opened, and the next one continues', async () => {
   await database`update git_token set sealed_token = overlay(sealed_token placing 'AAAA' from 40)
     where id = ${outsider.row}`
   assert.equal((await rotate()).status, 202)
@@ -145,7 +145,9 @@ test('where a text cannot be opened the former key stays, and the next rotation 
   assert.deepEqual(await ended().then(({ state, old_key_rows }) => [state, old_key_rows]), ['SUCCESS', 0])
 })
 
-/** An organization with more texts than are sealed anew at once, on a database of its own. */
+/**
+ * Makes an organization with more values than a rotation seals in one batch, in its own database.
+ */
 async function manyTexts(t: TestContext) {
   const { sql, url } = await testDatabase(t)
   const file = join(await keyDirectory(t), 'master.key')
@@ -177,7 +179,7 @@ function startRotator(t: TestContext, options: RotatorOptions): Promise<NodeJS.S
 }
 
 for (const point of ['rotation.sealing', 'rotation.sealed']) {
-  test(`a rotation that is killed at ${point} is ended by the next process`, async (t) => {
+  test(`a rotation that is killed at ${point} is completed by the next process`, async (t) => {
     const { sql, url, file, id, former, rows } = await manyTexts(t)
     const options = { url, masterKeyFile: file }
     assert.equal(await startRotator(t, { ...options, failpoint: `${point}:kill` }), 'SIGKILL')

@@ -5,8 +5,8 @@ import { makeDatabase, type TestDatabase } from '../support/database.ts'
 import { provideDatabaseImages } from '../support/database-images.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 
-// What differs by the type of a database: how its owner enters, and that it ends in order and keeps
-// what it was given.
+// Differences between the types of databases: how the owner logs in, and that the database stops in
+// order and keeps its data.
 
 let server: ServerProcess
 let environmentId: string
@@ -22,7 +22,7 @@ before(
 after(() => server?.close())
 
 /**
- * Runs a client in the container, at the address that others have; `$0` is the password, `$1` the
+ * Runs a client in the container at the address that others use. `$0` is the password, `$1` the
  * host.
  */
 async function ask(database: TestDatabase, command: string): Promise<string> {
@@ -32,7 +32,7 @@ async function ask(database: TestDatabase, command: string): Promise<string> {
   return output.trim()
 }
 
-test('MySQL and Redis take their owner as soon as they are deployed, and keep their data over a stop', async () => {
+test('MySQL and Redis accept their owner once they are deployed, and keep their data over a stop', async () => {
   const mysql = await makeDatabase(server, environmentId, 'mysql', { mode: 'MANAGED', memory: 512 })
   const redis = await makeDatabase(server, environmentId, 'redis')
   await server.must('POST', `/environment/${environmentId}/deploy`)

@@ -10,8 +10,8 @@ import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// Too few descriptors, too little memory, and a process that stood still: requests are shed,
-// nothing is lost, and it heals alone.
+// The server has too few descriptors, too little memory, or was suspended. It rejects requests,
+// loses nothing, and recovers without help.
 
 const noMemoryLimit = (await whyNoMemoryLimit()) ?? false
 const { server, application } = await startWebServer({ after }, web('first'))
@@ -19,7 +19,7 @@ const pid = server.pid()
 
 const origin = (): string => server.apiUrl.replace('localhost', '127.0.0.1')
 
-/** Whether a new connection is answered well within a second. */
+/** Returns whether a new connection succeeds within a second. */
 async function answers(path: string): Promise<boolean> {
   const agent = new Agent({ keepAlive: false })
   const limit = new AbortController()
@@ -39,7 +39,7 @@ async function answers(path: string): Promise<boolean> {
   }
 }
 
-test('a server without descriptors keeps what runs, and works again once it has some', async () => {
+test('a server without descriptors keeps its services running and recovers once it has some', async () => {
   const { port } = new URL(server.apiUrl)
   const prlimit = async (...args: readonly string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await run('prlimit', ['--pid', String(pid), ...args], { timeoutMs: 10_000 })
@@ -49,26 +49,26 @@ test('a server without descriptors keeps what runs, and works again once it has 
   const usual = await prlimit('--nofile', '--output=SOFT', '--noheadings')
   const sockets: Socket[] = []
   try {
-    // The soft limit alone: a hard one that was lowered could not be raised again everywhere.
+    // Only the soft limit, because a lowered hard limit cannot be raised again everywhere.
     await prlimit('--nofile=128:')
     for (let n = 0; n < 300; n++) sockets.push(connect(Number(port), '127.0.0.1').on('error', () => {}))
-    await until('new connections are refused or stand still', async () => !(await answers('/health/live')))
+    await until('new connections are refused or hang', async () => !(await answers('/health/live')))
     assert.deepEqual(await application.answer(), { status: 200, body: 'first' })
   } finally {
     for (const socket of sockets) socket.destroy()
     await prlimit(`--nofile=${usual}:`)
   }
-  await until('it answers again', () => answers('/health/ready'))
+  await until('the server answers again', () => answers('/health/ready'))
   await application.run(web('after few descriptors'))
-  assert.equal(server.pid(), pid, 'the process was restarted')
+  assert.equal(server.pid(), pid, 'the process has restarted')
 })
 
-test('a server that stood still for five seconds goes on where it was', async () => {
+test('a server that was suspended for five seconds continues its work', async () => {
   await application.ship(web('after a standstill', { buildMs: 1000 }))
   await application.reaches(['BUILDING', 'DEPLOYING'])
   server.pause()
   const began = now()
-  await until('five seconds are over', () => now() - began > 5000)
+  await until('five seconds have passed', () => now() - began > 5000)
   assert.deepEqual((await application.answer()).status, 200)
   server.resume()
   const { state, reason } = await application.settles()
@@ -76,7 +76,7 @@ test('a server that stood still for five seconds goes on where it was', async ()
   assert.deepEqual(await application.answer(), { status: 200, body: 'after a standstill' })
 })
 
-/** One that sends nearly all of a large body, and then nothing more. */
+/** A client that sends most of a large body and then stops. */
 interface Sender {
   readonly socket: Socket
   answer: string
@@ -93,7 +93,7 @@ function send(port: number): Sender {
   socket.setEncoding('utf8').on('data', (text) => {
     sender.answer += text
   })
-  // Refused in the middle of it: that is an end, too.
+  // A client that is rejected before its body ends is done, too.
   socket
     .on('error', () => {})
     .on('close', () => {
@@ -110,7 +110,7 @@ function send(port: number): Sender {
   return sender
 }
 
-test('a server with little memory refuses what does not fit, and loses nothing of the rest', {
+test('a server with little memory rejects what does not fit and loses no other request', {
   skip: noMemoryLimit,
 }, async () => {
   const variables = `/application/${application.id}/environmentVariable`
@@ -121,19 +121,18 @@ test('a server with little memory refuses what does not fit, and loses nothing o
   const limit = await limitMemory(server.pid(), 384 * mebi)
   const senders: Sender[] = []
   try {
-    // Twice as much as it may take.
+    // The bodies are twice as large as the memory limit.
     for (let n = 0; n < 3000; n++) senders.push(send(port))
-    await until('all is sent or refused', () => senders.every(({ isSent }) => isSent))
+    await until('every body is sent or refused', () => senders.every(({ isSent }) => isSent))
     // The kernel may accept whole bodies before the server reads the first one.
     const refused = () => senders.filter(({ answer }) => answer.includes('Too many large bodies'))
     await until('more than a hundred are refused', () => refused().length > 100)
     for (const { answer } of refused()) assert.match(answer, /^HTTP\/1\.1 503 [\s\S]*retry-after: 1/i)
     for (let n = 0; n < 20; n++) assert.equal((await write(`SMALL_${n}`, 100)).status, 201)
-    // The senders share what is for senders without a credential; there is room left for one with a
-    // token.
+    // Clients without a token share a limit. A client with a token still has room.
     assert.equal((await write('LARGE', 20_000)).status, 201)
     assert.deepEqual(await application.answer(), served)
-    assert.ok((await limit.peak()) < 384 * mebi, 'it took all')
+    assert.ok((await limit.peak()) < 384 * mebi, 'the server reached its memory limit')
   } finally {
     for (const { socket } of senders) socket.destroy()
     await limit.remove()

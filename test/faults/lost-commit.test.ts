@@ -5,8 +5,8 @@ import { newId } from '../../server/lib/id.ts'
 import { createPlatform } from '../support/platform.ts'
 
 /**
- * The connection is cut once PostgreSQL has committed, and before the server hears of it: what
- * happened is told by the key alone.
+ * The connection is cut after PostgreSQL commits and before the server gets the answer. Only the
+ * idempotency key can return the result.
  */
 let way: CutDatabase | undefined
 const platform = await createPlatform(
@@ -46,7 +46,7 @@ const cases = [
 ]
 
 for (const { what, path, body, status, rows } of cases) {
-  test(`${what} that is committed while its answer is lost is 503, and the same key tells what came of it`, async () => {
+  test(`${what} whose commit is not confirmed is 503, and the same key returns the result`, async () => {
     assert.ok(way)
     const send = (key: string) => call(a.tokens.ADMIN, 'POST', path, body, { 'idempotency-key': key })
     const key = newId()

@@ -26,7 +26,7 @@ const start = (masterKeyFile = file): Promise<Vault> => openVault({ database: da
 
 const sealed = await fill()
 
-/** Gives the sealed texts of the organizations. */
+/** Returns the sealed values of the organizations. */
 async function fill(): Promise<string[]> {
   const { sql } = database
   for (const id of organizations)
@@ -38,7 +38,7 @@ async function fill(): Promise<string[]> {
   return texts
 }
 
-/** The command as an operator gives it, on this database and key file. */
+/** Runs the command as an operator does, on this database and key file. */
 async function rotate(failpoint = '', ...args: string[]): Promise<{ exitCode: number; said: string }> {
   const { exitCode, stdout, stderr } = await run(
     process.execPath,
@@ -57,7 +57,7 @@ async function rotate(failpoint = '', ...args: string[]): Promise<{ exitCode: nu
   return { exitCode: exitCode ?? -1, said: `${stdout}${stderr}` }
 }
 
-/** Every secret can be read by what the key file holds now. */
+/** Asserts that the current key file opens every secret. */
 async function assertReadable(): Promise<void> {
   const { sql } = database
   const vault = await start()
@@ -71,7 +71,7 @@ async function assertReadable(): Promise<void> {
 
 const holders = ['data_key', 'issuer_key', 'issuer_record', 'setting']
 
-test('the master key is exchanged: all can be read, nothing is sealed by the former key, which opens nothing', async () => {
+test('the master key is replaced: everything opens, nothing uses the previous key, and that key opens nothing', async () => {
   const former = await readMasterKey(file)
   const copy = `${file}.copy`
   await copyFile(file, copy)
@@ -93,7 +93,7 @@ for (const [point, goesOn] of [
   ['key.sealed', 'server'],
   ['key.replaced', 'command'],
 ] as const) {
-  test(`an exchange that is killed at ${point} loses nothing, and the next ${goesOn} goes on`, async () => {
+  test(`an exchange that is killed at ${point} loses nothing, and the next ${goesOn} completes it`, async () => {
     const former = await readMasterKey(file)
     const { exitCode } = await rotate(`${point}:kill`)
     assert.notEqual(exitCode, 0)
@@ -109,8 +109,8 @@ for (const [point, goesOn] of [
 }
 
 /**
- * Everything that a server does with the master key: what it has sealed before is opened, and more
- * is sealed.
+ * Uses the master key in every way that a server does. It opens everything sealed before and seals
+ * more.
  */
 async function work(vault: Vault): Promise<void> {
   const { sql } = database
@@ -128,8 +128,8 @@ async function work(vault: Vault): Promise<void> {
 }
 
 /**
- * A server as the command sees it: it has the data directory, sessions of that name, and the key in
- * memory.
+ * Starts a server as the command sees it: with the lock of the data directory, sessions of that
+ * name, and the key in memory.
  */
 async function startServer(t: TestContext, name = serverSession(file)): Promise<Vault> {
   const lock = await exclusiveLock(`data ${dirname(file)}`)
@@ -145,14 +145,14 @@ async function startServer(t: TestContext, name = serverSession(file)): Promise<
 
 for (const point of ['', 'key.sealing', 'key.sealed']) {
   const killed = point === '' ? 'is exchanged' : `is exchanged by a command that is killed at ${point}`
-  test(`while a server runs its master key ${killed}, and it goes on`, async (t) => {
+  test(`a running server continues while its master key ${killed}`, async (t) => {
     const running = await startServer(t)
     const former = await readMasterKey(file)
     await work(running)
     const { exitCode, said } = await rotate(point && `${point}:kill`)
     assert.equal(exitCode === 0, point === '', said)
     await work(running)
-    // What is left over of the first is ended by the next, and a server follows that one, too.
+    // The next command completes the interrupted one, and the server follows it, too.
     if (point !== '') assert.equal((await rotate()).exitCode, 0)
     assert.deepEqual(await holdersOf(database.sql, former.id), [])
     assert.deepEqual(
@@ -177,7 +177,7 @@ const waiting = () => database.sql`
   select from pg_stat_activity where datname = current_database() and application_name = 'quayside key exchange'
     and wait_event_type = 'Lock'`
 
-test('who is about to seal by the master key waits for an exchange, and seals by the new one', async (t) => {
+test('a server about to seal with the master key waits for an exchange and uses the new key', async (t) => {
   const running = await startServer(t)
   const former = await readMasterKey(file)
   const [sealing, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -199,7 +199,7 @@ test('who is about to seal by the master key waits for an exchange, and seals by
   for (const uid of ['late', 'after']) assert.equal((await records.findByUid(uid))?.uid, uid)
 })
 
-test('keys of all organizations are begun to be rotated by the command', async (t) => {
+test('the command starts a rotation of the keys of all organizations', async (t) => {
   await startServer(t)
   const { sql } = database
   const [count] = await sql<{ all: number }[]>`select count(*) as all from organization`
@@ -212,7 +212,7 @@ test('keys of all organizations are begun to be rotated by the command', async (
   await assertReadable()
 })
 
-test('is refused while a server uses the database that does not follow, and where a row cannot be opened; then nothing changes', async () => {
+test('an exchange changes nothing if another server uses the database or a row cannot be opened', async () => {
   const { sql } = database
   const before = await readFile(file, 'utf8')
   const server = openDatabase({ url: database.url, max: 1, name: serverSession(`${file}.other`) })

@@ -5,13 +5,13 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// Programs that need more memory than they may have: before anybody uses them, and after.
+// Programs need more memory than their limit, before or after they receive traffic.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 
 const grow = 'const kept = []; for (;;) kept.push(Buffer.alloc(1e7, 1))'
 
-test('a version that runs out of memory is given up with its limit and its last lines, and the former one serves', async (t) => {
+test('a version that runs out of memory fails with its limit and last lines, and the previous one serves', async (t) => {
   const traffic = startTraffic(application.url, 20)
   t.after(() => traffic.stop())
   const greedy = `console.log('loading the catalogue'); setTimeout(() => { ${grow} }, 300)`
@@ -29,10 +29,10 @@ test('a version that runs out of memory is given up with its limit and its last 
   assert.equal((await server.engine.containersWith(`quayside.service=${application.id}`)).length, 1)
 })
 
-test('one that runs out of memory later, again and again, is told of as failing until it holds', {
+test('a version that later runs out of memory repeatedly is reported as failing until it is stable', {
   timeout: 300_000,
 }, async () => {
-  // What is written in a container is there after it was brought back.
+  // Files in a container survive its restart.
   const source = `
     const { existsSync, readFileSync, writeFileSync } = require('node:fs')
     const file = '/tmp/deaths'
@@ -63,7 +63,7 @@ test('one that runs out of memory later, again and again, is told of as failing 
   const [container] = await server.engine.containersWith(`quayside.service=${application.id}`)
   const { State } = Object(await server.engine.ask('GET', `/containers/${container?.Id}/json`))
   const heldMs = Date.now() - Date.parse(State.StartedAt)
-  assert.ok(heldMs > 50_000, `it is called RUNNING ${heldMs} ms after its last start`)
+  assert.ok(heldMs > 50_000, `the application is reported as RUNNING ${heldMs} ms after its last start`)
   assert.equal((await application.status()).reason, null)
   const told = server.output.filter((line) => line.includes('a service fails again and again'))
   assert.ok(told.length >= 1 && told.length <= 4, `told ${told.length} times`)

@@ -6,17 +6,17 @@ import { systemClock as clock } from '../../server/lib/clock.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// PostgreSQL is ended under writers, a hundred times by force and some times in its own ways:
-// nothing that was acknowledged is lost.
+// PostgreSQL is killed a hundred times and shut down a few times while clients write. No
+// acknowledged write is lost.
 
 const ways: readonly NodeJS.Signals[] = [
   ...Array.from({ length: 100 }, () => 'SIGKILL' as const),
-  // An immediate and a fast shutdown, as PostgreSQL calls them.
+  // An immediate and a fast shutdown, in PostgreSQL's words.
   ...Array.from({ length: 5 }, () => ['SIGQUIT', 'SIGINT'] as const).flat(),
 ]
 const { server, application } = await startWebServer({ after })
 
-test('PostgreSQL is ended again and again under writers: 503 with Retry-After meanwhile, and nothing acknowledged is lost', {
+test('PostgreSQL that ends repeatedly under writers gives 503 with Retry-After and loses no acknowledged write', {
   timeout: 1_800_000,
 }, async (t) => {
   const url = `${server.apiUrl.replace('localhost', '127.0.0.1')}/application/${application.id}/environmentVariable`
@@ -49,7 +49,7 @@ test('PostgreSQL is ended again and again under writers: 503 with Retry-After me
   const healedMs: number[] = []
   for (const signal of ways) {
     const postmaster = await findPostmaster(join(server.dataDirectory, 'postgresql', 'cluster'))
-    assert.ok(postmaster, 'there is no PostgreSQL')
+    assert.ok(postmaster, 'PostgreSQL does not run')
     const before = refused.length
     process.kill(postmaster.pid, signal)
     const began = now()

@@ -12,8 +12,8 @@ import type { ServerProcess } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// Everything is killed at once, containers included, as when the power fails: after the next start
-// all converges without anybody.
+// Everything is killed at once, including the containers, as in a power failure. After the next
+// start everything recovers without help.
 
 const rounds = 20
 const skip = (await whyNoPrivateEngine()) ?? false
@@ -33,7 +33,7 @@ after(async () => {
   await close?.()
 })
 
-/** Processes whose command line, or working directory, lies in one of these directories. */
+/** Returns the processes whose command line or working directory is in one of these directories. */
 async function processesOf(directories: readonly string[]): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const found = await Promise.all(
@@ -46,9 +46,7 @@ async function processesOf(directories: readonly string[]): Promise<number[]> {
   return found.flatMap((pid) => (pid === undefined || pid === process.pid ? [] : [pid]))
 }
 
-/**
- * Kills the server, the router, PostgreSQL, the engine, its containerd and every container of it.
- */
+/** Kills the server, the router, PostgreSQL, the engine, its containerd and all its containers. */
 async function cutPower(): Promise<void> {
   const containers = await server.engine.containersWith(`quayside.instance=${server.instance}`)
   const states = await Promise.all(containers.map(({ Id }) => server.engine.ask('GET', `/containers/${Id}/json`)))
@@ -60,31 +58,31 @@ async function cutPower(): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It is gone.
+      // The process has already ended.
     }
   }
   await server.kill9()
   await engine.kill9()
 }
 
-/** What removes the test's remains must outlive the cut. */
+/** The process that removes the test's remains must survive. */
 const isTidying = async (pid: number): Promise<boolean> =>
   (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('tidy-up.ts')
 
 for (let round = 1; round <= rounds; round++) {
-  test(`everything converges after a power cut in the middle of a deployment (${round})`, { skip }, async (t) => {
+  test(`everything recovers after a power cut during a deployment (${round})`, { skip }, async (t) => {
     const wait = seeded(t, `cut ${round}`).below(2200) + 100
     const version = `after cut ${round}`
     await application.ship(web(version, { buildMs: 500 }))
     const request = await lastRequest(server, application)
     t.diagnostic(`cut after ${wait} ms`)
-    // The moment itself is what is tried.
+    // The exact moment is random on purpose.
     await clock.sleep(wait)
     await cutPower()
     await engine.start()
     await server.restart()
     await assertDeployedOnce(server, application, { version, request, limitMs: 120_000 })
-    await until('the address answers', async () => (await application.answer()).body === version)
+    await until('the application answers', async () => (await application.answer()).body === version)
     const ends = await server.sql`
       select from event where payload_id = ${request} and type in ('DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE')`
     assert.equal(ends.length, 1)

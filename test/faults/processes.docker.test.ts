@@ -9,8 +9,8 @@ import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals
-// alone.
+// Any single process may be killed. Acknowledged work is kept, running services continue, and
+// everything recovers without help.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 
@@ -20,7 +20,7 @@ const answers = (version: string): Promise<true> =>
     return answer?.status === 200 && answer.body === version
   })
 
-test('requests to an application do not notice that the server is killed and started again', async (t) => {
+test('requests to an application succeed while the server is killed and restarted', async (t) => {
   const traffic = startTraffic(application.url, 100)
   t.after(() => traffic.stop())
   await traffic.sends(50)
@@ -33,7 +33,7 @@ test('requests to an application do not notice that the server is killed and sta
   assert.ok(slowestMs < 10_000, `slowest ${slowestMs} ms`)
 })
 
-test('a container that somebody removes comes back, and traffic follows', async () => {
+test('a container that was removed by hand is created again and gets traffic', async () => {
   const labels = `quayside.service=${application.id}`
   const [former] = await server.engine.containersWith(labels)
   await server.engine.ask('DELETE', `/containers/${former?.Id}?force=true`)
@@ -46,9 +46,9 @@ test('a container that somebody removes comes back, and traffic follows', async 
   await application.reaches(['RUNNING'])
 })
 
-test('a router that is killed comes back with its routes', async () => {
+test('a router that is killed restarts with its routes', async () => {
   const controlSocket = join(server.dataDirectory, 'router', 'control.sock')
-  const former = (await findRouter({ controlSocket })) ?? assert.fail('there is no router')
+  const former = (await findRouter({ controlSocket })) ?? assert.fail('no router runs')
   process.kill(former.pid, 'SIGKILL')
   await until('another router runs', async () => {
     const found = await findRouter({ controlSocket }).catch(() => undefined)
@@ -57,16 +57,16 @@ test('a router that is killed comes back with its routes', async () => {
   await answers('first')
 })
 
-test('a router that is killed while the server is down comes back with the server', async () => {
+test('a router that is killed while the server is down restarts with the server', async () => {
   const controlSocket = join(server.dataDirectory, 'router', 'control.sock')
   await server.kill9()
-  const former = (await findRouter({ controlSocket })) ?? assert.fail('there is no router')
+  const former = (await findRouter({ controlSocket })) ?? assert.fail('no router runs')
   process.kill(former.pid, 'SIGKILL')
   await server.restart()
   await answers('first')
 })
 
-test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lost, and a deployment goes on', async () => {
+test('PostgreSQL killed under load gives 503, loses no acknowledged write, and a deployment continues', async () => {
   const path = `/application/${application.id}/environmentVariable`
   const acknowledged: string[] = []
   const refused: string[] = []
@@ -90,13 +90,13 @@ test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lo
   await application.reaches(['BUILDING'])
 
   const cluster = join(server.dataDirectory, 'postgresql', 'cluster')
-  const postmaster = (await findPostmaster(cluster)) ?? assert.fail('there is no PostgreSQL')
+  const postmaster = (await findPostmaster(cluster)) ?? assert.fail('PostgreSQL does not run')
   process.kill(postmaster.pid, 'SIGKILL')
   const killedAt = now()
   await until('writes are refused', () => refused.length > 0)
   const healed = await until('writes are acknowledged again', () => healedAt)
   const count = acknowledged.length
-  await until('many more are', () => acknowledged.length > count + 100)
+  await until('many more are acknowledged', () => acknowledged.length > count + 100)
   over.abort()
   await Promise.all(workers)
 

@@ -5,8 +5,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// What was built once is promoted: the engine has one image, which lives as long as the last
-// service that has it.
+// An image is built once and reused. The engine keeps one image as long as a service uses it.
 
 let server: ServerProcess
 let original: TestApplication
@@ -21,9 +20,9 @@ after(async () => {
   await server?.close()
 })
 
-/** What the engine runs of a service: the id of its image. */
+/** Returns the id of the image that a service runs. */
 async function runningImage(service: string): Promise<string | undefined> {
-  const container = await until('one of it runs', async () => {
+  const container = await until('a container of the service runs', async () => {
     const found = await server.engine.containersWith(`quayside.service=${service}`)
     const [running, ...others] = found.filter(({ State }) => State === 'running')
     return others.length === 0 ? running : undefined
@@ -32,7 +31,7 @@ async function runningImage(service: string): Promise<string | undefined> {
 }
 async function settles(service: string): Promise<void> {
   const seen = await until(
-    'it is at rest',
+    'the service is settled',
     async () => {
       const [row] = await server.sql<{ state: string; waits: boolean }[]>`
       select s.state, exists (select from deployment_target t where t.service_id = s.id
@@ -45,7 +44,7 @@ async function settles(service: string): Promise<void> {
   assert.match(seen.state, /^(DEPLOYED|RESTARTED)$/)
 }
 
-test('a copy runs the image of its original, restarts and goes back to it when the original is deleted and the disk was tidied', async () => {
+test('a copy restarts on and rolls back to the image of a deleted original after the disk was cleaned', async () => {
   await original.run(web('the first'))
   const image = await runningImage(original.id)
   assert.match(image ?? '', /^sha256:/)
@@ -53,7 +52,7 @@ test('a copy runs the image of its original, restarts and goes back to it when t
   const { id: copy } = await server.must<{ id: string }>('POST', `/environment/${original.environmentId}/clone`, {
     name: 'production',
   })
-  await until('the copy is whole', async () => {
+  await until('the copy is complete', async () => {
     return (await server.sql`select from environment where id = ${copy} and copying is null`).length === 1
   })
   const [service] = (await server.must<{ results: { id: string }[] }>('GET', `/environment/${copy}/application`))
@@ -81,12 +80,12 @@ test('a copy runs the image of its original, restarts and goes back to it when t
     return (await server.sql`select from service where id = ${original.id}`).length === 0
   })
   assert.deepEqual(await server.engine.imagesOf(original.id), [])
-  // The keeper of the disk measures when a server starts, and removes what nobody needs.
+  // The disk keeper measures at each start and removes what nothing uses.
   const [before] = await server.sql<{ now: Date }[]>`select now()`
   assert.ok(before)
   await server.restart()
   await until(
-    'the disk was looked at',
+    'the disk was measured',
     async () => (await server.sql`select from disk_usage where measured_at > ${before.now}`).length === 1,
     { limitMs: 90_000 },
   )
@@ -95,7 +94,7 @@ test('a copy runs the image of its original, restarts and goes back to it when t
   await act('rollback', { execution_id: first?.execution_id })
   assert.equal(await runningImage(service.id), image)
   await server.must('DELETE', `/environment/${copy}`)
-  await until('nothing has it any more', async () => {
+  await until('no service has the image', async () => {
     return (await server.engine.ask('GET', `/images/${image}/json`)) === undefined
   })
 })

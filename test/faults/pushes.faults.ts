@@ -6,8 +6,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// A server that is killed while it takes a push in deploys what git has of it after its next start,
-// once.
+// A server that is killed while it accepts a push deploys the pushed commit once after its next
+// start.
 
 let server: ServerProcess
 let application: TestApplication
@@ -27,13 +27,13 @@ const isAnswered = (version: string) => async () =>
   (await application.answer().catch(() => undefined))?.body === version
 
 for (const point of ['push.received', 'push.recorded', 'request.committed'] as const) {
-  test(`a push to a server that is killed at ${point} is deployed, once`, async () => {
+  test(`a push to a server that is killed at ${point} is deployed once`, async () => {
     await nothingWorks(server)
     await server.restart({ failpoint: `${point}:kill` })
-    // Git may have heard nothing of how it went.
+    // Git may have received no answer.
     await application.git.push(web(point)).catch(() => {})
     const commit = await application.git.git('rev-parse', 'HEAD')
-    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
     await server.restart()
     await until(`${point} answers`, isAnswered(point), { limitMs: 60_000 })
     const pushes = await server.sql`select from git_push where commit = ${commit}`

@@ -30,7 +30,7 @@ after(async () => {
   await server?.close()
 })
 
-test(`a deployment survives a server that is killed ${kills} times at random moments`, async (t) => {
+test(`a deployment succeeds although the server is killed ${kills} times at random moments`, async (t) => {
   const random = seeded(t)
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
@@ -38,7 +38,7 @@ test(`a deployment survives a server that is killed ${kills} times at random mom
   const request = await lastRequest(server, application)
   for (let kill = 1; kill <= kills; kill++) {
     await server.restart({ ready: false })
-    // The moment itself is what is tried: a start takes about a second, a deployment another one.
+    // The moment is random on purpose. A start takes about a second, as does a deployment.
     await clock.sleep(400 + random.below(1600))
     await server.kill9()
   }

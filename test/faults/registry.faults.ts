@@ -12,7 +12,7 @@ import { newId } from '../../server/lib/id.ts'
 import { Secret } from '../../server/lib/secret.ts'
 import { type Registry, startRegistry, whyNoRegistry } from '../support/registry.ts'
 
-/** What stands before the registry does with what the engine asks for. */
+/** How the proxy treats the engine's requests to the registry. */
 type Fault = 'none' | 'too often' | 'broken' | 'cut' | 'other bytes' | 'forbidden'
 
 const { socketPath, skip } = await engineForTests()
@@ -42,8 +42,8 @@ describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }
     await removeImages(socketPath, [image(tag)])
   }
   /**
-   * Pins and fetches while the fault is there; gives how it ended, after what was said. `until`:
-   * the fault goes after the first line.
+   * Pins and fetches an image during the fault. Returns the result and the printed lines. With
+   * `until` the fault ends after the first line.
    */
   async function bring(fault: Fault, options: { readonly until?: 'first line'; readonly pinned?: boolean } = {}) {
     const tag = fault.replaceAll(' ', '-') + (options.until ? '-mended' : '')
@@ -72,19 +72,19 @@ describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }
     return { ended: Object(ended), lines, isThere }
   }
 
-  test('one that was asked too often for a moment is asked again, and gives the image', async () => {
+  test('one that limits requests for a moment is retried and returns the image', async () => {
     const { ended, lines } = await bring('too often', { until: 'first line' })
     assert.match(ended.reference ?? JSON.stringify(ended), /@sha256:/)
     assert.match(lines[0] ?? '', /asked too often.*Trying again in 5 s/)
   })
 
-  test('one that answers with errors for a moment gives the image afterwards', async () => {
+  test('one that fails for a moment is retried and returns the image', async () => {
     const { ended, lines } = await bring('broken', { until: 'first line' })
     assert.match(ended.reference ?? JSON.stringify(ended), /@sha256:/)
     assert.match(lines[0] ?? '', /cannot be reached/)
   })
 
-  test('one that refuses is asked once', async () => {
+  test('one that denies access is asked once', async () => {
     const { ended, lines } = await bring('forbidden')
     assert.equal(ended.reason, 'image-missing', ended.message)
     assert.match(ended.message, /does not give access/)
@@ -92,7 +92,7 @@ describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }
   })
 
   for (const fault of ['cut', 'other bytes'] as const) {
-    test(`what comes with "${fault}" is not taken for the image`, async () => {
+    test(`bytes that arrive with "${fault}" are not accepted as the image`, async () => {
       const { ended, isThere } = await bring(fault, { pinned: true })
       assert.ok(ended.message?.includes(front.host), JSON.stringify(ended))
       assert.equal(isThere, false)
@@ -100,7 +100,7 @@ describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }
   }
 })
 
-/** Leads to the registry, and breaks what it is told to break. */
+/** Forwards requests to the registry and applies the current fault. */
 async function startFront(to: string) {
   const [host, port] = to.split(':')
   const front = { host: '', fault: 'none' as Fault, close: () => {} }
@@ -135,7 +135,7 @@ async function startFront(to: string) {
     request.pipe(onward)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // A server that listens on a port has an address with one.
+  // A server that listens on a port has an address with a port.
   front.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   front.close = () => {
     server.closeAllConnections()

@@ -10,8 +10,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-// The database goes back to a snapshot, the engine does not: what was deployed since is newer than
-// all that the server knows.
+// The database returns to a snapshot, but the engine does not. The server knows nothing of later
+// deployments.
 
 const root = join(import.meta.dirname, '..', '..')
 const migrations = (await readMigrations()).map(({ name }) => name)
@@ -22,7 +22,7 @@ before(async () => {
 })
 after(() => server?.close())
 
-/** As a start does before an upgrade. */
+/** Takes a snapshot like a start before an upgrade. */
 const snapshot = (): Promise<string> =>
   takeSnapshot({
     cluster: join(server.dataDirectory, 'postgresql', 'cluster'),
@@ -47,7 +47,7 @@ async function goBack(): Promise<string> {
   return stdout.toString()
 }
 
-test('after a rollback services serve what the snapshot knows; what it does not know is ended and told, and its volumes stay', async () => {
+test('a rollback serves the versions of the snapshot, ends and reports unknown services, and keeps their volumes', async () => {
   const environmentId = await makeEnvironment(server, 'rollback')
   const known = await makeApplication(server, { environmentId, name: 'known' })
   await known.run(web('one'))
@@ -71,7 +71,7 @@ test('after a rollback services serve what the snapshot knows; what it does not 
   await until('the version of the snapshot answers', async () => (await known.answer()).body === 'one', {
     limitMs: 60_000,
   })
-  await until('nothing runs of what is not known', async () => (await server.engine.containersWith(label)).length === 0)
+  await until('the unknown service has ended', async () => (await server.engine.containersWith(label)).length === 0)
   assert.equal((await server.api('GET', `/application/${newer.id}`)).status, 404)
   assert.deepEqual(await server.engine.volumesWith(label), volumes)
   const told = server.output.filter((line) => line.includes('something runs for a service that does not exist'))

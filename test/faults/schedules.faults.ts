@@ -4,8 +4,8 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// A server that is killed between the decision of a deployment rule and its end asks for the same
-// thing after its next start, once.
+// A server that is killed after a deployment rule decided makes the same request once after its
+// next start.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 const { environmentId } = application
@@ -31,14 +31,14 @@ for (const point of ['schedule.asked', 'request.committed'] as const) {
     [[], 'STOP', 'STOPPED'],
     [days, 'DEPLOY', 'DEPLOYED'],
   ] as const) {
-    test(`a server killed at ${point} asks once for ${action}`, async () => {
+    test(`a server killed at ${point} requests ${action} once`, async () => {
       const before = await asked()
       await server.restart({ failpoint: `${point}:kill` })
       const rule = await server.must<{ id: string }>('GET', `/environment/${environmentId}/deploymentRule`)
       const time = '1970-01-01T00:00:00Z'
       const change = { auto_stop: true, timezone: 'UTC', start_time: time, stop_time: time, weekdays }
       await server.must('PUT', `/environment/${environmentId}/deploymentRule/${rule.id}`, change)
-      assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+      assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
       await server.restart()
       await until('the rule is followed', followed)
       await until(`the service is ${end}`, async () => (await state()) === end, { limitMs: 60_000 })

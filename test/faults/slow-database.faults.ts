@@ -10,8 +10,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// PostgreSQL answers late, later, and not at all: requests wait a bounded time, deployments go on,
-// and nothing piles up.
+// PostgreSQL answers late, very late, or not at all. Requests have a time limit, deployments
+// continue, and no work piles up.
 
 let server: ServerProcess
 let application: TestApplication
@@ -22,7 +22,7 @@ before(async () => {
   application = await makeWeb(server)
   await application.run(web('first'))
   way = await standBetween(join(server.dataDirectory, 'postgresql', 'socket', '.s.PGSQL.5432'))
-  // They come back by the slow way.
+  // New connections use the slow way.
   await server.sql`select pg_terminate_backend(pid) from pg_stat_activity
     where backend_type = 'client backend' and pid <> pg_backend_pid()`
   await until('it answers', async () => (await server.api('GET', '/organization')).status === 200)
@@ -34,8 +34,8 @@ after(async () => {
 })
 
 /**
- * Takes the place of PostgreSQL's socket; what PostgreSQL says arrives as much later as is set, or
- * never.
+ * Replaces PostgreSQL's socket with a proxy. It delays PostgreSQL's answers by the configured time,
+ * or forever.
  */
 async function standBetween(path: string) {
   const real = `${path}.real`
@@ -80,7 +80,7 @@ async function write() {
 const memory = async (): Promise<number> =>
   Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${server.pid()}/status`, 'utf8'))?.[1]) / 1024
 
-test('two tenths of a second more are only felt', async (t) => {
+test('a delay of 200 ms slows requests and breaks nothing', async (t) => {
   way.set({ delayMs: 200 })
   t.after(() => way.set({ delayMs: 0 }))
   const read = () => server.api('GET', path())
@@ -90,17 +90,14 @@ test('two tenths of a second more are only felt', async (t) => {
   ])
   for (const { status, message, ms } of answers) {
     assert.equal(status, 201, message)
-    // Else nothing is slow, and the test shows nothing.
+    // Without this delay the test would prove nothing.
     assert.ok(ms >= 200, `answered after ${ms} ms`)
   }
   for (const { status } of seen) assert.equal(status, 200)
   await application.run(web('over a slow way'))
 })
 
-/**
- * A build that goes on while answers come so much later; gives how often the deployment was taken
- * up.
- */
+/** Builds while answers are delayed by this time. Returns how often the deployment was claimed. */
 async function takenUp(version: string, delayMs: number): Promise<string | undefined> {
   await application.ship(web(version, { buildMs: 25_000 }))
   await application.reaches(['BUILDING'])
@@ -113,7 +110,7 @@ async function takenUp(version: string, delayMs: number): Promise<string | undef
     if (status === 201) assert.ok(ms >= delayMs, `answered after ${ms} ms`)
   }
   const began = now()
-  await until('a lease would have ended', () => now() - began > 16_000)
+  await until('a lease would have expired', () => now() - began > 16_000)
   way.set({ delayMs: 0 })
   assert.deepEqual((await application.settles()).state, 'RUNNING')
   assert.deepEqual(await application.answer(), { status: 200, body: version })
@@ -121,7 +118,7 @@ async function takenUp(version: string, delayMs: number): Promise<string | undef
   return workflow?.fence
 }
 
-test('two seconds more end no lease: a build goes on under the one that began it', async (t) => {
+test('a delay of two seconds expires no lease, so one owner completes the build', async (t) => {
   t.after(() => way.set({ delayMs: 0 }))
   const from = server.output.length
   const times = await takenUp('under one lease', 2000)
@@ -129,15 +126,15 @@ test('two seconds more end no lease: a build goes on under the one that began it
   assert.equal(times, '1', said.slice(0, 40).join('\n'))
 })
 
-test('with nearly five seconds more a build may be given up, and goes on afterwards', async (t) => {
+test('a delay of nearly five seconds may expire a lease, and the build continues afterwards', async (t) => {
   t.after(() => way.set({ delayMs: 0 }))
   const times = Number(await takenUp('in the end', 4500))
   t.diagnostic(`taken up ${times} times`)
-  // A lease lasts 15 s, and the build is over within two of them after the way is quick again.
+  // A lease lasts 15 s. The build ends within two leases after the delay is removed.
   assert.ok(times >= 1 && times <= 5, `taken up ${times} times`)
 })
 
-test('a way that swallows everything: each request is told within seconds, nothing piles up, and it heals', async (t) => {
+test('a silent connection gives 503 to each request within seconds, and the server recovers', async (t) => {
   const before = await memory()
   way.set({ isSilent: true })
   t.after(() => way.set({ isSilent: false }))

@@ -11,8 +11,8 @@ import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { startPrivateWebServer } from '../support/web-server.ts'
 
-// A server that stands still in the middle of a deployment, and meanwhile loses its lease, or finds
-// another engine than it left.
+// A server is suspended during a deployment and meanwhile loses its lease, or finds another engine
+// afterwards.
 
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
@@ -33,8 +33,8 @@ const isStopped = async (): Promise<boolean> =>
   / T /.test((await readFile(`/proc/${server.pid()}/stat`, 'utf8')).replace(/^.*\)/, ''))
 
 /**
- * Deploys, does this while the server stands still at the point and that once it goes on, and holds
- * the end against everything that could have gone wrong.
+ * Deploys, runs one function while the server is suspended at the point and another after it
+ * resumes. Asserts that the deployment ends correctly.
  */
 async function meanwhile(
   point: string,
@@ -47,9 +47,9 @@ async function meanwhile(
   await server.restart({ failpoint: `${point}:stop` })
   const traffic = startTraffic(application.url, 20)
   try {
-    // At some points the answer only comes once it goes on.
+    // At some points the answer arrives only after the server resumes.
     const asked = application.deploy()
-    await until(`it stands still at ${point}`, isStopped, { limitMs: 60_000 })
+    await until(`the server is suspended at ${point}`, isStopped, { limitMs: 60_000 })
     const request = await lastRequest(server, application)
     await does(request)
     server.resume()
@@ -66,7 +66,7 @@ async function meanwhile(
 
 const ofDeployments = failpoints.filter((point) => point !== 'webhook.sent')
 for (const point of ofDeployments) {
-  test(`a lease that ends while the server stands still at ${point} is given up, and the deployment ends once`, {
+  test(`a lease that expires while the server is suspended at ${point} is lost, and the deployment ends once`, {
     skip,
   }, async () => {
     await meanwhile(
@@ -77,10 +77,10 @@ for (const point of ofDeployments) {
   })
 }
 
-/** By the deployment itself; some of its calls it repeats for 15 s before it says so. */
+/** Waits until the deployment itself reports it. Some calls are retried for 15 s before that. */
 const missesEngine = () =>
   until(
-    'the deployment tells that the engine is away',
+    'the deployment reports that the engine is unreachable',
     async () =>
       (await application.deploymentLog()).some(({ message }) => message?.safe_message.includes('cannot be reached')),
     { limitMs: 60_000 },
@@ -88,7 +88,7 @@ const missesEngine = () =>
 
 const withEngine = ofDeployments.filter((point) => !/^(request|workflow)/.test(point))
 for (const point of withEngine) {
-  test(`an engine that is killed and started while a deployment is at ${point} changes nothing about its end`, {
+  test(`an engine that is killed and restarted while a deployment is at ${point} does not change its result`, {
     skip,
   }, async () => {
     await meanwhile(

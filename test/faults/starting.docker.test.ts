@@ -7,7 +7,7 @@ import { attemptServer } from '../support/attempt-server.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 
-// What keeps a server from starting is said in one sentence that names the setting.
+// If a server cannot start, one message gives the reason and names the setting.
 
 let server: ServerProcess
 
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => server?.close())
 
-test('a second server on the same data directory is refused', async () => {
+test('a second server on the same data directory is rejected', async () => {
   const { code, output } = await attemptServer({ QUAYSIDE_DATA: server.dataDirectory })
   assert.equal(code, 1)
   assert.match(output, /in use by another server.*QUAYSIDE_DATA/)
@@ -24,7 +24,7 @@ test('a second server on the same data directory is refused', async () => {
 })
 
 for (const setting of ['QUAYSIDE_PORT', 'QUAYSIDE_ROUTER_PORT'] as const) {
-  test(`a taken port is told together with ${setting}, and nothing is left running`, async () => {
+  test(`a port in use is reported with ${setting}, and nothing is left running`, async () => {
     const port = String(server.routerPort)
     const { code, output, left } = await attemptServer({ [setting]: port })
     assert.equal(code, 1)
@@ -33,7 +33,7 @@ for (const setting of ['QUAYSIDE_PORT', 'QUAYSIDE_ROUTER_PORT'] as const) {
   })
 }
 
-test('a damaged key file is told together with its setting', async (t) => {
+test('a damaged key file is reported with its setting', async (t) => {
   const keyFile = join(server.dataDirectory, 'master.key')
   const good = await readFile(keyFile)
   t.after(() => writeFile(keyFile, good))
@@ -45,7 +45,7 @@ test('a damaged key file is told together with its setting', async (t) => {
   assert.deepEqual(await readFile(keyFile, 'utf8'), 'quayside master key, version 1\nhalf a ke')
 })
 
-test('without its key file a server reads, refuses secrets, and makes no new key', async () => {
+test('a server without its key file serves reads, rejects secrets and makes no new key', async () => {
   const keyFile = join(server.dataDirectory, 'master.key')
   await server.restart()
   const environmentId = await makeEnvironment(server, 'sealed')
@@ -72,8 +72,8 @@ test('without its key file a server reads, refuses secrets, and makes no new key
   await application.git.remove()
 })
 
-// Last, for its token is not the one that the tests above use.
-test('a first start that was cut off before the token was written makes another one', async () => {
+// This test comes last, because its token differs from that of the other tests.
+test('a first start that ended before it wrote the token makes another one', async () => {
   await server.sql`update setting set value = value - 'token' - 'done' where key = 'first_start'`
   const file = join(server.dataDirectory, 'admin-token')
   await rm(file)

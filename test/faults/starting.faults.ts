@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from '../support/server-process.ts'
 
-// A first start that is cut off goes on later.
+// The next start continues a first start that was interrupted.
 
 const steps = ['Making organization', 'Making the base image', 'Pushing examples/hello', 'Deploying it'] as const
 
-test('a first start that was killed at each of its steps ends with one of everything', async (t) => {
+test('a first start that is killed at each of its steps makes one of everything', async (t) => {
   const server = await startServer({ cutAt: steps.map((line) => ({ line, signal: 'SIGKILL' })) })
   t.after(() => server.close())
   const { sql, organizationId, instance } = server
@@ -24,7 +24,7 @@ test('a first start that was killed at each of its steps ends with one of everyt
   assert.equal((await server.api('GET', `/organization/${organizationId}/project`)).status, 200)
 })
 
-test('a first start ends in order when it is told to, and is finished by the next one', async (t) => {
+test('a first start that is stopped ends in order, and the next one completes it', async (t) => {
   const server = await startServer({ cutAt: [{ line: 'Deploying it', signal: 'SIGTERM' }] })
   t.after(() => server.close())
   assert.deepEqual(server.cuts, [{ code: 0, signal: null }])

@@ -7,8 +7,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// A server that is told to end in the middle of everything: what is under way is finished or handed
-// over, and clients hear of it.
+// A server is stopped while it is busy. It finishes or hands over its work, and clients get an
+// answer.
 
 const builds = 4
 const requests = 50
@@ -53,7 +53,7 @@ function say(text: string): Client {
 }
 const head = (line: string): string => `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token ${server.token}\r\n`
 
-test('a server that is told to stop amid requests, streams and builds ends in order within half a minute, and loses nothing', async () => {
+test('a server that is stopped while it is busy ends in order within half a minute and loses nothing', async () => {
   await Promise.all(applications.map((one, n) => one.ship(web(`handed over ${n}`, { buildMs: 5000 }))))
   await Promise.all(applications.map((one) => one.reaches(['BUILDING'])))
   const asked = await Promise.all(applications.map((one) => lastRequest(server, one)))
@@ -61,21 +61,21 @@ test('a server that is told to stop amid requests, streams and builds ends in or
     say(`${head(`GET /organization/${server.organizationId}/stream`)}\r\n`),
   )
   await until('all follow', () => followers.every(({ text }) => text.includes('event: ready')), { limitMs: 60_000 })
-  // The head of a write, and the body only when the server has been told to stop; some never send
-  // it.
+  // Sends the head of a write, and the body only after the server was told to stop. Some clients
+  // never send it.
   const path = `/application/${applications[0]?.id}/environmentVariable`
   const writers = Array.from({ length: requests }, (_, n) => {
     const body = JSON.stringify({ key: `OPEN_${n}`, value: 'text' })
     const lines = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
     return { body, key: `OPEN_${n}`, client: say(`${head(`POST ${path}`)}${lines}`) }
   })
-  await until('all are open', () => writers.every(({ client }) => client.text.startsWith('HTTP/1.1 100')))
+  await until('all connections are open', () => writers.every(({ client }) => client.text.startsWith('HTTP/1.1 100')))
 
   const began = now()
   const ended = server.stop()
   const finishing = writers.slice(0, requests - 10)
   for (const { body, client } of finishing) client.socket.write(body)
-  await until('all that were sent are answered', () =>
+  await until('all complete writes are answered', () =>
     finishing.every(({ client }) => /HTTP\/1\.1 [2-5]\d\d /.test(client.text)),
   )
   assert.deepEqual(await ended, { code: 0, signal: null })

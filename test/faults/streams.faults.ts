@@ -8,8 +8,8 @@ import { seeded } from '../support/seed.ts'
 import { openSocket } from '../support/streams.ts'
 import { now, until } from '../support/until.ts'
 
-// Clients of streams vanish without a word, as when a network goes away, and come back all at once.
-// Needs root and iptables.
+// Clients of streams vanish silently, as in a network failure, and reconnect all at once. Needs
+// root and iptables.
 
 const clients = 5_000
 const sockets = 50
@@ -61,8 +61,8 @@ interface Client {
 }
 
 /**
- * All at once; who is turned away comes back after a pause of its own, as clients of server-sent
- * events do.
+ * Connects all clients at once. A client that is rejected reconnects after its own pause, as
+ * clients of server-sent events do.
  */
 async function open(lastId?: string): Promise<Client[]> {
   const coming = lastId === undefined ? '' : `Last-Event-ID: ${lastId}\r\n`
@@ -91,7 +91,7 @@ async function open(lastId?: string): Promise<Client[]> {
   return opened
 }
 
-test('what vanished clients held is free within a minute, and who comes back misses nothing', {
+test('the resources of vanished clients are free within a minute, and returning clients miss nothing', {
   timeout: 1_200_000,
 }, async (t) => {
   const first = await open()
@@ -119,7 +119,9 @@ test('what vanished clients held is free within a minute, and who comes back mis
   })()
   const second = await open(lastId)
   const told = (text: string): number => text.split('event: service.state').length - 1
-  await until('all are told what they missed', () => second.every(({ text }) => told(text) === 1), { limitMs: 120_000 })
+  await until('all clients have received the missed events', () => second.every(({ text }) => told(text) === 1), {
+    limitMs: 120_000,
+  })
   isOver = true
   await asking
   const slowest = answered.toSorted((one, other) => other - one)[Math.floor(answered.length / 100)]

@@ -12,7 +12,7 @@ import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
-// A version that was healthy, and is not any more when it would get traffic.
+// A version is healthy first and unhealthy when it should get traffic.
 
 const times = {
   initial_delay_seconds: 0,
@@ -23,7 +23,7 @@ const times = {
 }
 const healthchecks = { readiness_probe: { type: { http: { path: '/health', port: 8080, scheme: 'HTTP' } }, ...times } }
 
-/** Well until somebody asks for /sicken. */
+/** A program that is healthy until a request for /sicken. */
 const fragile = (version: string) => ({
   ...web(version),
   'app.js': `
@@ -52,7 +52,7 @@ describe('a version of one replica', () => {
   const isStopped = async () => / T /.test((await readFile(`/proc/${server.pid()}/stat`, 'utf8')).replace(/^.*\)/, ''))
   const containers = () => server.engine.containersWith(`quayside.service=${application.id}`)
 
-  test('that turns unhealthy before traffic is swapped gets none, and the deployment says why', {
+  test('that turns unhealthy before the swap gets no traffic, and the deployment fails with the reason', {
     timeout: 240_000,
   }, async (t) => {
     const [former] = await containers()
@@ -61,14 +61,14 @@ describe('a version of one replica', () => {
     const traffic = startTraffic(application.url, 50)
     t.after(() => traffic.stop())
     await application.deploy()
-    await until('it stands still before the swap', isStopped)
+    await until('the server is suspended before the swap', isStopped)
     const next = (await containers()).find(({ Id }) => Id !== former?.Id)
     const { NetworkSettings } = Object(await server.engine.ask('GET', `/containers/${next?.Id}/json`))
     const { IPAddress } = NetworkSettings.Networks[`quay-env-${application.environmentId}`]
     assert.equal((await fetch(`http://${IPAddress}:8080/sicken`)).status, 500)
-    // A moment of standing still is no reason to ask again.
+    // A short suspension alone does not make the server check again.
     const from = now()
-    await until('some seconds are over', () => now() - from > 2500)
+    await until('some seconds have passed', () => now() - from > 2500)
     server.resume()
     const { state, reason } = await application.settles(150_000)
     assert.equal(state, 'ERROR')
@@ -97,7 +97,7 @@ describe('a version of two replicas', () => {
     await removeTestImage(usualSocket, image)
   })
 
-  test('is not healthy as long as the first turns unhealthy while the second comes up', async () => {
+  test('is not healthy if the first replica turns unhealthy while the second starts', async () => {
     const probe = {
       initialDelaySeconds: 0,
       periodSeconds: 1,
@@ -107,8 +107,8 @@ describe('a version of two replicas', () => {
     }
     const check = { type: 'http', path: '/', scheme: 'HTTP', port: 8080 } as const
     const ids = newRelease(bench.workload('web'))
-    // The name of the first resolves to its address: the program that has this address is the
-    // first.
+    // The name of the first replica resolves to its address, so the first replica can recognize
+    // itself.
     const source = `
       process.on('SIGTERM', () => process.exit(0))
       const own = require('os').networkInterfaces().eth0[0].address

@@ -6,14 +6,14 @@ import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Two servers on one database and one engine: one stands still in the middle of a deployment, the
- * other takes over, the first goes on.
+ * Two servers share a database and an engine. One is suspended during a deployment, the other takes
+ * over, and the first resumes.
  */
 const platform = await createPlatform({ after })
 const { a, builder, call, database, engine, router } = platform
 const { applicationId: service, environmentId: environment } = a.objects
 
-/** Lets nothing through while it is shut; what was asked meanwhile is done when it opens. */
+/** A gate that holds calls while it is shut. They run when it opens. */
 function createGate() {
   let shut: PromiseWithResolvers<void> | undefined
   return {
@@ -22,7 +22,7 @@ function createGate() {
     },
     open: () => shut?.resolve(),
     /**
-     * The same driver, for a server that may stand still: `names` are the calls that change
+     * Wraps a driver for a server that may be suspended. `names` are the calls that change
      * something.
      */
     before: <T extends object>(driver: T, names: readonly (keyof T)[]): T =>
@@ -63,19 +63,19 @@ const running = async (): Promise<string[]> => {
   return seen.state === 'absent' ? [] : seen.replicas.map(({ release }) => release)
 }
 
-test('a first version is there', async () => {
+test('a first version is deployed', async () => {
   const first = await platform.another()
   first.workflows.start()
   await ship('first')
-  await until('it is deployed', isEnded)
+  await until('the first version is deployed', isEnded)
   await first.stop()
   assert.deepEqual([(await lastRequest()).status, engine.effects.created], ['SUCCESS', 1])
 })
 
-/** Only what the holder of a lease passes. */
+/** The points that only the holder of a lease reaches. */
 const points = failpoints.filter((point) => !['request.committed', 'webhook.sent'].includes(point))
 for (const point of points) {
-  test(`a server that stands still at ${point} and goes on after another has taken over changes nothing`, async (t) => {
+  test(`a server that is suspended at ${point} and resumes after another took over changes nothing`, async (t) => {
     const gate = createGate()
     const way = await cutDatabase(t, platform.databaseUrl)
     const drivers = {
@@ -106,8 +106,8 @@ for (const point of points) {
     const { kill } = process
     t.mock.method(process, 'kill', (pid: number, signal?: string | number) => {
       if (pid !== process.pid || signal !== 'SIGSTOP') return kill.call(process, pid, signal)
-      // Instead of the whole process, this server alone: neither the database nor the drivers hear
-      // of it any more.
+      // Suspends this server instead of the whole process. Its database and drivers no longer
+      // receive its calls.
       way.silence()
       gate.shut()
       isAsleep = true
@@ -117,10 +117,10 @@ for (const point of points) {
     armFailpoints(`${point}:stop`)
     sleeper.workflows.start()
     await ship(point)
-    await until(`it stands still at ${point}`, () => isAsleep)
+    await until(`the server is suspended at ${point}`, () => isAsleep)
     await database`update workflow set lease_until = now() - interval '1 second' where state = 'running'`
     other.workflows.start()
-    await until('the other one has ended the deployment', isEnded)
+    await until('the other server has completed the deployment', isEnded)
     const seen = async () => [await platform.fingerprint(), await running(), { ...engine.effects }, router.routes]
     const ended = await seen()
     const { id, status, fence } = await lastRequest()
@@ -128,7 +128,7 @@ for (const point of points) {
 
     gate.open()
     way.join()
-    await until('the first one has given up', () => {
+    await until('the first server has stopped its work', () => {
       const { claimed, running: left } = sleeper.workflows.counts()
       return claimed === 1 && left === 0
     })

@@ -11,20 +11,20 @@ import { crashing, web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 import { startWebServer } from '../support/web-server.ts'
 
-// A server that is killed in the middle of long work: the work is taken up, or ended, and nothing
-// of it stays behind.
+// A server is killed during long work. The work is resumed or ended, and nothing of it is left
+// behind.
 
 const { server, application } = await startWebServer({ after }, web('first'))
 const { environmentId } = application
 
-/** Processes whose command line holds the text. */
+/** Returns the processes whose command line contains the text. */
 async function processesWith(text: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
   const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''))
   return (await Promise.all(lines)).flatMap((line, at) => (line.includes(text) ? [Number(pids[at])] : []))
 }
 
-test('a server killed while git waits for a repository leaves no program and no directory of it behind, and asks again', async (t) => {
+test('a server killed while git waits for a repository leaves no process and no directory, and retries', async (t) => {
   let asked = 0
   const deaf = createServer((socket) => {
     asked++
@@ -47,12 +47,12 @@ test('a server killed while git waits for a repository leaves no program and no 
   await server.kill9()
   await server.restart()
   const left = async (): Promise<number[]> => (await processesWith(place)).filter((pid) => former.includes(pid))
-  await until('the former git is gone', async () => (await left()).length === 0, { limitMs: 15_000, seen: left })
-  // By itself it does so when nothing came for 30 s.
-  assert.ok(now() - askedAt < 25_000, 'git may have given up by itself')
+  await until('the previous git has ended', async () => (await left()).length === 0, { limitMs: 15_000, seen: left })
+  // Git ends by itself after 30 s without data.
+  assert.ok(now() - askedAt < 25_000, 'git may have ended by itself')
   await until('git asks again', () => asked > before)
   await server.must('POST', `/environment/${environmentId}/cancelDeployment`, {})
-  const { state } = await until('it is at rest', async () => {
+  const { state } = await until('the service is settled', async () => {
     const status = await server.must<{ state: string; deployment_request_id: string | null }>(
       'GET',
       `/application/${id}/status`,
@@ -60,11 +60,11 @@ test('a server killed while git waits for a repository leaves no program and no 
     return status.deployment_request_id === null && status
   })
   assert.equal(state, 'CANCELED')
-  await until('git is gone', async () => (await processesWith(place)).length === 0, { limitMs: 10_000 })
+  await until('git has ended', async () => (await processesWith(place)).length === 0, { limitMs: 10_000 })
   assert.deepEqual(await readdir(join(server.dataDirectory, 'checkouts', 'scratch')), [])
 })
 
-/** Looks again and again how many such processes there are at a time; gives the most. */
+/** Counts such processes repeatedly. Returns the largest number at a time. */
 function countAtOnce(text: string): { stop(): Promise<number> } {
   const over = new AbortController()
   const counting = (async () => {
@@ -87,13 +87,13 @@ function countAtOnce(text: string): { stop(): Promise<number> } {
 const secretMounts = async (): Promise<string[]> =>
   (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').filter((line) => line.includes('buildkit-secrets'))
 
-test('a server killed while an image is built ends the deployment with one image and one container', async () => {
+test('a server killed while an image is built completes the deployment with one image and one container', async () => {
   await nothingWorks(server)
   const images = async (): Promise<string[]> => (await server.engine.imagesOf(application.id)).map(({ Id }) => Id)
   const former = await images()
   await server.must('POST', `/application/${application.id}/secret`, { key: 'TOKEN', value: 'not to be kept' })
   await server.must('PUT', `/application/${application.id}/advancedSettings`, { 'build.secrets': ['TOKEN'] })
-  // Long enough that a step that is gone within seconds has not ended by itself.
+  // The step takes long, so a step that is gone within seconds has not ended by itself.
   const buildMs = 60_000
   const step = `setTimeout(() => {}, ${buildMs})`
   const tree = web('built', { buildMs })
@@ -105,8 +105,8 @@ test('a server killed while an image is built ends the deployment with one image
   await until('the build runs', async () => (await processesWith(step)).length === 1)
   assert.notEqual((await secretMounts()).length, 0)
   await server.kill9()
-  await until('its step is gone', async () => (await processesWith(step)).length === 0, { limitMs: 15_000 })
-  await until('so is its secret', async () => (await secretMounts()).length === 0, {
+  await until('its step has ended', async () => (await processesWith(step)).length === 0, { limitMs: 15_000 })
+  await until('its secret is gone', async () => (await secretMounts()).length === 0, {
     limitMs: 15_000,
     seen: secretMounts,
   })
@@ -129,7 +129,7 @@ async function isKilled(when: string): Promise<void> {
   assert.equal(signal, 'SIGKILL')
 }
 
-test('a server killed again and again while a version fails leaves the former one serving, and says why once', async (t) => {
+test('a server killed repeatedly while a version fails keeps the previous one serving and reports the reason once', async (t) => {
   await application.run(web('good'))
   const label = `quayside.service=${application.id}`
   const traffic = startTraffic(application.url, 50)
@@ -155,7 +155,7 @@ test('a server killed again and again while a version fails leaves the former on
   await server.restart({ ready: false })
   const takingBack = () =>
     server.sql`select from workflow_step where workflow_id = ${request} and name like '%/ROLLBACK'`
-  await until('it is taken away again', async () => (await takingBack()).length === 1, { everyMs: 2 })
+  await until('its rollback has begun', async () => (await takingBack()).length === 1, { everyMs: 2 })
   await server.kill9()
   await server.restart()
   const { state, reason } = await application.settles(90_000)
@@ -172,7 +172,7 @@ test('a server killed again and again while a version fails leaves the former on
   assert.deepEqual((await traffic.stop()).lost, [])
 })
 
-test('a server killed while an environment of fifty services is deleted deletes it to the end', async () => {
+test('a server killed while it deletes an environment of fifty services completes the deletion', async () => {
   const doomed = await makeEnvironment(server, 'doomed')
   const applications = await Promise.all(
     Array.from({ length: 6 }, (_, n) =>
@@ -182,7 +182,7 @@ test('a server killed while an environment of fifty services is deleted deletes 
   await Promise.all(applications.map((one) => one.git.push(web('doomed'))))
   await server.must('POST', `/environment/${doomed}/deploy`, {})
   await Promise.all(applications.map((one) => one.reaches(['RUNNING'], 90_000)))
-  // Fifty in all: the others have never run.
+  // Fifty services in all. The others have never run.
   for (let n = applications.length; n < 50; n++) {
     const git_repository = { url: applications[0]?.git.url, branch: 'main' }
     await server.must('POST', `/environment/${doomed}/application`, { name: `idle-${n}`, git_repository })
@@ -194,7 +194,7 @@ test('a server killed while an environment of fifty services is deleted deletes 
   await server.must('DELETE', `/environment/${doomed}`)
   for (let kill = 0; kill < 3; kill++) {
     await isKilled('while containers end')
-    assert.notEqual((await containers()).length, 0, 'everything had ended before')
+    assert.notEqual((await containers()).length, 0, 'all containers had already ended')
     const again = kill < 2 ? { failpoint: 'retire.stopped:kill', ready: false } : {}
     await server.restart(again)
   }

@@ -9,8 +9,7 @@ import { startPrivateServer } from '../support/private-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 
-// Programs that fill the disk outside of their volumes, on an engine that stops them in the middle
-// of a write.
+// Programs fill the disk outside their volumes. The engine stops them in the middle of a write.
 
 const skip = (await whyNoBtrfsEngine()) ?? false
 const gibibyte = 1024 ** 3
@@ -38,7 +37,7 @@ after(async () => {
 /** EDQUOT, for which Node has no name, and ENOSPC. */
 const full = [-122, -28]
 
-/** Writes 2 GiB; `errno` is the reason why it could not, `mebibytes` what fitted. */
+/** Writes 2 GiB. `errno` is the reason of the failure, `mebibytes` the size written. */
 const fill = `const fill = () => {
   const [out, part] = [fs.openSync('/tmp/big', 'w'), crypto.randomBytes(1 << 20)]
   for (let mebibytes = 0; mebibytes < 2048; mebibytes++) {
@@ -58,7 +57,7 @@ const filling = (version: string): Tree => ({
     process.on('SIGTERM', () => process.exit(0))`,
 })
 
-test('an application that writes 2 GiB is stopped at its limit, runs on, and is deployed with an empty layer', {
+test('an application that writes 2 GiB is stopped at its limit, keeps running, and is deployed with an empty layer', {
   skip,
   timeout: 300_000,
 }, async (t) => {
@@ -76,7 +75,7 @@ test('an application that writes 2 GiB is stopped at its limit, runs on, and is 
   t.diagnostic(`${errno} after ${mebibytes} MiB; the disk lost ${Math.round(taken / 1024 ** 2)} MiB`)
   assert.ok(full.includes(errno), `${errno}`)
   assert.ok(mebibytes > 900 && mebibytes <= 1024, `${mebibytes} MiB fitted`)
-  assert.ok(taken < 1.2 * gibibyte, `${taken} bytes were taken`)
+  assert.ok(taken < 1.2 * gibibyte, `${taken} bytes were used`)
   assert.equal((await application.status()).state, 'RUNNING')
   assert.deepEqual(await ask('/'), { version: 'first', isThere: true })
   await application.run(filling('second'))

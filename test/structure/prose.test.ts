@@ -53,8 +53,6 @@ const notYet: readonly string[] = [
   'server/scaling',
   'server/services',
   'server/start',
-  'test/attacks',
-  'test/e2e',
   'test/faults',
 ]
 
