@@ -4,13 +4,14 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { withImportTables } from './structure/import-tables.ts'
 import { joiningRooms, libraryPlaces, roomImports, typesPastTheDoor } from './structure/imports.ts'
+import { hasComputedImport, type Import, readImports } from './structure/read-imports.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
 interface File {
   readonly path: string
   readonly text: string
-  readonly imports: readonly { readonly specifier: string; readonly typeOnly: boolean }[]
+  readonly imports: readonly Import[]
 }
 
 const isTest = (path: string): boolean =>
@@ -24,11 +25,7 @@ const sources = globSync(['contract/**/*.ts', 'server/**/*.ts', 'router/**/*.ts'
 
 function read(path: string): File {
   const text = readFileSync(join(root, path), 'utf8')
-  const found = text.matchAll(
-    /^(?:import|export) (type )?(?:\{[^}]*\}|\*(?: as \w+)?|[\w$]+(?:, \{[^}]*\})?) from '([^']+)'/gm,
-  )
-  const imports = [...found].map(([, type, specifier = '']) => ({ specifier, typeOnly: type !== undefined }))
-  return { path, text, imports }
+  return { path, text, imports: readImports(text) }
 }
 
 const roomOf = (path: string): string | undefined => /^server\/([^/]+)\//.exec(path)?.[1]
@@ -37,6 +34,13 @@ const targetOf = (file: File, specifier: string): string => relative(root, resol
 test('the readings are not empty', () => {
   assert.ok(sources.length > 200, `${sources.length} files`)
   assert.ok(sources.reduce((sum, file) => sum + file.imports.length, 0) > 1000)
+})
+
+test('every dynamic import names its module', () => {
+  const lazy = sources.find(({ path }) => path === 'server/engines/docker/probe.ts')
+  assert.ok(lazy?.imports.some(({ specifier }) => specifier === './grpc-probe.ts'))
+  const wrong = sources.filter(({ text }) => hasComputedImport(text)).map(({ path }) => path)
+  assert.deepEqual(wrong, [], 'a computed name hides the import from these tests')
 })
 
 test('rooms import only the rooms that they may, and through the door', () => {

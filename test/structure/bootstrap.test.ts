@@ -4,6 +4,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { bootstrapExceptions, bootstrapImporters } from './imports.ts'
+import { readImports } from './read-imports.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const rooms = ['bench', 'client', 'contract', 'images', 'router', 'server', 'test']
@@ -15,11 +16,8 @@ const find = (folders: readonly string[]): string[] =>
 
 /** Returns what a file imports: files as paths from the root, modules by their names. */
 function importsOf(path: string): string[] {
-  const text = readFileSync(join(root, path), 'utf8')
-  const statements = text.matchAll(/^(?:import|export) (?:[\w$*{][^'"=;(]*? from )?'([^'\n]+)'/gm)
-  const calls = text.matchAll(/\bimport\('([^'\n]+)'\)/g)
-  return [...statements, ...calls]
-    .map(([, specifier = '']) => specifier)
+  return readImports(readFileSync(join(root, path), 'utf8'))
+    .map(({ specifier }) => specifier)
     .map((specifier) =>
       specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : specifier,
     )
