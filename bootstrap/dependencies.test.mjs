@@ -12,8 +12,8 @@ after(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A checkout whose npm only notes how it was called; `NPM_FAILS` lets it fail. */
-let root
+/** A checkout whose npm only notes how it was called; a file `fail` lets it fail. */
+let root = ''
 beforeEach(async () => {
   root = await mkdtemp(join(directory, 'root-'))
   const bin = join(root, 'bin')

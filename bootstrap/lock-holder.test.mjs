@@ -59,6 +59,9 @@ test('the starter of a process is its real user', () => {
 /**
  * Starts a process that listens at a socket of this path, which may be relative to `cwd`. Needs
  * root for a `uid` of another user.
+ * @param {import('node:test').TestContext} t
+ * @param {string} path
+ * @param {{ cwd?: string, uid?: number }} [options]
  */
 async function listenAt(t, path, options) {
   const program =
@@ -73,11 +76,14 @@ async function listenAt(t, path, options) {
   return child.pid
 }
 
-/** A name that ends a row of /proc/net/unix and begins another one. */
+/**
+ * A name that ends a row of /proc/net/unix and begins another one.
+ * @param {string} directory
+ */
 const forged = (directory) => `a\n0: 2 0 10000 1 01 INODE @${lockName(directory)}`
 
 test('a socket whose path imitates a row of the list leads to no process of another user', {
-  skip: process.getuid() !== 0 && 'only root can start processes of another user',
+  skip: process.getuid?.() !== 0 && 'only root can start processes of another user',
 }, async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'quayside-lock-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
@@ -97,10 +103,11 @@ test('a row that names the socket of another server stops nothing', async (t) =>
   const [directory, other] = [join(home, 'data'), join(home, 'other')]
   const victim = await listenAt(t, `@${lockName(other)}`)
   const [inode] = parseInodes(readFileSync('/proc/net/unix', 'utf8'), `@${lockName(other)}`)
+  assert.ok(inode)
   await listenAt(t, forged(directory).replace('INODE', inode), { cwd: home })
   const pid = await listenAt(t, `@${lockName(directory)}`)
   assert.throws(
     () => findHolder(directory),
-    (error) => [pid, victim].every((one) => error.message.includes(`${one}`)),
+    (error) => [pid, victim].every((one) => String(error).includes(`${one}`)),
   )
 })

@@ -8,7 +8,10 @@ import { dataRootOfEngine, findHalfRemoved, mendNetworkStore, withoutHalfRemoved
 const directory = await mkdtemp(join(tmpdir(), 'quayside-networks-'))
 after(() => rm(directory, { recursive: true }))
 
-/** As the engine writes one: lists are texts of their own. */
+/**
+ * As the engine writes one: lists are texts of their own.
+ * @param {string} name
+ */
 const network = (name, { inDelete = false, info = true, version = 'V4' } = {}) =>
   Buffer.from(
     JSON.stringify({
@@ -22,14 +25,21 @@ const network = (name, { inDelete = false, info = true, version = 'V4' } = {}) =
       name,
     }),
   )
+/** @param {Buffer[]} values */
 const storeOf = (...values) => Buffer.concat(values.flatMap((value) => [Buffer.from([0x7b, 0, 255, 0x22]), value]))
+/**
+ * @param {Buffer} store
+ * @param {number} at
+ * @param {number} length
+ */
 const read = (store, at, length) => JSON.parse(store.toString('utf8', at, at + length))
 
 test('mends networks that were half removed, in their place, and nothing else', () => {
-  const whole = [network('whole'), network('removed later', { inDelete: true }), Buffer.from('{"addrSpace":"cut')]
+  const whole = [network('whole'), network('removed later', { inDelete: true })]
+  const cut = Buffer.from('{"addrSpace":"cut')
   for (const version of ['V4', 'V6']) {
     const broken = network('brøken', { inDelete: true, info: false, version })
-    const before = storeOf(...whole.slice(0, 2), broken, whole[2])
+    const before = storeOf(...whole, broken, cut)
     const { mended, names } = withoutHalfRemoved(before)
     assert.equal(names.length, 1)
     assert.equal(mended.length, before.length)
@@ -38,6 +48,7 @@ test('mends networks that were half removed, in their place, and nothing else', 
     const { [`ipam${version}Config`]: _, ...restBefore } = read(before, at, broken.length)
     assert.equal(list, '[]')
     assert.deepEqual(rest, restBefore)
+    /** @param {Buffer} store */
     const others = (store) => Buffer.concat([store.subarray(0, at), store.subarray(at + broken.length)])
     assert.ok(others(mended).equals(others(before)))
   }

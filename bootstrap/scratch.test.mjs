@@ -10,18 +10,19 @@ test('what killed runs left goes, what another run has stays, and the own one en
   const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
   t.after(() => rmSync(parent, { recursive: true, force: true }))
   const ended = spawnSync(process.execPath, ['-e', '']).pid
-  const [left, used, strange] = [ended, process.ppid, 'of-somebody'].map((id) =>
-    join(parent, `quayside-tests-${id}-abc`),
-  )
-  for (const path of [left, used, strange]) mkdirSync(path)
+  const places = [ended, process.ppid, 'of-somebody'].map((id) => join(parent, `quayside-tests-${id}-abc`))
+  for (const path of places) mkdirSync(path)
   const scratch = openScratch(parent)
   if (!scratch) return t.skip('less than 4 GiB are free here')
-  assert.deepEqual([left, used, strange, scratch.path].map(existsSync), [false, true, true, true])
+  assert.deepEqual(
+    [...places, scratch.path].map((path) => existsSync(path)),
+    [false, true, true, true],
+  )
   scratch.remove()
   assert.equal(existsSync(scratch.path), false)
 })
 
-const isRoot = process.getuid() === 0
+const isRoot = process.getuid?.() === 0
 test('what somebody else left stays', { skip: !isRoot && 'only root can make a directory of somebody else' }, (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
   t.after(() => rmSync(parent, { recursive: true, force: true }))
@@ -38,6 +39,7 @@ test('a place that is not there is none', () => {
 })
 
 test('programs may run where the last mount of a place does not say otherwise', () => {
+  /** @param {string} options */
   const mount = (options) => `shm /dev/shm tmpfs ${options} 0 0\n`
   assert.equal(mayRunPrograms('/dev/shm', mount('rw,nosuid,nodev,noexec,relatime')), false)
   assert.equal(mayRunPrograms('/dev/shm', mount('rw,noexec') + mount('rw,nosuid')), true)

@@ -15,17 +15,24 @@ const what = {
   environmentFile: '/etc/quayside/quayside.env',
   uid: 0,
 }
-/** The settings of a section of a unit. */
+/**
+ * The value of a setting of a unit.
+ * @param {string} text
+ * @param {string} name
+ */
 const settingOf = (text, name) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1]
 
+/** @param {import('node:test').TestContext} t */
 function openPlaces(t) {
   const home = mkdtempSync(join(tmpdir(), 'quayside-unit-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
+  /** @type {string[]} */
   const called = []
   return {
     home,
     places: { units: home, settings: join(home, 'settings') },
     called,
+    /** @param {string[]} args */
     run: async (...args) => void called.push(args.join(' ')),
   }
 }

@@ -19,12 +19,14 @@ test('the signal of a supervisor, which knows npm alone, ends what "npm start" r
   const npm = spawn('npm', ['start'], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   const ended = once(npm.stdout, 'close')
-  await new Promise((resolve) => {
+  /** @type {Promise<void>} */
+  const ready = new Promise((resolve) => {
     npm.stdout.setEncoding('utf8').on('data', (text) => {
       said += text
       if (/^ready$/m.test(said)) resolve()
     })
   })
+  await ready
   npm.kill('SIGTERM')
   await ended
   assert.match(said, /^ended in order$/m)

@@ -72,6 +72,7 @@ test('counts what really ran, and never takes a broken run for a good one', asyn
       test('ends although something still runs', () => { setInterval(() => {}, 1000) })`,
   }
   await inDirectory(files, async (root) => {
+    /** @param {string[]} names */
     const run = (...names) => runQuietly(root, names)
     assert.deepEqual(await run('good.test.mjs'), { passed: 1, failed: 0, skipped: 0 })
     assert.deepEqual(await run('good.test.mjs', 'mixed.test.mjs'), { passed: 2, failed: 1, skipped: 1 })
@@ -88,12 +89,21 @@ test('counts every test of a file that reports faster than it is read', async ()
   })
 })
 
-/** Shown, their failures and counts would look as if they were this run's. */
+/**
+ * Shown, their failures and counts would look as if they were this run's.
+ * @param {string} root
+ * @param {string[]} names
+ */
 function runQuietly(root, names) {
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined }
   return runTests(process.execPath, names, { cwd: root, env, concurrency: 1, print: () => {} })
 }
 
+/**
+ * Calls `work` with a directory that has these files, and removes it.
+ * @param {Record<string, string>} files
+ * @param {(root: string) => Promise<void> | void} work
+ */
 async function inDirectory(files, work) {
   const root = await mkdtemp(join(tmpdir(), 'quayside-suites-'))
   try {

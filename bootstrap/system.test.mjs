@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isInstalled, planSystem, unsupported, usesApt } from './system.mjs'
 
 const linux = { platform: 'linux', arch: 'x64', nodeVersion: '20.20.2' }
+/** @type {Parameters<typeof planSystem>[0]} */
 const debian = {
   isRoot: true,
   isApt: true,
@@ -17,9 +18,9 @@ const debian = {
 test('takes Linux on x64 and arm64 with Node 20 and newer', () => {
   assert.equal(unsupported(linux), undefined)
   assert.equal(unsupported({ ...linux, arch: 'arm64', nodeVersion: '26.1.0' }), undefined)
-  assert.match(unsupported({ ...linux, nodeVersion: '18.20.0' }), /Node\.js 18\.20\.0; .* version 20 or newer/)
-  assert.match(unsupported({ ...linux, platform: 'darwin' }), /darwin on x64/)
-  assert.match(unsupported({ ...linux, arch: 'arm' }), /linux on arm;/)
+  assert.match(unsupported({ ...linux, nodeVersion: '18.20.0' }) ?? '', /Node\.js 18\.20\.0; .* version 20 or newer/)
+  assert.match(unsupported({ ...linux, platform: 'darwin' }) ?? '', /darwin on x64/)
+  assert.match(unsupported({ ...linux, arch: 'arm' }) ?? '', /linux on arm;/)
 })
 
 test('knows Debian and what comes from it', () => {
@@ -38,6 +39,7 @@ test('does nothing if everything exists, for every user', () => {
 })
 
 test('as root on Debian, installs what is missing and starts the engine', () => {
+  /** @type {typeof debian} */
   const fresh = { ...debian, hasGit: false, hasDockerd: false, docker: 'silent' }
   assert.deepEqual(planSystem(fresh), { packages: ['docker.io', 'git'], startDocker: 'directly', refusal: undefined })
   assert.deepEqual(planSystem({ ...fresh, hasDockerd: true, hasGit: true, hasSystemd: true }), {
@@ -56,26 +58,26 @@ test('as anybody else, names the exact commands', () => {
     docker: 'silent',
     hasSystemd: true,
   })
-  assert.match(refusal, /Not installed: Docker Engine and git/)
+  assert.match(refusal ?? '', /Not installed: Docker Engine and git/)
   assert.match(
-    refusal,
+    refusal ?? '',
     / {2}sudo apt-get update\n {2}sudo apt-get install -y --no-install-recommends docker\.io git\n {2}sudo systemctl enable --now docker\n {2}sudo usermod -aG docker ada/,
   )
   assert.match(
-    planSystem({ ...debian, isRoot: false, docker: 'silent' }).refusal,
+    planSystem({ ...debian, isRoot: false, docker: 'silent' }).refusal ?? '',
     /Docker does not run[\s\S]*nohup dockerd/,
   )
-  assert.match(planSystem({ ...debian, isRoot: false, docker: 'denied' }).refusal, /sudo usermod -aG docker ada/)
+  assert.match(planSystem({ ...debian, isRoot: false, docker: 'denied' }).refusal ?? '', /sudo usermod -aG docker ada/)
 })
 
 test('installs nothing on other systems', () => {
   const { refusal } = planSystem({ ...debian, isApt: false, hasDockerd: false, docker: 'silent' })
-  assert.match(refusal, /Not installed: Docker Engine\. .*\n\n {2}Docker Engine: https:\/\/docs\.docker\.com/)
+  assert.match(refusal ?? '', /Not installed: Docker Engine\. .*\n\n {2}Docker Engine: https:\/\/docs\.docker\.com/)
 })
 
 test('never starts another engine than the one that was named', () => {
   assert.match(
-    planSystem({ ...debian, docker: 'silent', dockerHost: '/x.sock' }).refusal,
+    planSystem({ ...debian, docker: 'silent', dockerHost: '/x.sock' }).refusal ?? '',
     /"\/x\.sock", but no Docker Engine/,
   )
 })

@@ -8,13 +8,33 @@ import { bringProgram } from './test-programs.mjs'
 /** Installed nowhere. */
 const program = { name: 'quayside-test-program', from: 'program-package', tests: 'Tests of it' }
 
-/** A machine whose programs do as `answers` say. */
+/** @typedef {Parameters<typeof bringProgram>[2]} Options */
+/**
+ * @typedef {{
+ *   bring: () => ReturnType<typeof bringProgram>,
+ *   root: string,
+ *   ran: string[],
+ *   said: string[],
+ * }} Bench
+ */
+
+/**
+ * A machine whose programs do as `answers` say.
+ * @param {Partial<Options>} found
+ * @param {(command: string) => { code?: number, output?: string, file?: string }} answers
+ * @param {(bench: Bench) => Promise<void>} work
+ */
 async function bring(found, answers, work) {
   const root = mkdtempSync(join(tmpdir(), 'quayside-bootstrap-'))
-  const [ran, said] = [[], []]
-  const run = async (program, args, { cwd } = {}) => {
-    ran.push([program, ...args].join(' '))
-    const { code = 0, output = '', file } = answers(ran.at(-1), ran.length) ?? {}
+  /** @type {string[]} */
+  const ran = []
+  /** @type {string[]} */
+  const said = []
+  /** @type {NonNullable<Options['run']>} */
+  const run = async (program, args, { cwd = root } = {}) => {
+    const command = [program, ...args].join(' ')
+    ran.push(command)
+    const { code = 0, output = '', file } = answers(command)
     if (file) {
       mkdirSync(join(cwd, file, '..'), { recursive: true })
       writeFileSync(join(cwd, file), '')
@@ -22,7 +42,8 @@ async function bring(found, answers, work) {
     return { code, output }
   }
   try {
-    const options = { isApt: true, isRoot: true, ...found, run, say: (text) => said.push(text) }
+    /** @type {Options} */
+    const options = { isApt: true, isRoot: true, ...found, run, say: (text) => void said.push(text) }
     await work({ bring: () => bringProgram(program, root, options), root, ran, said })
   } finally {
     rmSync(root, { recursive: true })

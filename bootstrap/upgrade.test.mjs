@@ -12,6 +12,10 @@ import { describeUpgrade, refuseUpgrade } from './upgrade-plan.mjs'
 
 const run = promisify(execFile)
 const author = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
+/**
+ * @param {string} cwd
+ * @param {string[]} args
+ */
 const git = async (cwd, ...args) => (await run('git', args, { cwd, env: { ...process.env, ...author } })).stdout.trim()
 
 const restoreStub = `import { existsSync } from 'node:fs'
@@ -21,11 +25,12 @@ if (existsSync('.quayside/broken')) process.exit(1)`
 /**
  * Makes a checkout with these commands and stubs of the server's programs, its remote, and a clone
  * to push from.
+ * @param {import('node:test').TestContext} t
  */
 async function openPlatform(t) {
   const home = mkdtempSync(join(tmpdir(), 'quayside-upgrade-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
-  const [remote, desk, root] = ['remote.git', 'desk', 'root'].map((name) => join(home, name))
+  const [remote, desk, root] = [join(home, 'remote.git'), join(home, 'desk'), join(home, 'root')]
   await git(home, 'init', '-q', '--bare', '-b', 'main', remote)
   await git(home, 'clone', '-q', remote, desk)
   const migrations = join('server', 'database', 'migrations')
@@ -41,6 +46,7 @@ async function openPlatform(t) {
     requires: true,
     packages: { '': named, words, 'node_modules/words': { resolved: 'words', link: true } },
   }
+  /** @param {Record<string, string>} files */
   const push = async (files) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(desk, name), text)
     await git(desk, 'add', '-A')
@@ -71,8 +77,15 @@ async function openPlatform(t) {
   }
 }
 
-/** Runs a command of the checkout as an operator does, and gives its exit code and what it said. */
+/**
+ * Runs a command of the checkout as an operator does, and returns its exit code and its output.
+ * @param {string} root
+ */
 function createCommand(root) {
+  /**
+   * @param {string} name
+   * @param {string[]} args
+   */
   return async (name, ...args) => {
     const options = { cwd: root, env: { ...process.env, QUAYSIDE_DATA: '' } }
     const ended = await run(process.execPath, [join(root, 'bootstrap', `${name}.mjs`), ...args], options).catch(
@@ -87,6 +100,7 @@ test('an upgrade is prepared while a server runs, switched to after it stopped, 
   assert.match((await command('upgrade')).said, /origin\/main has nothing newer/)
   const second = await push({ [join(migrations, '0002_two.sql')]: '', 'server/new.ts': '' })
   const lock = await lockDataDirectory(data)
+  assert.ok(lock)
   const ready = await command('upgrade')
   assert.match(
     ready.said,
@@ -136,6 +150,7 @@ test('an upgrade is refused when its check fails, files were changed or the chec
 test('planRollback prefers the interrupted rollback, then the named commit, then the last and previous ones', () => {
   const [head, version] = ['new', { commit: 'new', former: { commit: 'old' } }]
   const snapshot = { of: { commit: 'older' }, pending: ['0002_two.sql'] }
+  /** @param {Partial<Parameters<typeof planRollback>[0]>} found */
   const plan = (found) => planRollback({ head, ...found })
   assert.deepEqual(plan({ mark: { commit: 'cut' }, named: 'named', version }), { commit: 'cut' })
   assert.deepEqual(plan({ named: 'named', version }), { commit: 'named' })
@@ -143,8 +158,8 @@ test('planRollback prefers the interrupted rollback, then the named commit, then
   assert.deepEqual(plan({ version, snapshot }), { commit: 'old' })
   assert.deepEqual(plan({ version: { commit: 'new', former: null }, snapshot }), { commit: 'older' })
   assert.deepEqual(plan({ snapshot: { ...snapshot, of: null } }), { before: '0002_two.sql' })
-  assert.match(plan({}).refusal, /Name the commit/)
-  assert.match(plan({ snapshot: { ...snapshot, of: { commit: 'new' } } }).refusal, /Name the commit/)
+  assert.match(plan({}).refusal ?? '', /Name the commit/)
+  assert.match(plan({ snapshot: { ...snapshot, of: { commit: 'new' } } }).refusal ?? '', /Name the commit/)
 })
 
 test('refuseUpgrade refuses own commits, an old Node.js and a full disk', () => {
@@ -158,9 +173,9 @@ test('refuseUpgrade refuses own commits, an old Node.js and a full disk', () => 
     place: '/p',
   }
   assert.equal(refuseUpgrade(good), undefined)
-  assert.match(refuseUpgrade({ ...good, isAncestor: false }), /git pull/)
-  assert.match(refuseUpgrade({ ...good, wantedNode: '>=22' }), /Node\.js 22 or newer, this is 20\.1\.0/)
-  assert.match(refuseUpgrade({ ...good, neededBytes: 2 ** 21 }), /\/p, which needs about 2 MiB; 1 MiB are free/)
+  assert.match(refuseUpgrade({ ...good, isAncestor: false }) ?? '', /git pull/)
+  assert.match(refuseUpgrade({ ...good, wantedNode: '>=22' }) ?? '', /Node\.js 22 or newer, this is 20\.1\.0/)
+  assert.match(refuseUpgrade({ ...good, neededBytes: 2 ** 21 }) ?? '', /\/p, which needs about 2 MiB; 1 MiB are free/)
   const commits = Array.from({ length: 22 }, (_, index) => `c${index}`)
   assert.match(
     describeUpgrade({ head: 'a', target: 'b', commits, migrations: [] }),
@@ -170,6 +185,7 @@ test('refuseUpgrade refuses own commits, an old Node.js and a full disk', () => 
 
 test('the lock of the commands is the one of the server', async () => {
   const lock = await tryLock('data /some/where')
+  assert.ok(lock)
   assert.equal(await lockDataDirectory('/some/where'), undefined)
   lock.close()
 })
