@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { contract } from '../../contract/contract.ts'
-import { openApi } from '../../contract/openapi.ts'
 import type { Operation } from '../../contract/operation.ts'
 
 /**
@@ -14,7 +14,8 @@ interface Documented {
   readonly statuses: ReadonlySet<string>
 }
 const byMethod = new Map<string, Documented[]>()
-const { paths } = Object(openApi('0'))
+// Another test compares the file with the contract. Reading it is faster than computing it.
+const { paths } = JSON.parse(readFileSync(new URL('../../contract/openapi.json', import.meta.url), 'utf8'))
 for (const { method, path } of Object.values<Operation>(contract)) {
   const statuses = new Set(Object.keys(paths[path][method.toLowerCase()].responses))
   byMethod.set(method, [...(byMethod.get(method) ?? []), { segments: path.split('/'), statuses }])
