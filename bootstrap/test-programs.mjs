@@ -19,8 +19,12 @@ const places = [['usr', 'bin'], ['usr', 'sbin'], ['sbin']]
  * one might run as a service of the machine. Root is needed only if the package lists are missing.
  * @param {{ name: string, from: string, tests: string }} program
  * @param {string} root
- * @param {{ isApt: boolean, isRoot: boolean, run?: typeof execute, say?: (text: string) => void }}
- * options
+ * @param {{
+ *   isApt: boolean,
+ *   isRoot: boolean,
+ *   run?: typeof execute,
+ *   say?: (text: string) => void,
+ * }} options
  */
 export async function bringProgram({ name, from, tests }, root, { isApt, isRoot, run = execute, say = console.log }) {
   if (isInstalled(name)) return ''

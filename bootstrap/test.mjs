@@ -7,10 +7,8 @@ import { runCheck, runTests } from './run-suite.mjs'
 import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 
-/**
- * @typedef {(more?: { print?: (text: string) => void }) => Promise<import('./suites.mjs').Counts>}
- * Suite
- */
+/** @typedef {import('./suites.mjs').Counts} Counts */
+/** @typedef {(more?: { print?: (text: string) => void }) => Promise<Counts>} Suite */
 
 /**
  * Runs suites at the same time, because tests with an engine mostly wait. Shows the output of the

@@ -16,8 +16,13 @@ export const markOf = (directory) => `# Data directory: ${directory}`
  *   packet filter rules
  * - /tmp, because commands outside the unit find sockets there
  * - memory that is both writable and executable, because Node compiles code
- * @param {{ node: string, root: string, directory: string, environmentFile: string, uid: number }}
- * unit
+ * @param {{
+ *   node: string,
+ *   root: string,
+ *   directory: string,
+ *   environmentFile: string,
+ *   uid: number,
+ * }} unit
  */
 export const unitText = ({ node, root, directory, environmentFile, uid }) => `${markOf(directory)}
 [Unit]

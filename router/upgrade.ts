@@ -24,9 +24,8 @@ export interface Upgrade {
 
 /**
  * Forwards an upgrade (WebSocket and others). Joins the two connections only if the endpoint
- * answers
- * 101. After any other response the connection closes, so that no later request can slip past the
- *      route table.
+ * answers with status 101. After any other response the connection closes, so that no later request
+ * can slip past the route table.
  */
 export function passUpgrade(upgrade: Upgrade): void {
   const { traffic, client } = upgrade

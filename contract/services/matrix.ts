@@ -51,8 +51,7 @@ const setting = 'The advanced setting `network.ingress.enable_sticky_session` ha
 // biome-ignore format: the columns are aligned
 export const matrix = {
   commits: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'list{Kind}Commit':                        [yes,        image,      image,      yes,        charts,     yes],
   },
   chartCommits: {
@@ -65,8 +64,7 @@ export const matrix = {
     'list{Kind}DeploymentHistory':             [yes,        yes,        yes,        yes,        yes,        newer],
   },
   services: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'list{Listed}':                            [yes,        yes,        yes,        yes,        yes,        yes],
     'create{Kind}':                            [yes,        yes,        yes,        yes,        yes,        yes],
     'get{Kind}':                               [yes,        yes,        yes,        yes,        yes,        yes],
@@ -96,8 +94,7 @@ export const matrix = {
     'get{Kind}Resources':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
   },
   jobs: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'list{Kind}Runs':                          [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
     'cleanFailed{Kind}':                       [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
     'cleanFailed{Kind}s':                      [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
@@ -106,8 +103,7 @@ export const matrix = {
     'autoDeploy{Kind}Environments':            [noImage,    yes,        noImage,    yes,        noImage,    noImage],
   },
   backups: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'list{Kind}Backup':                        [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
     'addBackup{Kind}':                         [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
     'remove{Kind}Backup':                      [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
@@ -117,8 +113,7 @@ export const matrix = {
     'edit{Kind}BackupPolicy':                  [yes,        yes,        yes,        noVolumes,  noVolumes,  noVolumes],
   },
   variables: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'list{Kind}EnvironmentVariable':           [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
     'list{Kind}Secrets':                       [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
     'create{Kind}EnvironmentVariable':         [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
@@ -136,8 +131,7 @@ export const matrix = {
     'import{Short}EnvironmentVariable':        [yes,        yes,        anyScope,   yes,        anyScope,   anyScope],
   },
   advancedSettings: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'getDefault{Kind}AdvancedSettings':        [yes,        yes,        none,       yes,        yes,        yes],
     'get{Short}AdvancedSettings':              [yes,        yes,        none,       yes,        yes,        yes],
     'edit{Short}AdvancedSettings':             [yes,        yes,        none,       yes,        yes,        yes],
@@ -149,8 +143,7 @@ export const matrix = {
     'delete{Kind}DeploymentRestriction':       [yes,        image,      image,      yes,        yes,        yes],
   },
   customDomains: {
-    //                                          application container   database    job         helm
-    // terraform
+    //                                          application container   database    job         helm        terraform
     'list{Kind}CustomDomain':                  [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],
     'create{Kind}CustomDomain':                [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],
     'check{Kind}CustomDomain':                 [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],

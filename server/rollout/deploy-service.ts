@@ -41,7 +41,7 @@ export async function* deployService(options: Recipe, work: Work, among: Among):
     const frozen = await loadFrozen(options, work, made.release)
     const healthy = await startHealthy(options, work, frozen, among.whenBegun) // DEPLOYMENT
     const isKept = healthy.release !== frozen.release.id
-    // STILL_HEALTHY
+    // STILL_HEALTHY, unless the running release is kept
     const endpoints = isKept ? healthy.endpoints : await stillHealthy(options, work, healthy, frozen.deadline)
     await moveTraffic(options, work, { release: healthy.release, endpoints, isKept }) // ROUTER_DEPLOYMENT
     await finishDeployment(options, work, { release: frozen.release, serving: healthy.release }) // FINISH

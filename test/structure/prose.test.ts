@@ -68,8 +68,9 @@ function proseOf(line: string): string | undefined {
 }
 
 const isComment = (line: string): boolean => /^\s*(?:\/\*\*|\* |\/\/ )/.test(line)
-/** Addresses and instructions for tools cannot be wrapped. */
-const isFixed = (line: string): boolean => line.includes('https://') || /\/\/ (?:biome-ignore|@ts-)/.test(line)
+/** Addresses, instructions for tools and heads of aligned columns cannot be wrapped. */
+const isFixed = (line: string): boolean =>
+  line.includes('https://') || /\/\/ (?:biome-ignore|@ts-)/.test(line) || / {4}\S/.test(line.trimStart())
 
 const files = globSync(
   folders.map((folder) => `${folder}/**/*.{ts,mjs}`),
