@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { findFreePort } from '../test/support/free-port.ts'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, relative, type Session } from './figure.ts'
 import { createInstallation, type Installation } from './installation.ts'
 import { load } from './load.ts'
 import { paired } from './paired.ts'
-import { freePort } from './processes.ts'
 import { prepareReads, socketsOf } from './reading.ts'
 import { until } from './until.ts'
 
@@ -41,7 +41,7 @@ async function prepareAccepting(session: Session, installation: Installation): P
   const first = connect('postgres')
   await first`create database accepting`
   await first.end()
-  const port = await freePort()
+  const port = await findFreePort()
   const url = `postgres://quayside@localhost/accepting?host=${encodeURIComponent(host)}`
   const args = [String(port), url, directory, String(environments)]
   await startChild(session, 'accepting-server.ts', args, port)

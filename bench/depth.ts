@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findFreePort } from '../test/support/free-port.ts'
 import { startChild } from './child.ts'
 import { absolute, atMost, type Benchmark, relative, type Session } from './figure.ts'
 import { createInstallation, type Installation } from './installation.ts'
 import { load } from './load.ts'
 import { paired } from './paired.ts'
-import { freePort } from './processes.ts'
 import { emptyDatabase } from './reading.ts'
 
 const rounds = 7
@@ -47,7 +47,7 @@ export const depth: Benchmark = {
 
 async function serverWith(session: Session, installation: Installation, deployments: number) {
   const { url, directory } = await emptyDatabase(session, installation, `depth${deployments}`)
-  const port = await freePort()
+  const port = await findFreePort()
   await startChild(session, 'depth-server.ts', [String(port), url, directory, String(deployments)], port, preparingMs)
   const { token, paths, importMs, resolveMs } = JSON.parse(await readFile(join(directory, 'depth.json'), 'utf8'))
   const headers = { Authorization: `Bearer ${token}` }

@@ -1,12 +1,12 @@
 import { readConfig } from '../server/config.ts'
 import { importTestImage, removeTestImage } from '../server/engines/docker/test-image.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { atMost, type Benchmark, relative, type Session } from './figure.ts'
 import { bareContainers } from './floors/containers.ts'
 import { followDeployment } from './following.ts'
 import { createInstallation, type Installation } from './installation.ts'
 import { compare, paired } from './paired.ts'
-import { freePort } from './processes.ts'
 import { until } from './until.ts'
 
 const rounds = 9
@@ -25,7 +25,7 @@ export const environment: Benchmark = {
   async measure(session) {
     const { dockerSocket } = readConfig({})
     // The registry refuses connections at once, so the engine's own image is used.
-    const registry = `127.0.0.1:${await freePort()}`
+    const registry = `127.0.0.1:${await findFreePort()}`
     const named = `${registry}/${image}:1`
     await importTestImage(dockerSocket, named)
     session.ending.defer(() => removeTestImage(dockerSocket, named))

@@ -6,10 +6,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { start as startProgram } from '../server/lib/run.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { removeInstance } from './docker.ts'
 import type { Session } from './figure.ts'
 import { ask } from './http.ts'
-import { commandLine, freePort, gone, killProcess, pidsWith, treeOf } from './processes.ts'
+import { commandLine, gone, killProcess, pidsWith, treeOf } from './processes.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -40,7 +41,7 @@ export interface Installation {
 export async function createInstallation({ ending }: Session): Promise<Installation> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-'))
   await chmod(directory, 0o711)
-  const ports = { api: await freePort(), router: await freePort() }
+  const ports = { api: await findFreePort(), router: await findFreePort() }
   let child: ChildProcess | undefined
   let host = ''
 

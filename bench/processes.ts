@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { until } from './until.ts'
 
 /** Returns the ids of a process and of its descendants. */
@@ -54,14 +53,4 @@ async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const [, state] = /\) (\S)/.exec(stat) ?? []
   return state !== undefined && state !== 'Z' && state !== 'X'
-}
-
-/** Returns a port of 127.0.0.1 that is free at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof bound !== 'object' || !bound) throw new Error('no port')
-  return bound.port
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findFreePort } from '../test/support/free-port.ts'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, type Figure, relative, type Session } from './figure.ts'
 import { createInstallation } from './installation.ts'
 import { load } from './load.ts'
 import { paired } from './paired.ts'
-import { freePort } from './processes.ts'
 import { emptyDatabase } from './reading.ts'
 
 const rounds = 7
@@ -47,7 +47,7 @@ async function prepare(session: Session) {
   const installation = await createInstallation(session)
   await installation.start()
   const { host, directory, url } = await emptyDatabase(session, installation, 'reading')
-  const [port, floorPort] = [await freePort(), await freePort()]
+  const [port, floorPort] = [await findFreePort(), await findFreePort()]
   await startChild(session, 'reading-server.ts', [String(port), url, directory], port)
   const file = join(directory, 'reading.json')
   await startChild(session, 'floors/replayer.ts', [String(floorPort), host, 'reading', file], floorPort)

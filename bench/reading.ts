@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { findFreePort } from '../test/support/free-port.ts'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, relative, type Session } from './figure.ts'
 import { ask } from './http.ts'
 import { createInstallation, type Installation } from './installation.ts'
 import { load } from './load.ts'
 import { paired } from './paired.ts'
-import { freePort } from './processes.ts'
 import { readOperation, recordStatement } from './statement.ts'
 
 const rounds = 9
@@ -55,7 +55,7 @@ async function startFloor(session: Session, installation: Installation, path: st
   const file = join(installation.directory, 'floor.json')
   const ceiling = { maximum_cpu, maximum_memory, maximun_gpu }
   await writeFile(file, JSON.stringify({ ...statement, targetId, ceiling }))
-  const port = await freePort()
+  const port = await findFreePort()
   await startChild(session, 'floors/reader.ts', [String(port), sockets, file], port)
   return port
 }

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rulesOf } from '../server/domains/route-rules.ts'
 import { createOwnRouter, ensureRouterProcess } from '../server/routers/index.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { bareLoad } from './bare-load.ts'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, relative, type Session } from './figure.ts'
 import { paired } from './paired.ts'
-import { freePort, killProcess } from './processes.ts'
+import { killProcess } from './processes.ts'
 
 const rounds = 9
 const seconds = 2
@@ -23,7 +24,7 @@ const routePaths = Array.from({ length: 50 }, (_, index) => `/service-${index}/a
 export const routing: Benchmark = {
   figures: ['router', 'router-paths'],
   async measure(session) {
-    const ports = { upstream: await freePort(), floor: await freePort(), router: await freePort() }
+    const ports = { upstream: await findFreePort(), floor: await findFreePort(), router: await findFreePort() }
     await startChild(session, 'floors/upstream.ts', [String(ports.upstream)], ports.upstream)
     await startChild(session, 'floors/proxy.ts', [String(ports.floor), String(ports.upstream)], ports.floor)
     await startRouter(session, ports)

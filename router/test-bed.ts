@@ -10,7 +10,7 @@ import {
   request,
   type Server,
 } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect, type Server as NetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
@@ -107,7 +107,7 @@ export async function testBed(
   }
 }
 
-export function portOf(server: Server): number {
+export function portOf(server: NetServer): number {
   const bound = server.address()
   assert.ok(typeof bound === 'object' && bound)
   return bound.port

@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { portOf, testBed } from '../../router/test-bed.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 
 /**
@@ -96,11 +97,7 @@ test('N23 connections to a TCP port are shared in the same way', async (t) => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const bound = [server.address(), free.address()].map((one) => (typeof one === 'object' && one ? one.port : 0))
-  const [application = 0, port = 0] = bound
-  await new Promise((resolve) => free.close(resolve))
+  const [application, port] = [portOf(server), await findFreePort()]
   await bed.lead([application], { host: `app.localhost:${port}`, listen: { protocol: 'TCP', port } })
   const first = await hold(60, '127.0.0.2', port)
   await until('one client has its share', () => alive(first) === 25)

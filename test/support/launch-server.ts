@@ -1,5 +1,4 @@
 import { chmod, mkdir, mkdtemp } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -7,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { start } from '../../server/lib/run.ts'
 import { noteLine } from './bugs-in-output.ts'
+import { findFreePort } from './free-port.ts'
 import { until } from './until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -31,17 +31,7 @@ export async function findGround(wanted?: string): Promise<Ground> {
   const dataDirectory = wanted ?? (await mkdtemp(join(tmpdir(), 'quayside-e2e-')))
   // Others may pass through, for PostgreSQL runs as another user where the tests are run by root.
   await chmod(dataDirectory, 0o711)
-  return { dataDirectory, port: await freePort(), routerPort: await freePort() }
-}
-
-async function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const server = createServer().once('error', reject)
-  server.listen(0, '127.0.0.1', () => {
-    const bound = server.address()
-    server.close(() => (typeof bound === 'object' && bound ? resolve(bound.port) : reject(new Error('no port'))))
-  })
-  return promise
+  return { dataDirectory, port: await findFreePort(), routerPort: await findFreePort() }
 }
 
 /**

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { start } from '../../server/lib/run.ts'
 import { findProgram } from './find-program.ts'
+import { findFreePort } from './free-port.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
@@ -38,7 +39,7 @@ export async function startRegistry(): Promise<Registry> {
   if (!program) throw new Error(`${await whyNoRegistry()}`)
   const directory = await mkdtemp(join(tmpdir(), 'quayside-registry-'))
   const tidying = startTidying(directory)
-  const port = await freePort()
+  const port = await findFreePort()
   const at = (name: string): string => join(directory, name)
   await mkdir(at('data'))
   await writeFile(at('htpasswd'), passwordFile)
@@ -78,14 +79,6 @@ export async function startRegistry(): Promise<Registry> {
       await tidying.finish()
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 function listens(port: number): Promise<boolean> {
