@@ -9,6 +9,7 @@ import { idling } from './idling.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
 import { readingContract } from './reading-contract.ts'
+import { records } from './records.ts'
 import { redeploying } from './redeploying.ts'
 import { resting } from './resting.ts'
 import { routing } from './routing.ts'
@@ -38,6 +39,7 @@ const benchmarks: readonly Benchmark[] = [
   streaming,
   resting,
   idling,
+  records,
 ]
 
 const known = benchmarks.flatMap(({ figures }) => figures)

@@ -2,6 +2,7 @@ import type { ObservedState } from '@quayside/contract/running-states.ts'
 import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import type { Observation, Replica } from '../engines/index.ts'
+import { parseId } from '../lib/id.ts'
 import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { Wish } from './decide.ts'
 import { reasonOf } from './reason-of.ts'
@@ -30,19 +31,41 @@ export const isSame = (before: WishRow, now: WishRow): boolean =>
 
 type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly scale: number | null }
 
-/** Every service, or one. */
-export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
+/**
+ * Lists the services that may need something from an engine: those with a release that should run,
+ * those that a running request acts on, and those that the engine reported. Other services cost
+ * nothing, however many there are. An id that is not a UUID belongs to no service.
+ */
+export function listWishes(sql: Sql, reported: Iterable<string> = []): Promise<WishRow[]> {
+  const ids = [...reported].flatMap((id) => parseId(id) ?? [])
+  return readWishes(
+    sql,
+    sql`select id from service where release_id is not null
+      union select t.service_id from deployment_request r join deployment_target t on t.request_id = r.id
+        where r.status in ('ONGOING', 'CANCELING')
+      union select unnest(${ids}::uuid[])`,
+  )
+}
+
+/** Returns what should run of one service. Undefined if the service does not exist. */
+export async function findWish(sql: Sql, id: string): Promise<WishRow | undefined> {
+  const [row] = await readWishes(sql, sql`select ${id}::uuid as id`)
+  return row
+}
+
+async function readWishes(sql: Sql, chosen: ReturnType<Sql>): Promise<WishRow[]> {
   const rows = await sql<StoredWish[]>`
+    with chosen as (${chosen})
     select s.id, p.organization_id, k.engine, s.release_id, s.kind = any(${[...taskKinds]}) as is_task, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy, c.replicas as scale, f.reason as stop_reason,
       l.min_running_instances, l.max_running_instances
-    from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+    from chosen join service s on s.id = chosen.id
+      join environment e on e.id = s.environment_id join project p on p.id = e.project_id
       join cluster k on k.id = e.cluster_id
       left join release l on l.id = s.release_id left join service_scale c on c.service_id = s.id
-      left join full_volume f on f.service_id = s.id and f.stopped_at is not null
-    where ${id ?? null}::uuid is null or s.id = ${id ?? null}`
+      left join full_volume f on f.service_id = s.id and f.stopped_at is not null`
   return rows.map(({ scale, min_running_instances, max_running_instances, ...row }) => ({
     ...row,
     replicas:
@@ -58,7 +81,7 @@ export async function isWished(
   sql: Sql,
   wish: Pick<WishRow, 'id' | 'release_id'> & Partial<Pick<WishRow, 'replicas'>>,
 ): Promise<boolean> {
-  const [now] = await listWishes(sql, wish.id)
+  const now = await findWish(sql, wish.id)
   if (now === undefined || now.busy || now.release_id !== wish.release_id) return false
   return wish.replicas === undefined || wish.replicas === now.replicas
 }

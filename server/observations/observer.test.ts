@@ -13,6 +13,7 @@ import { addPlace, addService, type Place } from '../variables/testing.ts'
 import { insertObservation } from './observation-store.ts'
 import { createObserver, type Observer } from './observer.ts'
 import type { ObserverOptions } from './observer-options.ts'
+import { beginRequest } from './testing.ts'
 
 /** One service, its engine, and an observer that is driven by hand. */
 interface Bench {
@@ -82,20 +83,6 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
       return observation.state === 'absent' ? [] : observation.replicas.map((replica) => replica.release).sort()
     },
   }
-}
-
-async function beginRequest(sql: Database, environment: string, service: string): Promise<() => Promise<void>> {
-  const id = newId()
-  await sql`insert into workflow (id, kind, key, input) values (${id}, 'test', ${environment}, '{}')`
-  await sql`
-    insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
-      created_at, updated_at, started_at)
-    values (${id}, ${environment}, ${id}, 'DEPLOY', 'ONGOING', 'API', 'test', 'test', now(), now(), now())`
-  await sql`
-    insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
-      former_state)
-    values (${id}, ${service}, 'application', 'app', '', 'stage', 1, 'DEPLOYING', 'READY')`
-  return async () => void (await sql`update deployment_request set status = 'SUCCESS' where id = ${id}`)
 }
 
 const attempt: Attempt = { signal: new AbortController().signal, output: silent }
@@ -227,6 +214,7 @@ test('leaves a service to its request, and others of the environment not', async
   const [own, other] = [release(), { ...release(), service: (await addService(sql, place.environment)).serviceId }]
   await engine.start(own, attempt)
   await engine.start(other, attempt)
+  await look()
   await look()
   await until(
     'the other is ended',
@@ -378,6 +366,7 @@ test('ends what has no record, but not what has only just got one', async (t) =>
   const { sql, engine, look, place, release } = await openBench(t)
   const orphan = { ...release(), service: newId() }
   await engine.start(orphan, attempt)
+  await look()
   const fresh = { ...release(), service: '' }
   const see = engine.observeAll.bind(engine)
   engine.observeAll = async (signal) => {
@@ -402,6 +391,7 @@ test('what is deleted while it is looked at is ended by who deletes it; what of 
     },
   })
   await engine.start(release(), attempt)
+  await look()
   const see = engine.observeAll.bind(engine)
   t.mock.method(engine, 'observeAll', async (signal: AbortSignal) => {
     const seen = await see(signal)
@@ -421,6 +411,7 @@ test('leaves alone what has no record because a backup is being proven', async (
   const [proven, orphan] = [proof, newId()].map((service) => ({ ...release(), service }))
   if (!proven || !orphan) return assert.fail()
   for (const one of [proven, orphan]) await engine.start(one, attempt)
+  await look()
   await look()
   await until(
     'the orphan is ended',

@@ -2,7 +2,7 @@ import { type Observation, reconcilerName } from '../engines/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { CrashReasons } from './crash-reasons.ts'
 import { decideRepair, judge, liveEndpoints, type Repair, withStop, withTrouble } from './decide.ts'
-import { insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'
+import { findWish, insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'
 import type { ObserverOptions } from './observer-options.ts'
 import { Repairs } from './repairs.ts'
 import { type Look, type Seen, SettledServices } from './settled.ts'
@@ -58,18 +58,21 @@ class ServiceObserver {
 
   async lookAtAll(signal: AbortSignal): Promise<void> {
     const { database, engine } = this.#options
-    const listed = await listWishes(database)
+    const asked = this.#last
+    const listed = await listWishes(database, asked?.keys())
     const before = new Map(listed.map((wish) => [wish.id, this.#beforehand(wish)]))
     const all = await engine.observeAll(signal)
-    // Where nothing happened since the last look, no time has passed since the wishes were read.
-    const wishes = all === this.#last ? listed : await listWishes(database)
+    // If nothing happened since the last look, no time has passed since the wishes were read.
+    const wishes = all === asked ? listed : await listWishes(database, all.keys())
     this.#last = all
-    // What has a record anywhere is not removed; the services of this engine are attended.
+    // A service with a record anywhere is not removed. The services of this engine are attended.
     const known = new Set(wishes.map((wish) => wish.id))
     const own = wishes.filter(({ engine: name }) => name === this.#options.name)
     for (const service of all.keys()) {
-      // What had a record when the look began is being ended by whoever deleted it.
-      if (!known.has(service) && !before.has(service)) this.repairs.beginRemoval(service, signal)
+      // It has no record before and after this look. A deletion that removes the record in between
+      // also removes the containers.
+      const isOrphan = asked?.has(service) && !before.has(service) && !known.has(service)
+      if (isOrphan) this.repairs.beginRemoval(service, signal)
     }
     const isThere = (id: string): boolean => known.has(id)
     this.#reasons.forget(isThere)
@@ -84,11 +87,11 @@ class ServiceObserver {
 
   async lookAt(serviceId: string, signal: AbortSignal): Promise<void> {
     const { database, engine } = this.#options
-    const [wished] = await listWishes(database, serviceId)
+    const wished = await findWish(database, serviceId)
     if (wished?.engine !== this.#options.name) return
     const before = this.#beforehand(wished)
     const seen = await engine.observe(serviceId, signal)
-    const [wish] = await listWishes(database, serviceId)
+    const wish = await findWish(database, serviceId)
     if (wish) await this.#attend(before, wish, seen, { signal, routes: await this.#options.routesVersion() })
   }
 

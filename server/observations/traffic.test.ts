@@ -5,7 +5,7 @@ import { listServiceRoutes } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { addPlace } from '../variables/testing.ts'
-import { listWishes } from './observation-store.ts'
+import { findWish } from './observation-store.ts'
 import { createTrafficMover } from './traffic.ts'
 
 const here = { address: '10.0.0.1', port: 80 }
@@ -58,7 +58,7 @@ async function openBench(t: Cleanup) {
   const addresses = async () =>
     (await listServiceRoutes(sql, service)).flatMap(({ endpoints }) => endpoints.map(({ address }) => address))
   const wish = async () => {
-    const [row] = await listWishes(sql, service)
+    const row = await findWish(sql, service)
     assert.ok(row)
     return row
   }
