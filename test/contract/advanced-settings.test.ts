@@ -28,12 +28,12 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
   'deployment.lifecycle.post_start_exec_command': [
     ['true'],
-    'server/engines/docker/docker-engine.docker.test.ts',
+    'server/engines/docker/workload.docker.test.ts',
     'run after each start of a replica, also after one that Docker has restarted',
   ],
   'deployment.lifecycle.pre_stop_exec_command': [
     ['true'],
-    'server/engines/docker/docker-engine.docker.test.ts',
+    'server/engines/docker/workload.docker.test.ts',
     'run before a replica ends, and what they take of the grace time is gone',
   ],
   'deployment.update_strategy.type': [
@@ -91,7 +91,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
   'security.read_only_root_filesystem': [
     true,
-    'server/engines/docker/docker-engine.docker.test.ts',
+    'server/engines/docker/workload.docker.test.ts',
     'can be written to by nobody, while storage can and mounted files are there',
   ],
   'job.delete_ttl_seconds_after_finished': [

@@ -160,10 +160,16 @@ async function eraseAll(daemon: DockerDaemon, instance: string): Promise<void> {
     const containers = await listContainers(daemon, { instance: name }, limit())
     await Promise.all(containers.map(({ Id }) => removeContainer(daemon, Id, limit())))
   }
-  for (const kind of ['networks', 'volumes']) {
-    const filters = labelFilter(instance)
-    await daemon.send({ method: 'POST', path: `/${kind}/prune`, query: { filters }, signal: limit() })
-  }
+  // The engine prunes one thing at a time, and other tests use it meanwhile.
+  const query = { filters: labelFilter(instance) }
+  const list = async (path: string) => Object(await daemon.json({ method: 'GET', path, query, signal: limit() }))
+  const networks: { Id: string }[] = await list('/networks')
+  const { Volumes: volumes }: { Volumes: { Name: string }[] | null } = await list('/volumes')
+  const paths = [
+    ...networks.map(({ Id }) => `/networks/${Id}`),
+    ...(volumes ?? []).map(({ Name }) => `/volumes/${Name}`),
+  ]
+  await Promise.all(paths.map((path) => daemon.send({ method: 'DELETE', path, signal: limit() })))
 }
 
 async function openProxy(socketPath: string, instance: string) {

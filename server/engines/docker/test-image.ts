@@ -1,10 +1,21 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { after, before } from 'node:test'
 import { pack } from 'tar-stream'
 import { systemClock } from '../../lib/clock.ts'
+import { newId } from '../../lib/id.ts'
 import { run } from '../../lib/run.ts'
 import { DockerDaemon } from './daemon.ts'
+
+/** Imports an image for all tests of a file, which removes it at its end. */
+export function useTestImage(): { readonly socketPath: string; readonly image: string } {
+  const socketPath = '/var/run/docker.sock'
+  const image = `quayside-engine-test/node:${newId().slice(-8)}`
+  before(() => importTestImage(socketPath, image))
+  after(() => removeTestImage(socketPath, image))
+  return { socketPath, image }
+}
 
 /**
  * Imports an image for tests without a registry. It contains only the running Node and the
