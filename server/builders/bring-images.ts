@@ -3,15 +3,15 @@ import type { BuildPlan } from './build-plan.ts'
 import { type BaseImages, type BroughtImage, BuildError, type BuildRecipe } from './builder.ts'
 import { checkTriggers } from './dockerfile-check.ts'
 
-/** The images of one build, as long as it needs them. */
+/** The images that one build uses, held until they are disposed. */
 export interface BroughtImages extends AsyncDisposable {
-  /** For the engine, by the name in the Dockerfile. */
+  /** References for the engine, by the image's name in the Dockerfile. */
   readonly references: ReadonlyMap<string, string>
 }
 
 /**
- * Brings each image that the build needs, once, and looks at what those ask for that stages begin
- * with. Throws BuildError.
+ * Brings each image that the build needs, once. Checks the ONBUILD instructions of images that
+ * stages begin with. Throws BuildError.
  */
 export async function bringImages(
   baseImages: BaseImages,
@@ -20,8 +20,7 @@ export async function bringImages(
   attempt: Attempt,
 ): Promise<BroughtImages> {
   const brought = new Map<string, BroughtImage>()
-  // An engine that dies fails the build and the release. The error of the build is the one that
-  // counts.
+  // If the engine dies, both the build and the release fail. Only the build's error is reported.
   const dispose = async (): Promise<void> => {
     const all = [...brought.values()]
     brought.clear()
@@ -43,8 +42,8 @@ export async function bringImages(
 }
 
 /**
- * Does the work, and shows images by their names in the Dockerfile: in lines, and in what goes
- * wrong.
+ * Runs the work. Replaces references of images in log lines and errors by their names in the
+ * Dockerfile.
  */
 export async function keepNames<T>(
   { references }: BroughtImages,
@@ -62,5 +61,5 @@ export async function keepNames<T>(
   }
 }
 
-/** Base images for the engines of tests, which have every image under its own name. */
+/** Base images for engines of tests, which have every image under its own name. */
 export const imagesByName: BaseImages = { bring: async (image) => ({ reference: image, onBuild: [] }) }

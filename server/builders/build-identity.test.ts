@@ -8,7 +8,7 @@ const repository = 'https://git.example/shop.git'
 const recipe = recipeOf('one', text, { variables: { COLOUR: 'red', OTHER: 'x' } })
 const identity = buildIdentity(recipe, repository)
 
-test('whose build it is, what it may use, and what the Dockerfile does not declare make no difference', () => {
+test('buildIdentity ignores the owner, the limits and variables that the Dockerfile does not declare', () => {
   assert.match(identity ?? '', /^[0-9a-f]{64}$/)
   for (const change of [
     { service: 'two' },
@@ -18,7 +18,7 @@ test('whose build it is, what it may use, and what the Dockerfile does not decla
     assert.equal(buildIdentity({ ...recipe, ...change }, repository), identity, JSON.stringify(change))
 })
 
-test('everything that decides what is in the image does', () => {
+test('buildIdentity changes with everything that decides what is in the image', () => {
   const others = [
     { commit: 'f'.repeat(40) },
     { rootPath: 'other' },
@@ -35,7 +35,7 @@ test('everything that decides what is in the image does', () => {
   assert.equal(new Set(all).size, all.length)
 })
 
-test('there is none where a step may mount a cache, however that is written', () => {
+test('buildIdentity is undefined if a step may mount a cache, however that is written', () => {
   for (const line of [
     'RUN --mount=type=cache,target=/c x',
     'RUN --network=none --mount=target=/c,type=cache x',

@@ -4,11 +4,11 @@ import type { BuildRecipe } from './builder.ts'
 import { parseDockerfile } from './dockerfile.ts'
 
 /**
- * Pure: what two builds have in common that may stand in for each other: repository, commit, paths,
- * stage, the arguments that the Dockerfile declares, build secrets by their keyed hash, and a
- * Dockerfile that is of the settings. Whose build it is, is no part of it; nor are limits, which
- * decide whether an image is made and not what is in it. Undefined where steps mount caches: what a
- * cache holds comes from other builds of its service.
+ * Pure: returns a key that is equal for builds whose images are interchangeable. It covers
+ * repository, commit, paths, stage, declared arguments, the keyed hash of build secrets, and a
+ * Dockerfile from the settings. It leaves out the owner. It leaves out limits too, because they
+ * decide only whether the build succeeds. Undefined if a step mounts a cache: other builds of the
+ * same service fill it.
  */
 export function buildIdentity(recipe: BuildRecipe, repository: string): string | undefined {
   if (mountsCache(recipe.dockerfileText)) return undefined
@@ -17,7 +17,7 @@ export function buildIdentity(recipe: BuildRecipe, repository: string): string |
     .digest('hex')
 }
 
-/** Whether a step may mount a cache; what cannot be known before the build may be one. */
+/** Whether a step may mount a cache. A value unknown before the build counts as a cache. */
 export function mountsCache(dockerfileText: string): boolean {
   const { instructions } = parseDockerfile(dockerfileText)
   return instructions.some((instruction) => (instruction.trigger ?? instruction).flags.some(mayMountCache))

@@ -11,7 +11,7 @@ function linesOf(...pieces: readonly (string | Buffer)[]): string[] {
   return lines
 }
 
-test('gives the same lines however the bytes are cut', () => {
+test('splitLines returns the same lines however the bytes are cut', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '\n', '🙂', ' ', '\u001B[31m'), maxLength: 60 })
   fc.assert(
     fc.property(text, fc.array(fc.nat(200), { maxLength: 5 }), (whole, cuts) => {
@@ -25,7 +25,7 @@ test('gives the same lines however the bytes are cut', () => {
   )
 })
 
-test('gives a line as soon as it is complete', () => {
+test('splitLines returns a line as soon as it is complete', () => {
   const lines: string[] = []
   const splitter = splitLines((line) => lines.push(line))
   splitter.write(Buffer.from('one\r\ntw'))
@@ -34,7 +34,7 @@ test('gives a line as soon as it is complete', () => {
   assert.deepEqual(lines, ['one', 'tw'])
 })
 
-test('cuts a line at 16 kB and goes on with the next', () => {
+test('splitLines cuts a line at 16 kB and continues with the next', () => {
   const long = 'x'.repeat(10_000)
   const [cut, next, ...rest] = linesOf(long, long, long, `\nnext\n${'y'.repeat(16 * 1024)}\n`)
   assert.equal(cut, `${'x'.repeat(16 * 1024)} [line cut at 16 kB]`)
@@ -42,17 +42,17 @@ test('cuts a line at 16 kB and goes on with the next', () => {
   assert.deepEqual(rest, ['y'.repeat(16 * 1024)])
 })
 
-test('replaces NUL, which cannot be stored', () => {
+test('splitLines replaces NUL, which PostgreSQL cannot store', () => {
   assert.deepEqual(linesOf('a\0b\n'), ['a\uFFFDb'])
 })
 
-test('passes lines on up to the limit and then says once that it was reached', () => {
+test('capLog passes lines on up to the limit and reports once that it was reached', () => {
   const lines: [string, string | undefined][] = []
   const capped = capLog({ line: (text, level) => lines.push([text, level]) }, 10)
   for (const text of ['1234', '6789', 'over', 'a', 'b']) capped.line(text)
   assert.deepEqual(lines, [
     ['1234', undefined],
     ['6789', undefined],
-    ['[log cut at 10 bytes; the build goes on]', 'warning'],
+    ['[log cut at 10 bytes; the build continues]', 'warning'],
   ])
 })

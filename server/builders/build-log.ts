@@ -3,10 +3,10 @@ import type { LineSink } from '../lib/attempt.ts'
 const maxLineBytes = 16 * 1024
 const newline = 0x0a
 
-/** Cuts bytes, which come in any pieces, into lines of at most 16 kB. */
+/** Splits a stream of bytes into lines of at most 16 kB. */
 export interface LineSplitter {
   write(bytes: Buffer): void
-  /** Gives what came after the last line break. */
+  /** Emits the rest after the last line break. */
   end(): void
 }
 
@@ -22,7 +22,7 @@ export function splitLines(emit: (line: string) => void): LineSplitter {
     pendingBytes += Math.min(room, bytes.length)
   }
   const flush = (): void => {
-    // PostgreSQL text cannot hold the character NUL.
+    // PostgreSQL cannot store NUL.
     const text = Buffer.concat(pending).toString('utf8').replace(/\r$/, '').replaceAll('\0', '\uFFFD')
     emit(cut ? `${text} [line cut at 16 kB]` : text)
     pending = []
@@ -37,7 +37,7 @@ export function splitLines(emit: (line: string) => void): LineSplitter {
         flush()
         from = at + 1
       }
-      // A copy: the caller's buffer may be a view into a far larger one.
+      // Copied, because the caller's buffer may be a view of a far larger one.
       keep(Buffer.from(bytes.subarray(from, from + maxLineBytes + 1)))
     },
     end() {
@@ -46,7 +46,7 @@ export function splitLines(emit: (line: string) => void): LineSplitter {
   }
 }
 
-/** Passes lines on until `maxBytes` are used up, then says so once and drops the rest. */
+/** Passes on `maxBytes` of lines, then writes one warning and drops the rest. */
 export function capLog(output: LineSink, maxBytes: number): LineSink {
   let left = maxBytes
   return {
@@ -54,7 +54,7 @@ export function capLog(output: LineSink, maxBytes: number): LineSink {
       if (left < 0) return
       left -= Buffer.byteLength(text) + 1
       if (left >= 0) output.line(text, level)
-      else output.line(`[log cut at ${sizeText(maxBytes)}; the build goes on]`, 'warning')
+      else output.line(`[log cut at ${sizeText(maxBytes)}; the build continues]`, 'warning')
     },
   }
 }

@@ -8,7 +8,7 @@ import { parseDockerfile } from './dockerfile.ts'
 const text = 'ARG A\nARG B=1\nFROM scratch\n'
 const tagOf = (change: Partial<BuildRecipe>): string => buildOrder(recipeOf('1234-ab', text, change)).tag
 
-test('gives every recipe a tag of its own, and the same recipe always the same', () => {
+test('buildOrder gives different recipes different tags, and the same recipe the same tag', () => {
   const changes: Partial<BuildRecipe>[] = [
     {},
     { commit: 'b'.repeat(40) },
@@ -30,19 +30,19 @@ test('gives every recipe a tag of its own, and the same recipe always the same',
   assert.match(tags[0] ?? '', /^quayside\/1234-ab:[0-9a-f]{40}$/)
 })
 
-test('gives the same tag whatever the order of variables, those not declared, and the limits', () => {
+test('buildOrder gives the same tag when only the order of variables, undeclared ones or limits differ', () => {
   const tag = tagOf({ variables: { A: '1', B: '2' } })
   assert.equal(tagOf({ variables: { B: '2', C: '3', A: '1' } }), tag)
   assert.equal(tagOf({ variables: { A: '1', B: '2' }, limits: { ...recipeOf('1', text).limits, memoryMiB: 1 } }), tag)
 })
 
-test('takes only variables that are declared and not reserved', () => {
+test('buildOrder passes only variables that are declared and not reserved', () => {
   const variables = { A: 'a=b\nc', SECRET: 'x', BUILDKIT_SYNTAX: 'evil', http_proxy: 'x', TARGETARCH: 'arm64' }
   const dockerfile = 'ARG A B BUILDKIT_SYNTAX http_proxy TARGETARCH toString\nFROM a\n'
   assert.deepEqual(selectBuildArguments(parseDockerfile(dockerfile), variables), { A: 'a=b\nc' })
 })
 
-test('reserves what steers the builder', () => {
+test('isReserved reserves the names that steer the builder', () => {
   for (const name of [
     'BUILDKIT_SYNTAX',
     'BUILDKIT_CACHE_MOUNT_NS',
@@ -57,7 +57,7 @@ test('reserves what steers the builder', () => {
     assert.ok(!isReserved(name), name)
 })
 
-test('refuses a service whose id cannot be part of an image name', () => {
+test('buildOrder rejects a service whose id cannot be part of an image name', () => {
   for (const service of ['', 'UPPER', 'a/b', 'a:b', '../x', '-a', 'a b']) {
     assert.throws(() => buildOrder(recipeOf(service, text)), /cannot be part of an image name/)
   }

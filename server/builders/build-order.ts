@@ -3,7 +3,7 @@ import type { BuildLimits, BuildRecipe } from './builder.ts'
 import { argumentsOf } from './declared-arguments.ts'
 import { type Dockerfile, parseDockerfile } from './dockerfile.ts'
 
-/** A recipe turned into what an engine is asked for. */
+/** A recipe in the form that an engine builds. */
 export interface BuildOrder {
   /** `quayside/<service>:<hash of everything that the image depends on>`. */
   readonly tag: string
@@ -17,8 +17,8 @@ export const serviceLabel = 'quayside.service'
 export const recipeLabel = 'quayside.recipe'
 
 /**
- * What to ask for: the same for the same recipe, always. Throws where the service's id cannot be
- * part of an image name.
+ * Returns the order for a recipe; equal recipes give equal orders. Throws if the service's id
+ * cannot be part of an image name.
  */
 export function buildOrder(recipe: BuildRecipe): BuildOrder {
   const buildArguments = argumentsFor(recipe)
@@ -32,7 +32,7 @@ export function buildOrder(recipe: BuildRecipe): BuildOrder {
   }
 }
 
-/** Pure: a hash of everything that the image depends on; whose it is, is no part of it. */
+/** Pure: returns a hash of everything that the image depends on. The service is no part of it. */
 export function recipeHash(recipe: BuildRecipe): string {
   const buildArguments = argumentsFor(recipe)
   return createHash('sha256')
@@ -54,15 +54,15 @@ export function recipeHash(recipe: BuildRecipe): string {
     .slice(0, 40)
 }
 
-/** The image name, without tag, of everything that is built for a service. */
+/** Returns the image name, without a tag, of everything built for a service. */
 export function repositoryOf(service: string): string {
   if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(service)) throw new Error(`"${service}" cannot be part of an image name`)
   return `quayside/${service}`
 }
 
 /**
- * The variables that the Dockerfile declares as ARG, sorted by name, without those that steer the
- * builder itself.
+ * Returns the variables that the Dockerfile declares by ARG, sorted by name. Leaves out those that
+ * steer the builder itself.
  */
 export function selectBuildArguments(
   dockerfile: Dockerfile,
@@ -82,7 +82,7 @@ const argumentsFor = ({ dockerfileText, dockerfile, variables }: BuildRecipe): R
 const reserved = /^(BUILDKIT_.*|DOCKER_.*|(HTTP|HTTPS|FTP|ALL|NO)_PROXY|(BUILD|TARGET)(PLATFORM|OS|ARCH|VARIANT))$/i
 
 /**
- * Names that change how the builder works or which network it uses; a variable of that name stays
- * out of the build.
+ * Whether a name changes how the builder works or which network it uses. Variables of such names
+ * are not passed to the build.
  */
 export const isReserved = (name: string): boolean => reserved.test(name)

@@ -9,16 +9,16 @@ export interface BuildPlan {
   readonly dockerfile: Dockerfile
   /** All images that the file names, including those of stages that are not built. */
   readonly named: readonly ImageSource[]
-  /** The images of the stages that are built, each once. */
+  /** The images of the stages that are built, without duplicates. */
   readonly needed: readonly NeededImage[]
-  /** The Dockerfile for the engine, with these references in the place of images. */
+  /** Returns the Dockerfile for the engine, with these references in place of the images. */
   write(references: ReadonlyMap<string, string>): string
 }
 
 export interface NeededImage {
   readonly image: string
   readonly line: number
-  /** Whether a stage begins with it: then what its ONBUILD asks for is done. */
+  /** Whether a stage begins with it. Its ONBUILD instructions run then. */
   readonly isBase: boolean
 }
 
@@ -46,7 +46,7 @@ export function planBuild(recipe: PlannedRecipe): BuildPlan {
   }
 }
 
-/** Adds the path of the Dockerfile to what is wrong with it. */
+/** Adds the path of the Dockerfile to errors. */
 function inFile<T>(path: string, work: () => T): T {
   try {
     return work()
@@ -59,7 +59,7 @@ const isImage = (source: Source): source is ImageSource => source.kind === 'imag
 
 const sourcesOf = ({ base, steps }: Stage): Source[] => [base, ...steps.flatMap(({ sources }) => [...sources.values()])]
 
-/** The stages that the build goes through; an unknown target is the engine's to complain about. */
+/** Returns the stages that the build needs; all of them if the engine will reject the target. */
 function reachedFrom(stages: readonly Stage[], target: string | undefined): ReadonlySet<number> {
   const named = stages.findIndex(({ name }) => name === target?.toLowerCase())
   if (target !== undefined && named === -1) return new Set(stages.keys())
@@ -87,7 +87,7 @@ function neededBy(stages: readonly Stage[]): NeededImage[] {
   return [...needed.values()]
 }
 
-/** Stages that are not built keep their place and name, and nothing else. */
+/** Returns the rewritten instructions. A stage that is not built keeps only its place and name. */
 function instructionsFor(
   { globals, stages }: Stages,
   reached: ReadonlySet<number>,
@@ -97,7 +97,7 @@ function instructionsFor(
     if (source === undefined || source.kind === 'none') return 'scratch'
     if (source.kind === 'stage') return stages[source.stage]?.name ?? `${source.stage}`
     const reference = references.get(source.image ?? '')
-    if (reference === undefined) throw new Error(`nobody brought the image "${source.written}"`)
+    if (reference === undefined) throw new Error(`the image "${source.written}" was not brought to the engine`)
     return reference
   }
   const built = stages.flatMap(({ name, base, from, steps }, index) => {

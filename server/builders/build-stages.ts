@@ -3,7 +3,7 @@ import { DockerfileError } from './dockerfile-text.ts'
 import { declare, expand, isNativePlatform, nativePlatform, platformValues, type Values } from './image-values.ts'
 import { plainWords } from './words.ts'
 
-/** A stage or image from which a stage, or one of its steps, takes files. */
+/** A stage or image from which a stage or one of its steps takes files. */
 export type Source =
   | { readonly kind: 'stage'; readonly stage: number; readonly written: string }
   | { readonly kind: 'none'; readonly written: string }
@@ -11,10 +11,7 @@ export type Source =
 
 export interface ImageSource {
   readonly kind: 'image'
-  /**
-   * As it reads once its variables have their values; undefined: that cannot be known before the
-   * build.
-   */
+  /** The name with its variables expanded; undefined if it is unknown before the build. */
   readonly image: string | undefined
   readonly written: string
   readonly line: number
@@ -27,9 +24,7 @@ export interface Stage {
   readonly steps: readonly Step[]
 }
 
-/**
- * An instruction of a stage, and what its flags take from elsewhere, by the name as it is written.
- */
+/** An instruction of a stage, and the sources that its flags name, by the name as written. */
 export interface Step {
   readonly instruction: Instruction
   readonly sources: ReadonlyMap<string, Source>
@@ -43,7 +38,7 @@ export interface Stages {
 
 /**
  * Resolves the names of stages and images (https://docs.docker.com/reference/dockerfile/). `given`
- * are the build arguments. Throws DockerfileError for names that could be taken for another stage.
+ * are the build arguments. Throws DockerfileError for names that could mean another stage.
  */
 export function readStages({ instructions, escapeCharacter }: Dockerfile, given: Values): Stages {
   const values = new Map(platformValues)
@@ -103,7 +98,7 @@ function baseOf({ rest, flags, line }: Instruction, values: Values, names: Reado
   return image === 'scratch' ? { kind: 'none', written } : { kind: 'image', image, written, line }
 }
 
-/** Images of another platform would be fetched by the engine itself. */
+/** Rejects other platforms: the engine would fetch their images itself. */
 function checkPlatform(flags: readonly string[], line: number, values: Values): void {
   for (const flag of flags) {
     const written = /^--platform=(.+)$/.exec(flag)?.[1]
@@ -118,7 +113,7 @@ function checkPlatform(flags: readonly string[], line: number, values: Values): 
   }
 }
 
-/** Names in `COPY --from=x` and `RUN --mount=type=bind,from=x`, also behind ONBUILD. */
+/** Returns the names in `COPY --from=x` and `RUN --mount=type=bind,from=x`, also after ONBUILD. */
 export function fromsOf({ keyword, flags, trigger }: Instruction): string[] {
   if (trigger) return fromsOf(trigger)
   const named = flags.flatMap((flag) => partsOf(keyword, flag)).flatMap(({ from }) => from ?? [])
@@ -127,13 +122,11 @@ export function fromsOf({ keyword, flags, trigger }: Instruction): string[] {
 
 interface FlagPart {
   readonly text: string
-  /** The name, if it is one that something is taken from. */
+  /** The text, if it is the name of a source. */
   readonly from?: string
 }
 
-/**
- * A flag, cut where it names what something is taken from. Keys of a mount are read in any case.
- */
+/** Splits a flag around the name of its source. The case of a mount's keys does not matter. */
 function partsOf(keyword: string, flag: string): FlagPart[] {
   const equals = flag.indexOf('=')
   const [name, value] = [flag.slice(0, equals), flag.slice(equals + 1)]
@@ -149,7 +142,7 @@ function partsOf(keyword: string, flag: string): FlagPart[] {
   })
 }
 
-/** The instruction with other names to take something from. */
+/** Returns the instruction with its sources renamed. */
 export const withFroms = (instruction: Instruction, rename: (written: string) => string): Instruction => ({
   ...instruction,
   flags: instruction.flags.map((flag) =>
@@ -161,7 +154,7 @@ export const withFroms = (instruction: Instruction, rename: (written: string) =>
 
 interface Names {
   readonly names: ReadonlyMap<string, number>
-  /** Of all stages, also of later ones. */
+  /** The names of all stages, including later ones. */
   readonly all: ReadonlySet<string>
   readonly own: number
 }

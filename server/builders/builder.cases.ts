@@ -7,7 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { BuildError, type Builder, type BuildRecipe } from './builder.ts'
 
-/** What a build of the suite shall do; each builder has its own way to be brought to it. */
+/** What a build of the suite should do. Each builder has its own way to make a build do it. */
 export type BuildKind =
   | { readonly does: 'succeed'; readonly prints: readonly string[] }
   | { readonly does: 'fail'; readonly prints: readonly string[] }
@@ -15,7 +15,7 @@ export type BuildKind =
 
 export interface BuilderSubject {
   readonly builder: Builder
-  /** A Dockerfile that makes the builder do this for the service. */
+  /** Returns a Dockerfile that makes the builder do this for the service. */
   dockerfile(service: string, kind: BuildKind): string
 }
 
@@ -35,7 +35,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       for (const service of services) await subject().builder.prune(service, [], AbortSignal.timeout(60_000))
     })
 
-    test('builds an image that is found again by its recipe', async () => {
+    test('build makes an image that find returns for its recipe', async () => {
       const { builder } = subject()
       const recipe = make(good)
       assert.equal(await builder.find(recipe, signal), undefined)
@@ -51,7 +51,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.equal(await builder.publish(image, recipe.service, attempt), image.reference)
     })
 
-    test('builds the same recipe once, however often and at once it is asked', async () => {
+    test('build runs once for a recipe, also when several callers ask at the same time', async () => {
       const { builder } = subject()
       const recipe = make(good)
       let opened = 0
@@ -66,7 +66,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.equal(new Set(images.map((image) => JSON.stringify(image))).size, 1)
     })
 
-    test('gives another commit another image', async () => {
+    test('build makes another image for another commit', async () => {
       const { builder } = subject()
       const recipe = make(good)
       const first = await builder.build(contextOf(recipe), recipe, recording().attempt)
@@ -75,7 +75,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.notEqual(first.reference, second.reference)
     })
 
-    test('gives an image to another service, which keeps it when the first one’s images go', async () => {
+    test('promote gives an image to another service, which keeps it when the first service’s images are pruned', async () => {
       const { builder } = subject()
       const recipe = make(good)
       const image = await builder.build(contextOf(recipe), recipe, recording().attempt)
@@ -96,7 +96,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.equal(await builder.find(other, signal), undefined)
     })
 
-    test('says what failed, with the last lines that were printed', async () => {
+    test('build reports what failed, with the last lines of output', async () => {
       const recipe = make({ does: 'fail', prints: ['looking', 'it is broken'] })
       const { attempt, lines } = recording()
       const error = await failureOf(subject().builder.build(contextOf(recipe), recipe, attempt))
@@ -107,14 +107,14 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.equal(await subject().builder.find(recipe, signal), undefined)
     })
 
-    test('says where it looked for a Dockerfile that is not there', async () => {
+    test('build names the path of a missing Dockerfile', async () => {
       const recipe = make(good, { rootPath: 'apps/web', dockerfile: 'docker/Dockerfile' })
       const error = await failureOf(subject().builder.build(tarOf({ 'a.txt': 'a' }), recipe, recording().attempt))
       assert.equal(error.reason, 'dockerfile')
       assert.match(error.message, /no Dockerfile at "apps\/web\/docker\/Dockerfile" in commit aaaaaaaaaaaa/)
     })
 
-    test('refuses a foreign frontend and remote sources without opening the context', async () => {
+    test('build rejects a foreign frontend and remote sources without opening the context', async () => {
       const attacks = [
         ['# syntax=attacker/frontend\nFROM scratch\n', 'frontend'],
         ['FROM scratch\nADD http://169.254.169.254/latest /x\n', 'dockerfile'],
@@ -127,7 +127,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       }
     })
 
-    test('shows lines while the build runs, and ends it with the reason of the abort', async () => {
+    test('build shows lines while it runs, and ends with the reason of an abort', async () => {
       const recipe = make({ does: 'hang', prints: ['begun'] })
       const stop = new AbortController()
       const { attempt, line } = recording(stop.signal)
@@ -142,7 +142,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.equal(await subject().builder.find(recipe, signal), undefined)
     })
 
-    test('builds for whoever waited when the build that they waited for was aborted', async () => {
+    test('build runs for a waiting caller when the build it waited for is aborted', async () => {
       const recipe = make({ does: 'hang', prints: ['begun'] })
       const stop = new AbortController()
       const first = recording(stop.signal)
@@ -153,7 +153,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       const second = recording(secondStop.signal)
       const waiting = subject().builder.build(contextOf(recipe), recipe, second.attempt)
       waiting.catch(() => {})
-      await second.line('The same image is being built already; waiting for it.')
+      await second.line('The same image is already being built. Waiting for it.')
       stop.abort(new Error('first stopped'))
       await second.line('begun')
       secondStop.abort(new Error('second stopped'))
@@ -161,14 +161,14 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       await assert.rejects(aborted, /first stopped/)
     })
 
-    test('stops a build that takes too long', async () => {
+    test('build stops when it takes too long', async () => {
       const recipe = make({ does: 'hang', prints: [] }, { limits: { ...limits, timeoutSeconds: 1 } })
       const error = await failureOf(subject().builder.build(contextOf(recipe), recipe, recording().attempt))
       assert.equal(error.reason, 'timeout')
       assert.match(error.message, /did not end within 1 s/)
     })
 
-    test('cuts the log at its limit, once, and goes on', async () => {
+    test('build cuts the log once at its limit and continues', async () => {
       const prints = Array.from({ length: 200 }, (_, number) => `line ${number}`)
       const recipe = make({ does: 'succeed', prints }, { limits: { ...limits, maxLogBytes: 1000 } })
       const { attempt, lines } = recording()
@@ -177,7 +177,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.ok(lines.join('\n').length < 1200)
     })
 
-    test('fails with the error of a source that breaks off', async () => {
+    test('build fails with the error of a source that ends early', async () => {
       const recipe = make(good)
       const broken = new Error('the repository went away')
       const source = async (): Promise<Readable> =>
@@ -190,7 +190,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       await assert.rejects(subject().builder.build(source, recipe, recording().attempt), (error) => error === broken)
     })
 
-    test('prunes the images of one service except those to keep', async () => {
+    test('prune removes the images of one service except those to keep', async () => {
       const { builder } = subject()
       const kept = make(good)
       const old = make(good, { service: kept.service, commit: 'c'.repeat(40) })
@@ -212,7 +212,7 @@ export const limits: BuildRecipe['limits'] = {
   maxLogBytes: 1_000_000,
 }
 
-/** A recipe for tests: everything has a value, `change` sets what matters. */
+/** Returns a recipe for tests with a value for everything; `change` overrides parts of it. */
 export const recipeOf = (service: string, dockerfileText: string, change: Partial<BuildRecipe> = {}): BuildRecipe => ({
   service,
   commit: 'a'.repeat(40),
@@ -236,7 +236,7 @@ export function tarOf(files: Readonly<Record<string, string | Buffer>>): () => P
   }
 }
 
-/** An attempt that keeps its lines; `line` waits until one like that was printed. */
+/** Returns an attempt that keeps its lines. `line` waits until a given line is printed. */
 export function recording(signal: AbortSignal = AbortSignal.timeout(60_000)) {
   const lines: string[] = []
   const waiting = new Map<string, () => void>()

@@ -5,68 +5,66 @@ import type { Secret } from '../lib/secret.ts'
 import type { IgnoreFile } from './ignore-file.ts'
 
 /**
- * Makes an image from a source tree. The same recipe gives the same tag, which is looked up before
- * anything is built.
+ * Builds images from source trees. The same recipe gives the same tag, and an image that already
+ * has the tag is reused.
  */
 export interface Builder {
-  /** The image of this recipe when it is there already. */
+  /** Returns the image of this recipe if it already exists. */
   find(recipe: BuildRecipe, signal: AbortSignal): Promise<Image | undefined>
-  /** Whether an image that was built is there still, with the same content. */
+  /** Whether an image still exists with the same content. */
   has(image: Image, signal: AbortSignal): Promise<boolean>
   /**
-   * Gives an image that was built by the same recipe for another service to the recipe's own, under
-   * a tag of its own: neither loses it by what happens to the other. Undefined where the image is
-   * gone, or of another recipe.
+   * Tags an image that another service built from the same recipe for this recipe's service.
+   * Pruning either service leaves the other's image alone. Returns undefined if the image is gone
+   * or has another recipe.
    */
   promote(digest: string, recipe: BuildRecipe, signal: AbortSignal): Promise<Promoted | undefined>
   /**
-   * Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws
-   * BuildError.
+   * Builds the image. Lines go to the attempt's output while it runs; aborting ends the build.
+   * Throws BuildError.
    */
   build(source: () => Promise<Readable>, recipe: BuildRecipe, attempt: Attempt): Promise<Image>
   /**
-   * Makes an image available to the engine of the cluster, and returns the reference by which that
-   * engine gets it: its own where both share images, else a digest in a registry. May be repeated.
+   * Makes an image available to the cluster's engine and returns the reference for that engine. The
+   * reference is the image's own if both share images, and a digest in a registry otherwise. May be
+   * repeated.
    */
   publish(image: Image, service: string, attempt: Attempt): Promise<string>
   /**
-   * The engine that images of registries are fetched to before they are published; undefined: that
-   * of the cluster.
+   * The engine to which registry images are fetched before they are published. If undefined, the
+   * cluster's own engine.
    */
   readonly images?: NamedEngine<ImageStore>
-  /** Removes the service's images except those of the given references. */
+  /** Removes the service's images except the given references. */
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }
 
 /**
- * Everything that the image depends on. `source()` gives the context (the tree under root_path) as
- * a tar stream.
+ * Everything that the image depends on. `source()` returns the context, the tree under root_path,
+ * as a tar stream.
  */
 export interface BuildRecipe {
   readonly service: string
   /**
-   * Whose build it is: images that came to the engine by the password of another organization are
-   * not used. No part of what the image depends on.
+   * The owner of the build. Images that were fetched with another organization's password are not
+   * used. The image does not depend on it.
    */
   readonly organization?: string
   /** Full commit id. */
   readonly commit: string
-  /** Relative POSIX path of the context inside the repository; '' is the top. */
+  /** Relative POSIX path of the context inside the repository; '' is the repository's root. */
   readonly rootPath: string
   /** Relative to the context. */
   readonly dockerfile: string
   readonly targetStage?: string
   /**
-   * `dockerfileText` is not of the repository: it takes the place of whatever stands there under
+   * Whether `dockerfileText` comes from the settings. It replaces any file of the repository at
    * `dockerfile`.
    */
   readonly hasOwnDockerfile?: boolean
-  /**
-   * Text of the Dockerfile as committed: tells which ARGs are declared and which frontend is asked
-   * for.
-   */
+  /** Text of the Dockerfile. It shows the declared ARGs and the requested frontend. */
   readonly dockerfileText: string
-  /** Names what is left out of the context. */
+  /** Names the files that are left out of the context. */
   readonly ignoreFile?: IgnoreFile
   /**
    * Non-secret variables; only those that the Dockerfile declares as ARG become build arguments.
@@ -74,15 +72,13 @@ export interface BuildRecipe {
   readonly variables: Readonly<Record<string, string>>
   readonly limits: BuildLimits
   /**
-   * Each step runs, whatever the engine remembers of earlier builds. Its image is another one than
-   * that of the same recipe with a cache.
+   * Runs every step even if the engine has it cached. The image differs from that of the same
+   * recipe built with the cache.
    */
   readonly ignoresCache?: boolean
-  /**
-   * For steps that mount them by name (`RUN --mount=type=secret,id=NAME`), and for nothing else.
-   */
+  /** Secrets for steps that mount them by name (`RUN --mount=type=secret,id=NAME`) only. */
   readonly secrets?: Readonly<Record<string, Secret>>
-  /** A keyed hash of their names and values: other secrets, another image. */
+  /** A keyed hash of the secrets' names and values, so other secrets give another image. */
   readonly secretsHash?: string
 }
 
@@ -94,12 +90,12 @@ export interface BuildLimits {
 }
 
 export interface Image {
-  /** Immutable reference for the engine: the tag that only this recipe has. */
+  /** Immutable reference for the engine: a tag that only this recipe has. */
   readonly reference: string
   readonly digest: string
 }
 
-/** An image that was there, and when it was built. */
+/** An existing image, and when it was built. */
 export interface Promoted extends Image {
   readonly builtAt: Date
 }
@@ -107,24 +103,22 @@ export interface Promoted extends Image {
 /** Brings the base images of builds to the engine. */
 export interface BaseImages {
   /**
-   * Makes sure that the image is on the engine. `organization` is whose build it is for; undefined:
-   * nobody's, and only what is open to all is used. Throws BuildError.
+   * Makes sure that the image is on the engine. `organization` owns the build; if undefined, only
+   * public images are used. Throws BuildError.
    */
   bring(image: string, organization: string | undefined, attempt: Attempt): Promise<BroughtImage>
 }
 
 export interface BroughtImage {
-  /** Immutable and known to this engine alone: it cannot name another image. */
+  /** An immutable name that only this engine knows. It cannot name another image. */
   readonly reference: string
-  /** The instructions of its ONBUILD. */
+  /** The image's ONBUILD instructions. */
   readonly onBuild: readonly string[]
-  /** Called when the build has ended: the reference may go. */
+  /** Releases the reference when the build has ended. */
   release?(): Promise<void>
 }
 
-/**
- * A build that failed because of what it was given. `message` says what happened and what to do.
- */
+/** A build that failed. `message` says what happened and what to do. */
 export class BuildError extends Error {
   readonly reason:
     | 'dockerfile'

@@ -17,13 +17,13 @@ test('builderOf returns the builder of the engine of a cluster', () => {
   assert.equal(builderOf({ engine: 'third' }), shared)
 })
 
-test('builderOf throws with the reason for a record and for an unknown engine', () => {
+test('builderOf throws with the reason for a record or an unknown engine', () => {
   assert.throws(() => builderOf({ engine: null }), /NoBuilderError.*is a record/s)
   assert.throws(() => builderOf({ engine: 'elsewhere' }), NoBuilderError)
   assert.throws(() => builderOf({ engine: 'elsewhere' }), /a builder for the engine "elsewhere"/)
 })
 
-test('a record has no images, and none is made for it', async () => {
+test('builderOrNone returns a builder without images for a record', async () => {
   const signal = AbortSignal.timeout(1000)
   const builder = builderOrNone(builderOf, { engine: null })
   assert.equal(builder, noBuilder)
@@ -32,7 +32,7 @@ test('a record has no images, and none is made for it', async () => {
   assert.equal(builderOrNone(builderOf, { engine: 'local' }), here)
 })
 
-test('an engine with two builders is refused', () => {
+test('createBuilders rejects an engine with two builders', () => {
   const one = { name: 'local', builder: here }
   assert.throws(() => createBuilders([one, one]), /an engine has two builders/)
 })

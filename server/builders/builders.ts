@@ -11,13 +11,13 @@ export interface BuilderPlace {
 /** Returns the builder of a cluster. Throws NoBuilderError. */
 export type BuilderOf = (place: BuilderPlace) => Builder
 
-/** A builder, and the name of the engine whose clusters it makes images for. */
+/** A builder, and the engine whose clusters it builds for. */
 export interface NamedBuilder {
   readonly name: string
   readonly builder: Builder
 }
 
-/** Thrown for a cluster for which no builder of this installation makes images. */
+/** Thrown if no builder of this installation builds for a cluster. */
 export class NoBuilderError extends AppError {
   constructor({ engine }: BuilderPlace) {
     const message =
@@ -29,12 +29,12 @@ export class NoBuilderError extends AppError {
   }
 }
 
-/** The builders of this installation by the names of the engines that they serve. */
+/** The builders of this installation, by the names of their engines. */
 export interface Builders {
   readonly builderOf: BuilderOf
 }
 
-/** Several engines may share a builder. Throws if an engine has two. */
+/** Creates the table of builders; engines may share one. Throws if an engine has two. */
 export function createBuilders(all: readonly NamedBuilder[]): Builders {
   const byName = new Map(all.map(({ name, builder }) => [name, builder]))
   if (byName.size < all.length) throw new Error('an engine has two builders')

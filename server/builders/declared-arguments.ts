@@ -1,10 +1,10 @@
 import { type Dockerfile, parseDockerfile } from './dockerfile.ts'
 import { splitWords } from './words.ts'
 
-/** Names that a Dockerfile declares by ARG, in any stage. Throws DockerfileError. */
+/** Returns the names that a Dockerfile declares by ARG in any stage. Throws DockerfileError. */
 export const declaredArguments = (text: string): ReadonlySet<string> => argumentsOf(parseDockerfile(text))
 
-/** The same of one that was read. */
+/** Does the same for a parsed Dockerfile. */
 export function argumentsOf({ instructions, escapeCharacter }: Dockerfile): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { keyword, rest } of instructions) {

@@ -10,8 +10,8 @@ import {
   readHostile,
 } from '../../test/support/dockerfile-agreement.ts'
 
-/** Two readers of one text are one attack. `npm run test:faults` asks far more often. */
-test('what is written is read back as the same, whatever the text', () => {
+/** Readers that disagree on a text are an attack. `npm run test:faults` tries far more texts. */
+test('parseDockerfile reads back what writeDockerfile wrote, whatever the text', () => {
   let read = 0
   const property = fc.property(hostileTexts, (text) => {
     const dockerfile = readHostile(text)
@@ -24,7 +24,7 @@ test('what is written is read back as the same, whatever the text', () => {
 })
 
 for (const version of ['old', 'new'] satisfies ParserVersion[]) {
-  test(`BuildKit (${version}) reads what is written as what was read`, async (t) => {
+  test(`BuildKit (${version}) reads a written Dockerfile as parseDockerfile does`, async (t) => {
     const built = await buildParser(version, false)
     if (typeof built === 'string') return t.skip(`${built} (npm run test:faults loads what is missing)`)
     const parser = startParser(built.program, t)

@@ -19,7 +19,7 @@ const checkRecipe = (recipe: ReturnType<typeof recipeOf>): void => {
 const refusedFor = (reason: BuildError['reason']) => (error: unknown) =>
   error instanceof BuildError && error.reason === reason
 
-test('accepts what builds from the repository', () => {
+test('checkDockerfile accepts a Dockerfile that builds from the repository', () => {
   for (const text of [
     'FROM scratch\n',
     '\uFEFF# syntax=docker/dockerfile:1\r\nFROM a\r\n',
@@ -35,7 +35,7 @@ test('accepts what builds from the repository', () => {
   }
 })
 
-test('refuses every way to ask for another frontend', () => {
+test('checkFrontend rejects every way to request another frontend', () => {
   for (const text of [
     '# syntax=attacker/frontend\nFROM a\n',
     '#SYNTAX = attacker/frontend@sha256:00\nFROM a\n',
@@ -52,7 +52,7 @@ test('refuses every way to ask for another frontend', () => {
 
 const someone = 'quayside/0b2f6a1e-3c1d-4f0a-9a55-d5a3a9f0c001:0123456789012345678901234567890123456789'
 
-test('refuses every way to begin with, or to copy from, what was built for a service', () => {
+test('checkDockerfile rejects every way to build on or copy from a service’s image', () => {
   for (const text of [
     `FROM ${someone}`,
     `from --platform=linux/amd64 ${someone} as base`,
@@ -96,7 +96,7 @@ test('refuses every way to begin with, or to copy from, what was built for a ser
   assert.throws(() => checkRecipe(given), refusedFor('dockerfile'))
 })
 
-test('rejects an image whose name is unknown before the build', () => {
+test('checkDockerfile rejects an image whose name is unknown before the build', () => {
   for (const text of [
     'FROM $NONE',
     'ARG X\nFROM a:$X',
@@ -107,7 +107,7 @@ test('rejects an image whose name is unknown before the build', () => {
   }
 })
 
-test('accepts other images, and stages by their names and numbers', () => {
+test('checkDockerfile accepts other images, and stages by name and number', () => {
   for (const text of [
     'FROM quayside/node:24 AS Build\nFROM build\nCOPY --from=build /a /b\nCOPY --from=0 /a /b',
     `ARG VERSION=24\nFROM node:\${VERSION}-alpine`,
@@ -120,7 +120,7 @@ test('accepts other images, and stages by their names and numbers', () => {
   }
 })
 
-test('asks about each registry that images come from, and says which one may not be asked', async () => {
+test('checkRegistries asks about each registry of images, and names the refused one', async () => {
   const asked: string[] = []
   const text =
     'FROM a AS b\nFROM b\nCOPY --from=10.0.0.1:5000/x /a /b\nCOPY --from=localhost/x /a /b\nCOPY ' +
@@ -137,7 +137,7 @@ test('asks about each registry that images come from, and says which one may not
   )
 })
 
-test('refuses every way to let the engine open an address', () => {
+test('checkDockerfile rejects every way to make the engine open an address', () => {
   for (const line of [
     'ADD http://169.254.169.254/ /x',
     'add HTTPS://example.com/a.tgz /x',
@@ -169,7 +169,7 @@ test('refuses every way to let the engine open an address', () => {
   }
 })
 
-test('refuses stages that could be taken for others, and platforms that the engine would fetch by itself', () => {
+test('planBuild rejects ambiguous stages, and platforms that the engine would fetch itself', () => {
   for (const [text, problem] of [
     ['FROM a AS b\nFROM c AS B', /line 2: two stages have the name "b"/],
     ['FROM a\nCOPY --from=b /x /y\nFROM c AS b', /line 2: the stage "b" begins later/],
@@ -185,7 +185,7 @@ test('refuses stages that could be taken for others, and platforms that the engi
   }
 })
 
-test('a name that doubles with each argument is not written out', () => {
+test('planBuild does not expand a name that doubles with each argument', () => {
   const lines = Array.from({ length: 100 }, (_, index) => `ARG A${index + 1}=$A${index}$A${index}`)
   assert.throws(
     check(`ARG A0=xxxxxxxx\n${lines.join('\n')}\nFROM $A100\n`),
@@ -193,7 +193,7 @@ test('a name that doubles with each argument is not written out', () => {
   )
 })
 
-test('what a base image asks for by ONBUILD follows the same rules', () => {
+test('checkTriggers applies the same rules to ONBUILD instructions of a base image', () => {
   const ask = (trigger: string) => () => checkTriggers([trigger], 'node:24', { path: 'Dockerfile', line: 3 })
   for (const trigger of ['RUN npm ci', 'COPY --chown=1 . /app', 'ADD ./a.tar /x', 'ARG X', 'USER node']) {
     assert.doesNotThrow(ask(trigger), trigger)
@@ -223,21 +223,21 @@ test('what a base image asks for by ONBUILD follows the same rules', () => {
   }
 })
 
-test('says which line is refused', () => {
+test('checkDockerfile names the rejected line', () => {
   assert.throws(check('FROM a\n\nADD http://a/b /x\n'), /Dockerfile, line 3: ADD may not fetch "http:\/\/a\/b"/)
 })
 
-test('refuses a file of very many instructions', () => {
+test('planBuild rejects a file with too many instructions', () => {
   const text = (count: number) => `FROM a\n${'RUN x\n'.repeat(count)}`
   assert.doesNotThrow(check(text(999)))
   assert.throws(check(text(10_000)), /at most 1000 instructions are built/)
 })
 
-test('refuses a file without FROM', () => {
+test('checkDockerfile rejects a file without FROM', () => {
   for (const text of ['', '# FROM a\n', 'ARG X\n']) assert.throws(check(text), refusedFor('dockerfile'), text)
 })
 
-test('names the whole path of a missing Dockerfile', () => {
+test('missingDockerfile names the whole path', () => {
   const error = missingDockerfile({ commit: 'abcdef0123456789', rootPath: '', dockerfile: 'Dockerfile' })
   assert.match(error.message, /at "Dockerfile" in commit abcdef012345\. Set dockerfile_path or root_path/)
 })

@@ -47,8 +47,8 @@ export function checkDockerfile({ dockerfile, named }: BuildPlan, path: string):
 }
 
 /**
- * Refuses what the ONBUILD of a base image asks for, under the same rules as the Dockerfile itself,
- * and caches: who fills those is another build. Throws BuildError.
+ * Applies the rules for Dockerfiles to the ONBUILD instructions of a base image. Rejects cache
+ * mounts too, because other builds fill those. Throws BuildError.
  */
 export function checkTriggers(triggers: readonly string[], image: string, place: { path: string; line: number }): void {
   if (triggers.length > maxTriggers) {
@@ -87,7 +87,7 @@ const notInTriggers: ReadonlySet<string> = new Set(['FROM', 'ONBUILD', 'MAINTAIN
 function triggerProblem(trigger: string): string | undefined {
   try {
     const [instruction, ...more] = parseDockerfile(trigger).instructions
-    // A directive, a comment or a continuation would be of no use in it.
+    // A directive, comment or continuation has no use here.
     if (!instruction || more.length > 0 || trigger.includes('\n')) return 'it must be one line with one instruction.'
     if (notInTriggers.has(instruction.keyword)) return `${instruction.keyword} may not be asked for.`
     if (instruction.flags.some(mayMountCache)) return 'it may not mount a cache.'
@@ -121,8 +121,8 @@ function problemOf(instruction: Instruction): string | undefined {
 }
 
 /**
- * Refuses images of registries that may not be asked: the engine would open a private address for
- * its user. `isRefused` gives why a host may not be, else undefined. Throws BuildError.
+ * Rejects images of registries that must not be contacted: the engine would open a private address
+ * for its user. `isRefused` returns the reason for a host, or undefined. Throws BuildError.
  */
 export async function checkRegistries(
   { named }: BuildPlan,
@@ -166,7 +166,7 @@ function checkImages(named: BuildPlan['named'], path: string): void {
   }
 }
 
-/** The sentence for a commit without the Dockerfile that its settings name. */
+/** Returns the error for a commit that lacks the Dockerfile named in the settings. */
 export function missingDockerfile(recipe: Pick<BuildRecipe, 'commit' | 'rootPath' | 'dockerfile'>): BuildError {
   const path = [recipe.rootPath, recipe.dockerfile].filter((part) => part !== '').join('/')
   return new BuildError(

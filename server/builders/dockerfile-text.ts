@@ -1,10 +1,10 @@
 import { BuildError } from './builder.ts'
 
-/** A Dockerfile that is not built, because of one of its lines. */
+/** A Dockerfile that is rejected because of one of its lines. */
 export class DockerfileError extends BuildError {
-  /** Counts from 1; 0 is the whole file. */
+  /** The line, from 1; 0 is the whole file. */
   readonly line: number
-  /** The problem, without its place. */
+  /** The problem, without its line. */
   readonly problem: string
 
   constructor(line: number, problem: string, path = 'Dockerfile') {
@@ -15,12 +15,12 @@ export class DockerfileError extends BuildError {
 }
 
 const maxFileBytes = 256 * 1024
-/** BuildKit reads lines of less than 64 KiB, and an instruction is sent as one line. */
+/** BuildKit reads lines of less than 64 KiB, and each instruction is sent as one line. */
 export const maxLineBytes = 60_000
 
 /**
- * Control characters, blanks and line separators that BuildKit may read differently, and what
- * stands for bytes that are not UTF-8. TAB and line feed are allowed.
+ * Control characters, blanks and line separators that BuildKit may read differently, and the
+ * replacement character for invalid UTF-8. TAB and line feed are allowed.
  */
 const odd = /(?![ \t\n])[\p{Cc}\p{White_Space}\p{Cs}\u{FEFF}\u{FFFD}]/u
 
@@ -38,7 +38,7 @@ export function linesOf(text: string): string[] {
   }
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const lines = plain.split('\n')
-  // One look at the whole text costs a fraction of one at each line.
+  // One search of the whole text costs a fraction of one for each line.
   if (!odd.test(plain)) return lines
   for (const [index, line] of lines.entries()) {
     const found = odd.exec(line)?.[0]
@@ -57,13 +57,13 @@ function oddText(character: string): string {
 }
 
 /**
- * Whether a line has more bytes in UTF-8 than an instruction may have. Most lines are too short to
- * be counted.
+ * Whether a line has more bytes in UTF-8 than an instruction may have. Skips the count for short
+ * lines.
  */
 export const isTooLong = (line: string): boolean =>
   line.length * 3 > maxLineBytes && Buffer.byteLength(line) > maxLineBytes
 
-/** The text without the spaces and tabs at its end. Unlike a pattern it reads each of them once. */
+/** Removes trailing spaces and tabs. Linear, unlike a regular expression. */
 export function trimBlanksEnd(text: string): string {
   let end = text.length
   while (end > 0 && isBlank(text[end - 1])) end--

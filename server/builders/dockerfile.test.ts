@@ -7,7 +7,7 @@ const argumentsIn = (text: string): string[] => [...declaredArguments(text)]
 const read = (text: string): Partial<Instruction>[] =>
   parseDockerfile(text).instructions.map(({ keyword, rest, line }) => ({ keyword, rest, line }))
 
-test('joins continuation lines over comments and empty lines', () => {
+test('parseDockerfile joins continuation lines across comments and empty lines', () => {
   const text = '# first\r\nFROM a\r\nrun one \\\r\n  # comment\r\n\r\n  two \\  \r\n  three\r\nCMD x\r\n'
   assert.deepEqual(read(text), [
     { keyword: 'FROM', rest: 'a', line: 2 },
@@ -16,7 +16,7 @@ test('joins continuation lines over comments and empty lines', () => {
   ])
 })
 
-test('joins a word that goes on in the next line, as the builder does', () => {
+test('parseDockerfile joins a word that continues on the next line, as the builder does', () => {
   const text = 'FR\\\nOM quay\\  \n# comment\nside/x\nADD http\\\n://a/b /x\n'
   assert.deepEqual(read(text), [
     { keyword: 'FROM', rest: 'quayside/x', line: 1 },
@@ -24,7 +24,7 @@ test('joins a word that goes on in the next line, as the builder does', () => {
   ])
 })
 
-test('takes the escape character that the file names', () => {
+test('parseDockerfile uses the escape character that the file names', () => {
   const text = '# escape=`\nFROM a\nRUN dir C:\\\nARG NEXT\nRUN one `\n ARG PART\n'
   assert.deepEqual(argumentsIn(text), ['NEXT'])
   assert.throws(() => parseDockerfile('# escape=x\nFROM a\n'), /Dockerfile, line 1: the escape character must be/)
@@ -34,11 +34,11 @@ test('takes the escape character that the file names', () => {
   )
 })
 
-test('two escape characters at the end of a line do not continue it', () => {
+test('parseDockerfile does not continue a line that ends with two escape characters', () => {
   assert.equal(read('FROM a\nRUN echo \\\\\nUSER b\n').length, 3)
 })
 
-test('finds the declared arguments of all stages', () => {
+test('declaredArguments finds the arguments of all stages', () => {
   const text = [
     'ARG VERSION=1',
     'FROM base:$VERSION AS build',
@@ -55,7 +55,7 @@ test('finds the declared arguments of all stages', () => {
   assert.deepEqual(argumentsIn(text), ['VERSION', 'lower', 'QUOTED', 'ARGUMENT', 'THIRD', 'WRAPPED', 'SECOND', 'LAST'])
 })
 
-test('does not take the body of a here-document for instructions', () => {
+test('parseDockerfile does not read the body of a here-document as instructions', () => {
   const text = 'FROM a\nRUN <<-"EOF" sh\n\tARG INSIDE\n\tEOF\nCOPY <<one <<two /\nARG A\none\nARG B\ntwo\nARG OUTSIDE\n'
   assert.deepEqual(argumentsIn(text), ['OUTSIDE'])
   const [, run, copy] = parseDockerfile(text).instructions
@@ -66,7 +66,7 @@ test('does not take the body of a here-document for instructions', () => {
   )
 })
 
-test('"<<" in quotes, in numbers and before a string announces no here-document', () => {
+test('parseDockerfile sees no here-document when "<<" is in quotes, in numbers or before a string', () => {
   for (const line of [
     'RUN echo "a <<B"',
     'RUN echo $((1<<2))',
@@ -79,7 +79,7 @@ test('"<<" in quotes, in numbers and before a string announces no here-document'
   }
 })
 
-test('rejects what builders read differently, and says on which line', () => {
+test('parseDockerfile rejects text that builders read differently, and names the line', () => {
   const cases: [line: string, problem: RegExp][] = [
     ['# x\r \\', /line 2: the character U\+000D is not allowed/],
     ['# x\u2028', /U\+2028/],
@@ -119,7 +119,7 @@ test('rejects what builders read differently, and says on which line', () => {
   }
 })
 
-test('reads other text of any language', () => {
+test('parseDockerfile reads text in any language', () => {
   const text = '\uFEFFFROM a\nLABEL x="Grüße, 東京, 🚢"\r\nRUN echo "é" # à la carte\n'
   assert.deepEqual(
     read(text).map(({ rest }) => rest),
@@ -127,7 +127,7 @@ test('reads other text of any language', () => {
   )
 })
 
-test('rejects files, instructions, here-documents and numbers of them that are too large', () => {
+test('parseDockerfile rejects too large or too many instructions and here-documents', () => {
   const cases: [text: string, problem: RegExp][] = [
     [`FROM a\n#${'x'.repeat(256 * 1024)}`, /the file is larger than 262144 bytes/],
     [`FROM a\nRUN ${'x'.repeat(60_000)}`, /line 2: an instruction may have 60000 bytes/],
@@ -139,7 +139,7 @@ test('rejects files, instructions, here-documents and numbers of them that are t
   for (const [text, problem] of cases) assert.throws(() => parseDockerfile(text), problem)
 })
 
-test('writes each instruction on one line, where it began, and nothing else', () => {
+test('writeDockerfile writes each instruction on one line, the line it began on', () => {
   const text = [
     '# escape=`',
     '# comment',

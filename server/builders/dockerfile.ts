@@ -4,10 +4,7 @@ import { splitFlags, writeFlags } from './instruction-flags.ts'
 
 export { DockerfileError } from './dockerfile-text.ts'
 
-/**
- * A Dockerfile as it is read here, and as it is written for the engine: comments and continuation
- * lines are gone.
- */
+/** A parsed Dockerfile, without comments and continuation lines. */
 export interface Dockerfile {
   readonly escapeCharacter: Escape
   readonly instructions: readonly Instruction[]
@@ -16,8 +13,8 @@ export interface Dockerfile {
 export type Escape = '\\' | '`'
 
 /**
- * One instruction. `line` counts from 1; continuation lines are joined as they are, also inside of
- * a word.
+ * One instruction. `line` counts from 1. Continuation lines are joined as they are, even inside a
+ * word.
  */
 export interface Instruction {
   /** In upper case. */
@@ -28,7 +25,7 @@ export interface Instruction {
   readonly rest: string
   readonly line: number
   readonly heredocs: readonly Heredoc[]
-  /** The instruction of an ONBUILD. */
+  /** The instruction after ONBUILD. */
   readonly trigger?: Instruction
 }
 
@@ -37,7 +34,7 @@ export interface Heredoc {
   readonly lines: readonly string[]
 }
 
-/** Far more than an image can have layers, in all of its stages. */
+/** Far more than the layers of an image in all of its stages. */
 const maxInstructions = 1000
 const maxHeredocs = 100
 
@@ -56,9 +53,9 @@ interface Cursor {
 }
 
 /**
- * Reads a Dockerfile the way BuildKit does, in linear time. Throws DockerfileError for what its
- * versions read differently, for unknown instructions and for what is too long. `path` is for the
- * messages.
+ * Parses a Dockerfile as BuildKit does, in linear time. Throws DockerfileError for text that
+ * versions of BuildKit read differently, for unknown instructions and for excessive length. `path`
+ * appears in messages.
  */
 export function parseDockerfile(text: string, path = 'Dockerfile'): Dockerfile {
   try {
@@ -93,7 +90,7 @@ function readInstructions(lines: readonly string[]): Dockerfile {
   return { escapeCharacter: cursor.escapeCharacter, instructions }
 }
 
-/** Adds the line to the problem that an inner reader found. */
+/** Adds the line to a problem found by an inner reader. */
 function at<T>(line: number, work: () => T): T {
   try {
     return work()
@@ -103,8 +100,8 @@ function at<T>(line: number, work: () => T): T {
 }
 
 /**
- * The escape character that a directive names. Directives are the first lines of a file, without
- * anything between them.
+ * Returns the escape character that a directive names. Directives are the first lines of a file,
+ * with nothing in between.
  */
 function escapeOf(lines: readonly string[]): Escape {
   const seen = new Set<string>()
@@ -134,8 +131,8 @@ function directiveOf(line: string): [name: string, value: string] | undefined {
 }
 
 /**
- * Joins continuation lines; comments and empty lines between them do not end the instruction.
- * Undefined: there is none on this line.
+ * Joins continuation lines. Comments and empty lines between them do not end the instruction.
+ * Undefined if no instruction begins on this line.
  */
 function readLogicalLine(cursor: Cursor): string | undefined {
   const first = cursor.next
@@ -222,15 +219,15 @@ function readHeredocs(cursor: Cursor, instruction: Instruction): Heredoc[] {
   })
 }
 
-/** An instruction on one line. */
+/** Returns an instruction as one line. */
 export const textOf = (instruction: Instruction): string => {
   const further = writeFlags(instruction)
   return further === '' ? instruction.keyword : `${instruction.keyword} ${further}`
 }
 
 /**
- * Writes a Dockerfile that every version of BuildKit reads as this one. Each instruction is on the
- * line on which it began.
+ * Writes a Dockerfile that every version of BuildKit reads alike. Each instruction keeps the number
+ * of its first line.
  */
 export function writeDockerfile({ escapeCharacter, instructions }: Dockerfile): string {
   const lines: string[] = escapeCharacter === '`' ? ['# escape=`'] : []

@@ -10,7 +10,7 @@ const doubling = (count: number, first = 'x'.repeat(64)): string[] => [
 ]
 const plan = (lines: readonly string[]) => () => planBuild(recipeOf('1', `${lines.join('\n')}\n`))
 
-test('variables that grow by each other are refused before the engine expands them', () => {
+test('checkExpansion rejects variables that multiply each other', () => {
   for (const lines of [
     ['FROM a', ...doubling(12)],
     ['FROM a', ...doubling(12).map((line) => line.replace('=', ' '))],
@@ -42,7 +42,7 @@ test('variables that grow by each other are refused before the engine expands th
   )
 })
 
-test('variables as they are used are not', () => {
+test('checkExpansion accepts variables in ordinary use', () => {
   for (const lines of [
     ['FROM a', ...Array.from({ length: 200 }, (_, index) => `ENV PATH=/opt/${index}/bin:$PATH`)],
     [

@@ -3,27 +3,27 @@ import type { Instruction } from './dockerfile.ts'
 import { DockerfileError } from './dockerfile-text.ts'
 import { splitWords } from './words.ts'
 
-/** The most characters that each variable may have, by name. */
+/** The maximum length of each variable in characters, by name. */
 type Lengths = Map<string, number>
 
 /**
- * Linux passes no variable of more than 128 KiB to a program, and BuildKit's time grows with the
- * square of what it expands.
+ * Linux passes at most 128 KiB in one variable to a program, and BuildKit's time grows with the
+ * square of the expanded length.
  */
 const maxStageLength = 128 * 1024
 const maxInstructionLength = 128 * 1024
-/** Of a variable that the base image may set. */
+/** The assumed length of a variable that the base image may set. */
 const unknownLength = 4096
-/** A replacement may put so many characters in the place of one. */
+/** The characters that a replacement may insert for one character. */
 const perReplaced = 1024
 
-/** BuildKit expands no variables in others. */
+/** The only instructions in which BuildKit expands variables. */
 const expanded: ReadonlySet<string> = new Set('ADD ARG COPY ENV EXPOSE LABEL STOPSIGNAL USER VOLUME WORKDIR'.split(' '))
 const reference = /\$(?:\{([A-Za-z_]\w*)(\/?)|([A-Za-z_]\w*))/g
 
 /**
- * Refuses variables that grow by each other (`ENV B=$A$A`, `ENV C=$B$B`, …): BuildKit would expand
- * them inside of the engine, which all share. `given` are the build arguments. Throws
+ * Rejects variables that multiply each other (`ENV B=$A$A`, `ENV C=$B$B`, …). BuildKit would expand
+ * them inside the engine, which all builds share. `given` are the build arguments. Throws
  * DockerfileError.
  */
 export function checkExpansion({ globals, stages }: Stages, given: ReadonlyMap<string, string>): void {
@@ -39,7 +39,7 @@ function endOf({ base, steps }: Stage, ends: readonly Lengths[], start: Lengths)
   return lengths
 }
 
-/** The same for what a base image asks for by ONBUILD. */
+/** Applies the same check to the ONBUILD instructions of a base image. */
 export function checkTriggerExpansion(triggers: readonly Instruction[]): void {
   const lengths: Lengths = new Map()
   for (const trigger of triggers) grow(trigger, lengths)
@@ -57,9 +57,7 @@ function grow({ keyword, rest, line }: Instruction, lengths: Lengths): void {
   if (all > maxStageLength) throw tooLong(line, all)
 }
 
-/**
- * `ENV NAME the rest` is one variable; everything else is `NAME=value`, or for ARG a name alone.
- */
+/** Splits an instruction: `ENV NAME the rest` is one variable, otherwise `NAME=value` or `NAME`. */
 function assignmentsOf(keyword: string, rest: string): (readonly [name: string, value: string])[] {
   const words = splitWords(rest)
   const [first = ''] = words

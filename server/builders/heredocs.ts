@@ -1,10 +1,10 @@
 import { DockerfileError, isBlank } from './dockerfile-text.ts'
 import { readsAsJson } from './json-form.ts'
 
-/** A here-document that an instruction announces by `<<NAME`. */
+/** A here-document that an instruction announces with `<<NAME`. */
 export interface HeredocStart {
   readonly name: string
-  /** `<<-`: tabs at the beginning of lines do not count. */
+  /** Whether it was `<<-`, which ignores tabs at the beginning of lines. */
   readonly chomp: boolean
 }
 
@@ -12,9 +12,9 @@ const mayStart = /(?:^|[ \t])\d*<<(?!<)/
 const start = /^\d{0,9}<<(-?)(?:([A-Za-z_]\w*)|"([A-Za-z_]\w*)"|'([A-Za-z_]\w*)')$/
 
 /**
- * Returns the here-documents that the line of a RUN, COPY or ADD announces; `rest` is what follows
- * its flags. Throws Error with the problem if versions of BuildKit see different ones: they split
- * the line like a shell, and where that fails they see none.
+ * Returns the here-documents that a RUN, COPY or ADD line announces. `rest` is the text after its
+ * flags. Throws Error with the problem if versions of BuildKit disagree. They split the line like a
+ * shell, and see no here-document if that fails.
  */
 export function heredocsOf(line: string, rest: string): HeredocStart[] {
   if (!mayStart.test(line)) return []
@@ -34,7 +34,7 @@ export function heredocsOf(line: string, rest: string): HeredocStart[] {
   })
 }
 
-/** Words as the shell lexer of BuildKit splits them, with their quotes and escapes. */
+/** Splits words as BuildKit's shell lexer does, with their quotes and escapes. */
 function shellWords(line: string): string[] {
   const words: string[] = []
   let [from, quote] = [-1, '']
@@ -62,9 +62,7 @@ const unclear =
 
 const variable = /\$\{[A-Za-z_]\w*\}/y
 
-/**
- * How many characters to skip behind `$`. Only plain variables are read in the same way everywhere.
- */
+/** Returns how many characters to skip after `$`. All versions read only plain variables alike. */
 function variableLength(line: string, at: number): number {
   if (line[at + 1] !== '{') return 0
   variable.lastIndex = at
@@ -73,7 +71,7 @@ function variableLength(line: string, at: number): number {
   return found[0].length - 1
 }
 
-/** The newest versions join `<<` and the word behind the space. */
+/** The newest versions join `<<` and the next word across a space. */
 function arrowsLength(line: string, at: number): number {
   let end = at
   while (line[end] === '<') end++

@@ -14,7 +14,7 @@ const excluded = (text: string, paths: readonly string[]): string[] => {
   return paths.filter((path) => ignorer.excludes(path))
 }
 
-/** Ignore file, paths that it excludes, paths that it keeps. */
+/** Ignore file, excluded paths, kept paths. */
 const table: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['.env', ['.env', '.env/a'], ['a/.env', '.env2', 'x.env']],
   ['/.env\n', ['.env'], ['a/.env']],
@@ -39,18 +39,18 @@ const table: readonly (readonly [string, readonly string[], readonly string[]])[
   ['a\n/!a', [], ['a']],
 ]
 
-test('an ignore file excludes what Docker excludes', () => {
+test('createIgnorer excludes what Docker excludes', () => {
   for (const [text, out, kept] of table) {
     assert.deepEqual(excluded(text, out), out, JSON.stringify(text))
     assert.deepEqual(excluded(text, kept), [], JSON.stringify(text))
   }
 })
 
-test('the ignore file of the Dockerfile comes before the one of the context', () => {
+test('ignoreFileNames lists the file of the Dockerfile before that of the context', () => {
   assert.deepEqual(ignoreFileNames('docker/Dockerfile'), ['docker/Dockerfile.dockerignore', '.dockerignore'])
 })
 
-test('a pattern that Docker rejects, or reads in another way than it says, is rejected with its line', () => {
+test('readIgnoreFile names the line of a pattern that Docker rejects or reads in an unexpected way', () => {
   for (const pattern of [
     '!',
     '!/',
@@ -74,12 +74,12 @@ test('a pattern that Docker rejects, or reads in another way than it says, is re
     )
 })
 
-test('a file beyond the limits is rejected', () => {
+test('readIgnoreFile rejects a file beyond the limits', () => {
   for (const text of ['a'.repeat(1025), 'a\n'.repeat(10_001), `#${'a'.repeat(1024 ** 2)}`])
     assert.throws(() => excluded(text, []), BuildError)
 })
 
-test('hostile patterns end in a message within bounded work', () => {
+test('createIgnorer stops hostile patterns with a message after bounded work', () => {
   const texts = ['*a', '**/', '*[a]', '?*'].map((part) =>
     `${part.repeat(Math.floor(100 / part.length))}b\n`.repeat(9000),
   )
@@ -109,7 +109,7 @@ const paths = fc
   .array(names, { minLength: 1, maxLength: 4 })
   .map((parts) => parts.map((part) => part.join('').replace(/^\.+$/, 'x')).join('/'))
 
-test('BuildKit excludes the same paths', async (t) => {
+test('BuildKit excludes the same paths as createIgnorer', async (t) => {
   const directory = join(import.meta.dirname, '..', '..', 'test', 'support', 'ignore-matcher')
   const files = { 'main.go': join(directory, 'main.go'), 'go.mod': join(directory, 'go.mod') }
   const built = await buildGoProgram('ignore-matcher', { files, mayLoad: false })

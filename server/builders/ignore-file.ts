@@ -1,7 +1,7 @@
 import { BuildError } from './builder.ts'
 import { compilePattern, matchesPattern, type Pattern } from './ignore-pattern.ts'
 
-/** A file that names what a build does not get: `.dockerignore`, or the one of its Dockerfile. */
+/** A file that names what the context leaves out: `.dockerignore`, or that of the Dockerfile. */
 export type IgnoreFile = {
   /** Relative to the context. */
   readonly path: string
@@ -15,19 +15,19 @@ interface Rule {
 
 export const ignoreLimits = { bytes: 1024 ** 2, patterns: 10_000, patternLength: 1024 } as const
 
-/** Steps that all patterns may take for one path, and for all paths of a build. */
+/** The most steps that all patterns may take for one path, and for all paths of a build. */
 const maxPathWork = 200_000
 const maxWork = 100_000_000
 
-/** The names under which Docker looks for the file, in this order. */
+/** Returns the names under which Docker looks for the file, in this order. */
 export const ignoreFileNames = (dockerfile: string): readonly string[] => [
   `${dockerfile}.dockerignore`,
   '.dockerignore',
 ]
 
 /**
- * Reads the rules as Docker does. Throws BuildError for a pattern that Docker rejects or reads in a
- * way that nobody means.
+ * Reads the rules as Docker does. Throws BuildError for a pattern that Docker rejects or reads in
+ * an unexpected way.
  */
 export function readIgnoreFile({ path, text }: IgnoreFile): readonly Rule[] {
   if (Buffer.byteLength(text) > ignoreLimits.bytes) {
@@ -57,7 +57,7 @@ function readRule(line: string): Rule {
   const isInverted = line.startsWith('!')
   const path = cleaned(trimmed(isInverted ? line.slice(1) : line))
   const relative = path.length > 1 && path.startsWith('/') ? path.slice(1) : path
-  // Docker reads the line a second time: "/!a" is an exception.
+  // Docker parses the line a second time: "/!a" is an exception.
   const again = cleaned(trimmed(`${isInverted ? '!' : ''}${relative}`))
   const isException = again.startsWith('!')
   const pattern = isException ? again.slice(1) : again
@@ -69,7 +69,7 @@ function readRule(line: string): Rule {
   return { pattern: compilePattern(pattern), isException }
 }
 
-/** The shortest path that means the same; '' only for ''. */
+/** Returns the shortest path with the same meaning; '' only for ''. */
 function cleaned(path: string): string {
   if (path === '') return ''
   const isRooted = path.startsWith('/')
@@ -83,7 +83,7 @@ function cleaned(path: string): string {
   return isRooted ? `/${joined}` : joined || '.'
 }
 
-/** Go's white space, which is not that of JavaScript. */
+/** Trims Go's white space, which differs from that of JavaScript. */
 const blanks = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
 function trimmed(text: string): string {
@@ -94,7 +94,7 @@ function trimmed(text: string): string {
   return text.slice(begin, end)
 }
 
-/** Which rules match a directory. */
+/** The rules that match a directory. */
 interface Level {
   readonly path: string
   readonly matches: Uint8Array
@@ -102,7 +102,7 @@ interface Level {
 
 export interface Ignorer {
   /**
-   * Whether the last rule that matches the path excludes it. Paths of one directory should follow
+   * Whether the last rule that matches the path excludes it. Faster if paths of a directory follow
    * each other.
    */
   excludes(path: string): boolean
@@ -111,9 +111,9 @@ export interface Ignorer {
 }
 
 /**
- * Decides path by path. A rule that matches a directory matches all below it. The work is counted:
- * it is at most patterns × length of the path, and BuildError ends a build of which the patterns
- * take too much of it.
+ * Creates an Ignorer. A rule that matches a directory matches everything below it. The work is
+ * counted and is at most patterns × length of the path. Throws BuildError if the patterns of a
+ * build take too much of it.
  */
 export function createIgnorer(file: IgnoreFile): Ignorer {
   const rules = readIgnoreFile(file)
@@ -130,8 +130,8 @@ export function createIgnorer(file: IgnoreFile): Ignorer {
     )
   }
   /**
-   * A rule that cannot change the result is skipped, as Docker does; below a directory it is looked
-   * at again.
+   * Skips a rule that cannot change the result, as Docker does. Below a directory it is tested
+   * again.
    */
   const decide = (path: string, above: Uint8Array | undefined): { excluded: boolean; matches: Uint8Array } => {
     const matches = new Uint8Array(rules.length)

@@ -13,15 +13,12 @@ type Step =
   | ({ readonly kind: 'set' } & CharacterSet)
   | { readonly kind: 'one' | 'star' | 'enter' | 'above' | 'rest' }
 
-/**
- * A pattern in the form in which it is matched; most patterns need no more than a comparison of
- * strings.
- */
+/** A compiled pattern. For most patterns matching is one comparison of strings. */
 export type Pattern =
   | { readonly kind: 'exact' | 'prefix' | 'suffix'; readonly text: string }
   | { readonly kind: 'steps'; readonly steps: readonly Step[]; readonly scratch: Scratch }
 
-/** Memory for one comparison, which is reused by the next. */
+/** Memory for one comparison, reused by the next. */
 interface Scratch {
   readonly seenAt: Float64Array
   places: Int32Array
@@ -37,8 +34,8 @@ const scratchFor = (steps: readonly Step[]): Scratch => ({
 })
 
 /**
- * Throws Error with the reason when Docker rejects the pattern, or when Docker's reading of it is
- * not what it says.
+ * Compiles a pattern. Throws Error with the reason if Docker rejects it, or reads it in an
+ * unexpected way.
  */
 export function compilePattern(pattern: string): Pattern {
   const steps: Step[] = []
@@ -50,7 +47,7 @@ export function compilePattern(pattern: string): Pattern {
     if (point === '*' && points[at] === '*') {
       at += points[at + 1] === '/' ? 2 : 1
       const isLast = at >= points.length
-      // Docker compares the end of the path as a string if nothing but this comes before it.
+      // Docker compares the end of the path as a string if only this comes first.
       kind = order === 0 ? 'suffix' : isLast && kind === 'exact' ? 'prefix' : 'steps'
       steps.push(...(isLast ? [{ kind: 'rest' } as const] : ([{ kind: 'enter' }, { kind: 'above' }] as const)))
     } else if (point === '*' || point === '?') {
@@ -74,7 +71,7 @@ export function compilePattern(pattern: string): Pattern {
   return { kind, text }
 }
 
-/** Docker hands these characters to its regular expressions, where they do not mean themselves. */
+/** Rejects characters that Docker passes unescaped to its regular expressions. */
 function checked(steps: readonly Step[], pattern: string): readonly Step[] {
   const plain = withoutSets(pattern)
   if (plain.includes('|') || plain.includes('^') || /\{\d+(?:,\d*)?\}/.test(plain)) {
@@ -83,7 +80,7 @@ function checked(steps: readonly Step[], pattern: string): readonly Step[] {
   return steps
 }
 
-/** The pattern without what is in brackets or behind a backslash. */
+/** Returns the pattern without the text in brackets and escaped characters. */
 function withoutSets(pattern: string): string {
   let plain = ''
   let isInSet = false
@@ -123,7 +120,7 @@ function readSet(points: readonly string[], start: number): { readonly set: Char
   return { set: { ranges, isNegated }, end: at + 1 }
 }
 
-/** A backslash before a letter means something else to Docker than the letter. */
+/** Reads an escaped character. Docker reads a backslash before a letter in another way. */
 function escaped(point: string | undefined): string {
   if (point === undefined) throw new Error('a backslash at the end has nothing to escape')
   if (!/^[!-/:-@[-`{-~ ]$/.test(point)) throw new Error(`a backslash must not come before "${point}"`)
@@ -136,7 +133,7 @@ const slash = 0x2f
 const newline = 0x0a
 
 /**
- * Says whether the pattern matches the whole path; `spend` is told the work, at most steps ×
+ * Whether the pattern matches the whole path. Passes the work to `spend`, at most steps ×
  * characters.
  */
 export function matchesPattern(pattern: Pattern, path: string, spend: (work: number) => void): boolean {
@@ -153,7 +150,7 @@ export function matchesPattern(pattern: Pattern, path: string, spend: (work: num
   }
 }
 
-/** Follows all readings of the pattern at once, so that no choice is ever taken back. */
+/** Follows all readings of the pattern at once, without backtracking. */
 function matchesSteps(
   { steps, scratch }: Extract<Pattern, { kind: 'steps' }>,
   path: string,
@@ -184,8 +181,7 @@ function matchesSteps(
 }
 
 /**
- * Notes a place, and those that are reached from it without a character. Returns how many are
- * noted.
+ * Notes a place, and the places reached from it without a character. Returns how many were noted.
  */
 function enter(steps: readonly Step[], scratch: Scratch, from: number, noted: number): number {
   const { seenAt, turn, places } = scratch

@@ -8,8 +8,8 @@ const longest = 500
 
 /**
  * Returns the full name of an image as Docker stores it: `docker.io/library/node:24`, or
- * `host/name@sha256:…`. Undefined for text that is not a name, such as an image id: an id belongs
- * to one engine, whose images may be anybody's.
+ * `host/name@sha256:…`. Undefined if the text is not a name. Image ids are not names: they belong
+ * to one engine, and the image may be anybody's.
  */
 export function fullImageName(image: string): string | undefined {
   const [, given, path = '', tag, digest] = image.length > longest ? [] : (grammar.exec(image) ?? [])
@@ -19,31 +19,33 @@ export function fullImageName(image: string): string | undefined {
   return digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
 }
 
-/** `sha256:…`, whole or shortened, and a whole id without its prefix. */
+/** `sha256:…`, whole or shortened, and a whole id without the prefix. */
 const isId = (image: string): boolean => /^(?:sha256:[0-9a-f]+|[0-9a-f]{64})$/.test(image)
 
 /**
- * The host of its registry, with its port; undefined: Docker Hub, or an image without a registry.
+ * Returns the host and port of an image's registry; undefined for Docker Hub and images without a
+ * registry.
  */
 export function registryHostOf(image: string): string | undefined {
   const [first = '', ...rest] = image.split('/')
   return rest.length > 0 && /[.:A-Z]|^localhost$/.test(first) ? first : undefined
 }
 
-/** As Docker shows it: names of Docker Hub are known without their host. */
+/** Returns the name as Docker shows it: images of Docker Hub have no host. */
 const familiarName = (image: string): string => image.toLowerCase().replace(/^(?:index\.)?docker\.io\//, '')
 
 /**
- * The repository of a build's images on the engine while it runs. Nobody can answer for that host.
+ * The engine's repository for base images while a build runs. No registry can exist under that
+ * host.
  */
 export const baseRepository = 'base.quayside.invalid/image'
 
-/** Of the tags of images that the server fetched from registries. */
+/** The prefix of tags of images that the server fetched from registries. */
 export const fetchedPrefix = 'fetched.quayside.invalid/'
 
-/** Images that are built here for services; `quayside/node` is for everybody. */
+/** Whether an image was built here for a service. `quayside/node` is public. */
 export const isServiceImage = (image: string): boolean => /^quayside\/(?!node(?:[:@]|$))/.test(familiarName(image))
 
-/** Names that this platform gives to images, and that nobody else may use. */
+/** Whether only this platform may use the name. */
 export const isOwnImage = (image: string): boolean =>
   isServiceImage(image) || (registryHostOf(image)?.toLowerCase().split(':')[0] ?? '').endsWith('quayside.invalid')

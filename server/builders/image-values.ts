@@ -3,7 +3,7 @@ import { splitWords, unquoted } from './words.ts'
 /** The variables that FROM may use, by name. */
 export type Values = ReadonlyMap<string, string>
 
-/** The values that BuildKit itself sets for FROM. */
+/** The values that BuildKit itself provides for FROM. */
 const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 export const nativePlatform = `linux/${architecture}`
 const nativeNames = new Set(
@@ -19,7 +19,7 @@ export const platformValues: Values = new Map(
   ]),
 )
 
-/** Adds what an ARG before the first FROM declares. */
+/** Adds the variables that an ARG before the first FROM declares. */
 export function declare(rest: string, escapeCharacter: string, given: Values, values: Map<string, string>): void {
   for (const word of splitWords(rest, escapeCharacter)) {
     const equals = word.indexOf('=')
@@ -30,12 +30,12 @@ export function declare(rest: string, escapeCharacter: string, given: Values, va
   }
 }
 
-/** Longer than any name of an image. */
+/** Longer than any image name. */
 const maxValue = 2000
 
 /**
- * `$X`, `${X}`, `${X:-else}` and `${X:+other}`, without quotes; undefined if something else is
- * asked for, a value is missing, or the text gets longer than a name may be.
+ * Expands `$X`, `${X}`, `${X:-else}` and `${X:+other}` without quotes. Undefined for other syntax,
+ * a missing value, or a result longer than a name may be.
  */
 export function expand(text: string, values: Values = new Map()): string | undefined {
   let isKnown = text.length <= maxValue

@@ -1,5 +1,5 @@
 /**
- * Makes images out of source trees: one interface, a builder on Docker's BuildKit, and a fake one
+ * Builds images from source trees: one interface, a builder on Docker's BuildKit, and a fake one
  * that follows the same rules.
  */
 export { buildIdentity } from './build-identity.ts'

@@ -1,6 +1,6 @@
 import { DockerfileError, isBlank } from './dockerfile-text.ts'
 
-/** The flags at the beginning of an instruction, without quotes, and the text behind them. */
+/** The flags at the beginning of an instruction, without quotes, and the text after them. */
 export interface SplitFlags {
   readonly flags: readonly string[]
   readonly rest: string
@@ -8,8 +8,8 @@ export interface SplitFlags {
 
 /**
  * Reads `--name=value` words as BuildKit does. Throws Error with the problem for flags that its
- * versions read differently: those with a backslash, a backtick, a quote inside of quotes, or
- * characters that are not ASCII.
+ * versions read differently: flags with a backslash, a backtick, a quote inside quotes, or
+ * characters outside ASCII.
  */
 export function splitFlags(text: string): SplitFlags {
   const flags: string[] = []
@@ -47,7 +47,7 @@ const unclear = (character: string): DockerfileError =>
       'flag without it.',
   )
 
-/** Flags and the text behind them as every version of BuildKit reads them back. */
+/** Writes flags and text so that every version of BuildKit reads them back unchanged. */
 export function writeFlags({ flags, rest }: SplitFlags): string {
   const words = flags.map((flag) => (/[ \t']/.test(flag) ? `--"${flag.slice(2)}"` : flag))
   if (rest.startsWith('--')) words.push('--')

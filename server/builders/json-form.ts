@@ -1,6 +1,7 @@
 /**
- * Whether an argument is in the JSON form. Versions of BuildKit differ in text behind the closing
- * bracket: one ignores it, the other takes the whole argument for plain words. That is 'unclear'.
+ * Whether an argument is in the JSON form. Versions of BuildKit treat text after the closing
+ * bracket differently: one ignores it, the other reads the whole argument as plain words. That is
+ * 'unclear'.
  */
 export function readsAsJson(rest: string): 'yes' | 'no' | 'unclear' {
   if (!rest.startsWith('[')) return 'no'
@@ -8,7 +9,7 @@ export function readsAsJson(rest: string): 'yes' | 'no' | 'unclear' {
   return /^\[[ \t]*(?:["[{\]\d-]|true|false|null)/.test(rest) && !/^\[[ \t]*-[^\d]/.test(rest) ? 'unclear' : 'no'
 }
 
-/** The strings of an argument in the JSON form; undefined if it is not in that form. */
+/** Returns the strings of an argument in the JSON form; undefined for another form. */
 export function jsonWords(rest: string): string[] | undefined {
   if (!rest.startsWith('[')) return undefined
   try {

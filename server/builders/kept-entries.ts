@@ -2,12 +2,12 @@ import type { Header } from 'tar-stream'
 import { systemClock } from '../lib/clock.ts'
 import type { Ignorer } from './ignore-file.ts'
 
-/** Other work of the server gets a turn after so many steps. */
+/** Other work of the server runs after this many steps. */
 const stepsPerTurn = 100_000
 
 /**
- * Chooses the entries of an archive that a build gets. For one that it gets, the headers of
- * excluded directories above it are returned, which come first; undefined for one that is left out.
+ * Chooses the archive entries that a build gets. For a kept entry, returns the headers of excluded
+ * directories above it, to be written first. For an excluded entry, returns undefined.
  */
 export function keptEntries(
   ignorer: Ignorer | undefined,

@@ -11,13 +11,10 @@ import { explainFailure } from './docker/explain-failure.ts'
 import { checkDockerfile, checkFrontend } from './dockerfile-check.ts'
 import { splitWords } from './words.ts'
 
-/**
- * Far above what a linear reader needs for any of them on a slow machine, and far below what a
- * quadratic one does.
- */
+/** Far above a linear reader's time on a slow machine, and far below a quadratic one's. */
 const mostMs = 2000
 
-/** Milliseconds of this process alone: a busy machine does not count. */
+/** CPU milliseconds of this process alone, so a busy machine does not count. */
 function spent<T>(work: () => T): { readonly result: T; readonly ms: number } {
   const before = process.cpuUsage()
   const result = work()
@@ -46,11 +43,11 @@ const hostile: Record<string, string> = {
   stages: times('FROM a\nCOPY --from=b /x /y\n', 30_000),
   brackets: `FROM a\nADD ${times('[', 59_000)} /x\n`,
   'empty lines': `${times('\n', 900_000)}FROM a\n`,
-  'what is far too long': times('x', 20_000_000),
+  'excessive length': times('x', 20_000_000),
 }
 
 for (const [name, text] of Object.entries(hostile)) {
-  test(`a Dockerfile of ${name} is read or refused at once`, () => {
+  test(`a Dockerfile of ${name} is read or rejected at once`, () => {
     const recipe = recipeOf('1', text)
     const { ms } = spent(() => {
       for (const read of [
@@ -70,7 +67,7 @@ for (const [name, text] of Object.entries(hostile)) {
   })
 }
 
-test('what the engine says about a build is read at once', async () => {
+test('explainFailure reads the engine’s message in linear time', async () => {
   const said = `${times(' .', 300_000)}x${times('failed to read dockerfile: ', 20_000)}${times('target stage ', 20_000)}${times('"a', 100_000)}`
   const step = { name: `[${times('] FROM ', 50_000)}`, lastLines: [] }
   const { ms } = spent(() => {

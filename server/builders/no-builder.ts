@@ -5,7 +5,7 @@ const refuse = async (): Promise<never> => {
 }
 const nothing = async (): Promise<undefined> => undefined
 
-/** Stands for the builder of a cluster that is only a record. It has no images, and makes none. */
+/** The builder of a cluster that is only a record. It has no images and builds none. */
 export const noBuilder: Builder = {
   find: nothing,
   has: async () => false,

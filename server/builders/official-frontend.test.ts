@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isOfficialFrontend } from './official-frontend.ts'
 
-test('Docker’s own frontend is told from others', () => {
+test('isOfficialFrontend accepts only Docker’s own frontend', () => {
   for (const name of ['docker/dockerfile', 'docker/dockerfile:1', 'docker.io/docker/dockerfile:1.7-labs']) {
     assert.equal(isOfficialFrontend(name), true, name)
   }

@@ -1,8 +1,8 @@
 const official = /^(?:docker\.io\/)?docker\/dockerfile(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$/
 
 /**
- * Returns the frontend that a Dockerfile asks for; undefined if it names none. The engine never
- * gets that line; callers check the result.
+ * Returns the frontend that a Dockerfile requests; undefined if it names none. Callers check the
+ * result, and the line is never sent to the engine.
  */
 export function requestedFrontend(text: string): string | undefined {
   const plain = text.replace(/^\uFEFF/, '')
@@ -15,7 +15,7 @@ export function requestedFrontend(text: string): string | undefined {
     if (end === -1) break
     from = end + 1
   }
-  // Newer builders also take the directive from a file that is JSON.
+  // Newer builders also read the directive from a file that is JSON.
   return plain.trimStart().startsWith('{') ? 'JSON' : undefined
 }
 
@@ -25,7 +25,5 @@ function syntaxOf(line: string): string | undefined {
   return name.toLowerCase() === 'syntax' ? line.slice(equals + 1).trim() : undefined
 }
 
-/**
- * Whether this is Docker's own frontend. The built-in one replaces it, so nothing has to be pulled.
- */
+/** Whether this is Docker's own frontend. The built-in one replaces it, so it is never pulled. */
 export const isOfficialFrontend = (frontend: string): boolean => official.test(frontend)

@@ -19,7 +19,7 @@ const backendWith = (change: Partial<BuildBackend>): BuildBackend => ({
   ...change,
 })
 
-test('an engine that never answers does not hold up whoever gives up', async () => {
+test('build ends on an abort when the engine never answers', async () => {
   const stuck = createBuilder(backendWith({ find: never, prune: never }), { baseImages })
   const stop = new AbortController()
   const calls = [
@@ -31,7 +31,7 @@ test('an engine that never answers does not hold up whoever gives up', async () 
   for (const call of calls) await assert.rejects(call, /gave up/)
 })
 
-test('a source that is never given counts against the time of the build', async () => {
+test('build counts a source that never opens against its timeout', async () => {
   const builder = createBuilder(backendWith({}), {
     baseImages,
     clock: { now: () => new Date(0), monotonic: () => 0, sleep: async (ms) => assert.equal(ms, 60_000) },
@@ -39,7 +39,7 @@ test('a source that is never given counts against the time of the build', async 
   await assert.rejects(builder.build(never, recipe, recording().attempt), /did not end within 60 s/)
 })
 
-test('base images of private registries are not asked for, those whose name is not known are the engine’s to tell', async () => {
+test('build contacts no private registry, and leaves unresolved hosts to the engine', async () => {
   const resolve = async (host: string) => {
     if (host === 'unknown.example') throw new AddressError('unresolved', 'unknown')
     return [host === 'inside.example' ? '10.1.2.3' : '93.184.216.34']
@@ -57,7 +57,7 @@ test('base images of private registries are not asked for, those whose name is n
     assert.deepEqual(await build(base), image)
 })
 
-test('reports why the build failed when its images cannot be released either', async () => {
+test('build reports its own failure when releasing its images fails too', async () => {
   const release = () => Promise.reject(new Error('the engine is gone'))
   const failing = { bring: async (image: string) => ({ reference: image, onBuild: [], release }) }
   const gone = new BuildError('unreachable', 'The engine cannot be reached.')
@@ -69,7 +69,7 @@ test('reports why the build failed when its images cannot be released either', a
   )
 })
 
-test('closes the source when the build has ended, well or not', async () => {
+test('build closes the source when it succeeds or fails', async () => {
   for (const build of [async () => image, async () => assert.fail('broken')]) {
     const source = await contextOf(recipe)()
     const builder = createBuilder(backendWith({ build }), { baseImages })

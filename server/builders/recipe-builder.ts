@@ -11,16 +11,14 @@ import { checkDockerfile, checkFrontend, checkRegistries } from './dockerfile-ch
 import { createIgnorer, readIgnoreFile } from './ignore-file.ts'
 import { replaceFile } from './replace-file.ts'
 
-/**
- * What one engine does for a builder; everything that holds for all engines is in `createBuilder`.
- */
+/** The engine-specific half of a builder. `createBuilder` has the rules for all engines. */
 export interface BuildBackend {
   find(order: BuildOrder, signal: AbortSignal): Promise<Image | undefined>
   has(image: Image, signal: AbortSignal): Promise<boolean>
   promote(digest: string, order: BuildOrder, signal: AbortSignal): Promise<Promoted | undefined>
   /**
-   * Builds and tags. Lines are already capped in total; the signal ends the work. Throws
-   * BuildError.
+   * Builds and tags the image. The total of lines is already capped. The signal ends the work.
+   * Throws BuildError.
    */
   build(source: Readable, order: BuildOrder, attempt: Attempt): Promise<Image>
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
@@ -29,13 +27,13 @@ export interface BuildBackend {
 export interface BuilderOptions {
   readonly baseImages: BaseImages
   readonly clock?: Clock
-  /** Says which registries may be asked; without it all may be. */
+  /** Decides which registries may be contacted; without it, all of them. */
   readonly guard?: Pick<AddressGuard, 'check'>
 }
 
 /**
- * Creates a Builder from a backend. It rejects forbidden recipes, builds the same recipe once, and
- * enforces the limits of time and log. The backend gets a Dockerfile that is rewritten from the
+ * Creates a Builder from a backend. It rejects forbidden recipes, builds a recipe only once, and
+ * enforces the timeout and the log limit. The backend gets a Dockerfile that is rewritten from the
  * checked one and names the fetched images.
  */
 export function createBuilder(
@@ -47,7 +45,7 @@ export function createBuilder(
     find: (recipe, signal) => abortable(backend.find(buildOrder(recipe), signal), signal),
     has: (image, signal) => abortable(backend.has(image, signal), signal),
     promote: (digest, recipe, signal) => abortable(backend.promote(digest, buildOrder(recipe), signal), signal),
-    // The engine has what was built on it.
+    // The engine already has the images that were built on it.
     publish: async ({ reference }) => reference,
     prune: (service, keep, signal) => abortable(backend.prune(service, keep, signal), signal),
     async build(source, recipe, attempt) {
@@ -57,8 +55,8 @@ export function createBuilder(
       if (guard) await checkRegistries(plan, recipe.dockerfile, (host) => refusalOf(guard, host, attempt.signal))
       if (recipe.ignoreFile) readIgnoreFile(recipe.ignoreFile)
       const order = buildOrder(recipe)
-      if (running.has(order.tag)) attempt.output.line('The same image is being built already; waiting for it.')
-      // Someone else's failure is theirs: whoever waited then looks and builds for itself.
+      if (running.has(order.tag)) attempt.output.line('The same image is already being built. Waiting for it.')
+      // If the other build fails, a waiting caller builds for itself.
       for (let other = running.get(order.tag); other; other = running.get(order.tag)) {
         await abortable(other.catch(ignored), attempt.signal)
       }
@@ -70,10 +68,12 @@ export function createBuilder(
   }
 }
 
-/** Asking DNS shall not hold a build. */
+/** Time limit of a DNS query, so that it does not delay the build. */
 const dnsMs = 5000
 
-/** A name that stands for nothing is the engine's to tell: it may have the image. */
+/**
+ * Returns why a host is refused. An unresolved name is no reason: the engine may have the image.
+ */
 async function refusalOf(
   guard: Pick<AddressGuard, 'check'>,
   host: string,
@@ -101,7 +101,7 @@ async function findOrBuild(work: BuildWork, { attempt, clock }: { attempt: Attem
   const { backend, order } = work
   const found = await abortable(backend.find(order, attempt.signal), attempt.signal)
   if (found) {
-    attempt.output.line(`The image of this commit and recipe is there already: ${found.reference}`)
+    attempt.output.line(`The image of this commit and recipe already exists: ${found.reference}`)
     return found
   }
   const stop = new AbortController()
@@ -113,7 +113,7 @@ async function findOrBuild(work: BuildWork, { attempt, clock }: { attempt: Attem
     attempt.signal.throwIfAborted()
     return await buildFrom(work, { stop, output: capLog(attempt.output, order.limits.maxLogBytes) })
   } catch (error) {
-    // Whoever stopped the build knows why; what the engine says about it is only the consequence.
+    // After a stop the engine's error is only a consequence. The reason for the stop is thrown.
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     attempt.signal.removeEventListener('abort', onAbort)
@@ -133,7 +133,7 @@ async function buildFrom(
   const opening = source()
   opening.then((late) => stop.signal.aborted && late.destroy(), ignored)
   const stream = await abortable(opening, stop.signal)
-  // A source that breaks off would leave the engine waiting for the rest of it.
+  // If the source ended early, the engine would wait for the rest.
   const forget = finished(stream, { writable: false }, (error) => error && stop.abort(error))
   try {
     const { dockerfile, ignoreFile } = order.recipe

@@ -2,8 +2,8 @@ import type { EngineCapabilities, EnginePlace, NamedEngine } from '../engines/in
 import type { Builders } from './builders.ts'
 
 /**
- * Throws if an engine has no builder or no router, or takes images from another place than its
- * builder puts them. The server refuses such engines when it starts, and not during a deployment.
+ * Throws if an engine has no builder or router, or pulls images from elsewhere than its builder
+ * puts them. The server checks this when it starts, not during a deployment.
  */
 export function refuseIncomplete(
   { all }: { readonly all: readonly NamedEngine<{ readonly capabilities: Pick<EngineCapabilities, 'images'> }>[] },

@@ -3,25 +3,23 @@ import type { Attempt } from '../lib/attempt.ts'
 import type { Builder } from './builder.ts'
 
 export interface RegistryBuilderOptions {
-  /** Builds the images, and keeps them at its own place. */
+  /** Builds the images and keeps them on its own engine. */
   readonly builder: Builder
-  /**
-   * The engine on which that builder keeps images: images of other registries are fetched to it.
-   */
+  /** The engine of that builder. Images of other registries are fetched to it. */
   readonly images: NamedEngine<ImageStore>
-  /** Sends an image from there to a registry. Throws EngineError. */
+  /** Pushes an image from there to a registry. Throws EngineError. */
   readonly push: (image: string, target: RegistryTarget, attempt: Attempt) => Promise<PublishedImage>
   /**
-   * `host/path` in a registry from which the engines of the clusters pull; each service has a
-   * repository below it.
+   * `host/path` in a registry from which the clusters' engines pull. Each service has a repository
+   * below it.
    */
   readonly repository: string
   readonly login?: RegistryLogin
 }
 
 /**
- * A builder for clusters on other machines: what another builder makes is published in a registry,
- * by its digest.
+ * Creates a builder for clusters on other machines. It publishes the images of another builder in a
+ * registry, by digest.
  */
 export const createRegistryBuilder = ({
   builder,

@@ -1,15 +1,15 @@
 import { jsonWords } from './json-form.ts'
 import { plainWords, unquoted } from './words.ts'
 
-/** The first source of an ADD that may be an address; undefined if all are files of the context. */
+/** Returns the first source of an ADD that may be an address; undefined if all are local files. */
 export function remoteSource(rest: string): string | undefined {
-  // Quotes and escapes go from words of the JSON form too. A quoted word with blanks is cut: its
-  // pieces are looked at.
+  // Quotes and escapes are removed from words of the JSON form too. A quoted word with blanks is
+  // split, and each piece is tested.
   const words = [jsonWords(rest) ?? [], plainWords(rest)].flatMap((all) => all.slice(0, -1))
   return words.find((word) => [word, unquoted(word)].some(mayBeRemote))
 }
 
-/** A source with a variable counts as a path only when it begins with a literal directory. */
+/** A source with a variable is a path only if it begins with a literal directory. */
 function mayBeRemote(source: string): boolean {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^github\.com\//i.test(source)) return true
   const [head = ''] = source.split('/', 1)

@@ -5,7 +5,7 @@ import { extract, pack } from 'tar-stream'
 import { createIgnorer } from './ignore-file.ts'
 import { replaceFile } from './replace-file.ts'
 
-test('one file of an archive is replaced, everything else stays', async () => {
+test('replaceFile replaces one file of an archive and keeps everything else', async () => {
   const source = pack()
   const large = 'x'.repeat(300_000)
   source.entry({ name: 'sub/', type: 'directory' })
@@ -28,7 +28,7 @@ test('one file of an archive is replaced, everything else stays', async () => {
   )
 })
 
-test('leaves out what the ignore file excludes, except the file and the directories above an exception', async () => {
+test('replaceFile omits ignored entries, except the file itself and directories above an exception', async () => {
   const source = pack()
   for (const name of ['a/', 'a/b/', 'a/c/']) source.entry({ name, type: 'directory', mode: 0o700 })
   for (const name of ['.dockerignore', '.env', 'Dockerfile', 'a/.env']) source.entry({ name }, 'x')
@@ -49,7 +49,7 @@ test('leaves out what the ignore file excludes, except the file and the director
   ])
 })
 
-test('a pattern that takes too long ends the archive with a message', async () => {
+test('replaceFile ends the archive with a message when a pattern takes too long', async () => {
   const source = pack()
   source.entry({ name: 'a'.repeat(90) }, 'x')
   source.finalize()
@@ -59,7 +59,7 @@ test('a pattern that takes too long ends the archive with a message', async () =
   }, /too long to compare/)
 })
 
-test('a source that breaks off breaks the archive', async () => {
+test('replaceFile fails when its source ends early', async () => {
   const broken = new Readable({
     read() {
       this.destroy(new Error('gone'))

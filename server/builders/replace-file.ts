@@ -5,9 +5,9 @@ import type { Ignorer } from './ignore-file.ts'
 import { keptEntries } from './kept-entries.ts'
 
 /**
- * The same archive with another content of one file, which comes last: whatever leads to that path
- * is overwritten. `addsIt`: also if the archive has nothing of that name. What the ignorer excludes
- * is left out, except that one file.
+ * Returns the archive with other content for one file. The file comes last, so it overwrites
+ * whatever else leads to its path. `addsIt` adds the file if the archive lacks it. Entries that the
+ * ignorer excludes are left out, except that file.
  */
 export function replaceFile(
   archive: Readable,

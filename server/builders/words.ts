@@ -1,7 +1,7 @@
 import { isBlank } from './dockerfile-text.ts'
 
 /**
- * Splits words as BuildKit does for ARG and ENV; quotes and escapes stay as written. Reads each
+ * Splits words as BuildKit does for ARG and ENV, with their quotes and escapes. Reads each
  * character once.
  */
 export function splitWords(text: string, escapeCharacter = '\\'): string[] {
@@ -25,5 +25,5 @@ export function splitWords(text: string, escapeCharacter = '\\'): string[] {
 /** Splits words as BuildKit does for FROM, ADD and COPY: at each blank, even inside quotes. */
 export const plainWords = (text: string): string[] => text.split(/[ \t]/).filter((word) => word !== '')
 
-/** A word without what quotes or escapes it. */
+/** Returns a word without quotes and escapes. */
 export const unquoted = (word: string): string => word.replace(/["'\\`]/g, '')

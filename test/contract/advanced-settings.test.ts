@@ -18,7 +18,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'build.disable_buildkit_cache': [
     true,
     'server/builders/docker/docker-builder.docker.test.ts',
-    'runs each step again if it ignores the cache',
+    'build runs each step again when the recipe ignores the cache',
   ],
   'build.secrets': [['TOKEN'], 'server/rollout/build-secrets.test.ts', 'a build gets the secrets that are named'],
   'deployment.termination_grace_period_seconds': [

@@ -8,7 +8,7 @@ const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
 const signal = AbortSignal.timeout(60_000)
 
-/** Runs a program in a container without network and gives what it printed. */
+/** Runs a program in a container without network and returns its output. */
 async function runNode(program: string): Promise<string> {
   const container = await docker.createContainer({
     Image: baseImage,
@@ -28,7 +28,7 @@ async function runNode(program: string): Promise<string> {
   }
 }
 
-test('makes an image in which this Node runs as an ordinary user', { skip }, async () => {
+test('ensureBaseImage makes an image in which this Node runs as an ordinary user', { skip }, async () => {
   assert.equal(await ensureBaseImage({ socketPath }, signal), 'quayside/node:24')
   const program = `
     const { constants } = require('fs')
@@ -38,7 +38,7 @@ test('makes an image in which this Node runs as an ordinary user', { skip }, asy
   assert.deepEqual(JSON.parse(await runNode(program)), [process.version, 1000, 'node'])
 })
 
-test('makes it once', { skip }, async () => {
+test('ensureBaseImage makes the image once', { skip }, async () => {
   await ensureBaseImage({ socketPath }, signal)
   const { Id } = await docker.inspectImage(baseImage)
   await ensureBaseImage({ socketPath }, signal)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseLibraries } from './base-image.ts'
 
-test('finds libraries and loader, and not what has no file', () => {
+test('parseLibraries finds libraries and the loader, and skips entries without a file', () => {
   const output = [
     '\tlinux-vdso.so.1 (0x00007fd56f06d000)',
     '\tlibstdc++.so.6 => /lib/x86_64-linux-gnu/libstdc++.so.6 (0x00007fd56ee00000)',
@@ -17,6 +17,6 @@ test('finds libraries and loader, and not what has no file', () => {
   ])
 })
 
-test('complains about a library that is missing', () => {
+test('parseLibraries throws for a missing library', () => {
   assert.throws(() => parseLibraries('\tlibfoo.so.1 => not found\n'), /libfoo\.so\.1 is not installed/)
 })

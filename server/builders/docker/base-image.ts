@@ -9,16 +9,16 @@ import { SocketHttp } from '../../lib/socket-http.ts'
 import { listImages, removeTag } from './docker-images.ts'
 import { readEvents } from './engine-events.ts'
 
-/** What Dockerfiles that need nothing but Node can begin with; there without any registry. */
+/** A base image for Dockerfiles that need only Node. It is available without any registry. */
 export const baseImage = 'quayside/node:24'
 
 const baseLabel = 'quayside.base'
 
 /**
- * Makes sure that the engine has `quayside/node:24`: the Node that runs this process, the libraries
- * it loads, a user `node` (1000:1000), `/tmp` and the machine's certificate authorities; no shell
- * and no package manager. A Node of another version makes the image anew. Nothing is ever pulled.
- * Gives the image's name.
+ * Makes sure that the engine has `quayside/node:24`, and returns its name. The image has the Node
+ * that runs this process and its libraries, a user `node` (1000:1000), `/tmp` and the machine's
+ * certificate authorities. It has no shell and no package manager. Another version of Node rebuilds
+ * it. Nothing is ever pulled.
  */
 export async function ensureBaseImage(options: { readonly socketPath: string }, signal: AbortSignal): Promise<string> {
   const docker = new SocketHttp(options)
@@ -43,14 +43,14 @@ export async function ensureBaseImage(options: { readonly socketPath: string }, 
     if (event.error !== undefined) throw new Error(`The engine could not make ${baseImage}: ${event.error}`)
   }
   await filling
-  // The image of the former Node stays while a container or another image still uses it.
+  // The image of the previous Node remains while a container or another image uses it.
   if (former?.Labels?.[baseLabel]) await removeTag(docker, former.Id, signal)
   return baseImage
 }
 
 /**
- * Paths of the shared libraries and of the loader, out of what `ldd` prints. Throws for one that is
- * missing.
+ * Returns the paths of the shared libraries and the loader from the output of `ldd`. Throws if one
+ * is missing.
  */
 export function parseLibraries(lddOutput: string): string[] {
   return lddOutput.split('\n').flatMap((line) => {
@@ -61,10 +61,7 @@ export function parseLibraries(lddOutput: string): string[] {
   })
 }
 
-/**
- * Older C libraries load these for host names only when they need them, so that `ldd` does not know
- * them.
- */
+/** Older C libraries load these only when they resolve a host name, so `ldd` does not list them. */
 const lateLibraries = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2']
 
 async function librariesOf(program: string, signal: AbortSignal): Promise<string[]> {
@@ -93,7 +90,7 @@ async function fillImage(files: Pack, node: string, libraries: readonly string[]
   files.finalize()
 }
 
-/** A file that is not there is left out. */
+/** Leaves out a file that does not exist. */
 async function addFile(files: Pack, from: string, to: string, mode = 0o755): Promise<void> {
   const size = await stat(from).then(
     (found) => found.size,

@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream'
 import type { BuildProgress } from './build-progress.ts'
 import { readEvents } from './engine-events.ts'
 
-/** What a build ended with: an image, or the engine's words for why there is none. */
+/** The result of a build: an image, or the engine's error. */
 export interface BuildResult {
   readonly imageId: string | undefined
   readonly error: string | undefined
 }
 
-/** Reads the answer of a build to its end. */
+/** Reads the engine's answer to a build to its end. */
 export async function readBuildEvents(answer: Readable, progress: BuildProgress): Promise<BuildResult> {
   let imageId: string | undefined
   let error: string | undefined

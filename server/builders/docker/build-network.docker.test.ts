@@ -11,7 +11,7 @@ import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
 import { otherHost, whyNoOtherHost } from './test-other-host.ts'
 
-/** What a step of a build reaches from inside: nothing that is not open to all. */
+/** What a build step can reach from inside: only what is public. */
 const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
 const service = `test-network-${process.pid}`
@@ -19,7 +19,7 @@ const signal = AbortSignal.timeout(120_000)
 const noOtherHost = await whyNoOtherHost()
 let count = 0
 
-/** Builds a step that runs the program, and gives what it printed as JSON. */
+/** Builds a step that runs the program and returns its output as JSON. */
 async function seenBy(network: 'default' | 'none', program: string): Promise<unknown> {
   const builder = createDockerBuilder({ socketPath, network })
   const step = `/* ${process.pid} ${count++} */ ${program.replace(/\n\s*/g, ' ')}`
@@ -31,13 +31,13 @@ async function seenBy(network: 'default' | 'none', program: string): Promise<unk
   return JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}')
 }
 
-/** Of the host on the bridge of builds: `gateway` in what follows. */
+/** The host's address on the bridge of builds, `gateway` below. */
 const gatewayOfStep = `
   const routes = require('fs').readFileSync('/proc/net/route', 'utf8').split('\\n').map((row) => row.split('\\t'));
   const hex = routes.find(([, to, , flags]) => to === '00000000' && flags === '0003')[2];
   const gateway = hex.match(/../g).reverse().map((byte) => parseInt(byte, 16)).join('.');`
 
-/** Tells of each `host:port` whether somebody answers there. */
+/** Reports for each `host:port` whether it accepts connections. */
 const dialing = (targets: readonly string[]): string => `${gatewayOfStep}
   const dial = (target) => new Promise((resolve) => {
     const [host, port] = target.replace('gateway', gateway).split(':');
@@ -47,7 +47,7 @@ const dialing = (targets: readonly string[]): string => `${gatewayOfStep}
   });
   Promise.all(${JSON.stringify(targets)}.map(dial)).then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
 
-/** Asks each path of the API over the bridge, without a token and with one that is none. */
+/** Requests each path of the API over the bridge, without a token and with an invalid one. */
 const asking = (port: string, paths: readonly string[]): string => `${gatewayOfStep}
   const ask = (path) => (headers) => fetch('http://' + gateway + ':${port}' + path, { headers }).then(({ status }) => status);
   const both = [{}, { authorization: 'Token quayside_none' }];
@@ -57,7 +57,7 @@ const asking = (port: string, paths: readonly string[]): string => `${gatewayOfS
 describe('the network of build steps', { skip }, () => {
   before(() => ensureBaseImage({ socketPath }, signal))
 
-  test('a step without a network has its own loopback device and nothing else', async () => {
+  test('a step without a network has only its own loopback device', async () => {
     const seen = await seenBy('none', 'console.log(JSON.stringify(require("os").networkInterfaces()))')
     assert.deepEqual(
       Object.keys(Object(seen)).filter((name) => name !== 'lo'),
@@ -65,7 +65,7 @@ describe('the network of build steps', { skip }, () => {
     )
   })
 
-  test('a step reaches no program of an environment, no database of the platform, and of the API what everybody is told', async (t) => {
+  test('a step reaches no program of an environment and no database, and only public answers of the API', async (t) => {
     const platform = await createPlatform(t)
     const apiPort = new URL(await platform.app.listen({ host: '0.0.0.0', port: 0 })).port
     const engine = new DockerEngine({ socketPath, instance: service, clock })
@@ -88,7 +88,7 @@ describe('the network of build steps', { skip }, () => {
     const ofHost = ['5432', '2375', '2376'].map((port) => `gateway:${port}`)
     const closed = [`${address}:8080`, ...ofHost, `127.0.0.1:${apiPort}`]
     const seen = Object(await seenBy('default', dialing([...closed, `gateway:${apiPort}`])))
-    // The last one shows that the others could be seen.
+    // The last one shows that the check could see the others.
     assert.equal(seen[`gateway:${apiPort}`], 'open')
     for (const target of closed)
       assert.ok(['silent', 'ECONNREFUSED'].includes(seen[target]), `${target} ${seen[target]}`)

@@ -14,7 +14,7 @@ const vertex = (name: string, change: Partial<Vertex> = {}): Vertex => ({
 })
 const log = (name: string, text: string, stream = 1) => ({ vertex: name, stream, text: Buffer.from(text) })
 
-test('announces each step once, shows its output, and leaves out what nobody wrote', () => {
+test('followProgress announces each step once, shows its output, and omits internal steps', () => {
   const lines: string[] = []
   const progress = followProgress({ line: (text) => lines.push(text) })
   progress.report({
@@ -31,7 +31,7 @@ test('announces each step once, shows its output, and leaves out what nobody wro
   assert.deepEqual(lines, ['A', 'half line', 'error', 'rest', 'B (unchanged, reused)'])
 })
 
-test('tells the step that failed from those that were stopped because of it', () => {
+test('failedStep returns the step that failed, not those stopped because of it', () => {
   const progress = followProgress({ line: () => {} })
   const logs = Array.from({ length: 30 }, (_, number) => log('A', `${number}\n`))
   progress.report({ vertices: [vertex('A'), vertex('B')], logs })

@@ -4,15 +4,12 @@ import type { BuildStatus, Vertex } from './trace.ts'
 
 const lastLinesKept = 20
 
-/**
- * Turns what BuildKit reports into log lines, and remembers what the explanation of a failure
- * needs.
- */
+/** Turns BuildKit's reports into log lines, and remembers what explains a failure. */
 export interface BuildProgress {
   report(status: BuildStatus): void
-  /** Gives the unfinished lines; call it when the build has ended. */
+  /** Writes the unfinished lines. Call it when the build has ended. */
   end(): void
-  /** The step that failed, with the last lines that it printed. */
+  /** Returns the failed step with the last lines of its output. */
   failedStep(): FailedStep | undefined
 }
 
@@ -43,8 +40,8 @@ export function followProgress(output: LineSink): BuildProgress {
       step.announced = true
       output.line(vertex.cached ? `${vertex.name} (unchanged, reused)` : vertex.name)
     }
-    // Steps that were stopped because another one failed are reported as canceled; the cause is the
-    // other one.
+    // BuildKit reports steps that it stopped because another failed as canceled. The other one is
+    // the cause.
     if (vertex.error && (!failed || failed === step || /context canceled/.test(vertex.error) === false)) failed = step
     if (vertex.completed && !step.ended) endStep(step)
   }
@@ -70,7 +67,7 @@ const newStep = (name: string): Step => ({
   ended: false,
 })
 
-/** Loading the context and the like: steps that nobody wrote. */
+/** Whether a step is internal, such as loading the context. */
 const isInternal = (name: string): boolean => name.startsWith('[internal]') || name === 'copy /context /'
 
 function streamOf(

@@ -19,7 +19,7 @@ before(async () => {
   if (!skip) await ensureBaseImage({ socketPath }, signal)
 })
 
-/** Tells that it has the secret without telling it, and takes its time. */
+/** A program that shows that it has the secret without printing it, and runs for a while. */
 const program = `const fs = require('fs'), read = (name) => fs.readFileSync('/run/secrets/' + name);
 console.log('got', require('crypto').createHash('sha256').update(read('TOKEN')).digest('hex'), fs.existsSync('/run/secrets/OTHER'), 'TOKEN' in process.env);
 fs.writeFileSync('/marker', 'MARKER-' + require('crypto').createHash('sha256').update('of ' + read('TOKEN')).digest('hex'));
@@ -30,7 +30,7 @@ const dockerfile =
   `FROM quayside/node:24\nRUN ${mounts} ${step}\nRUN ["/usr/local/bin/node","-e","console.log('later', ` +
   `fs.existsSync('/run/secrets/TOKEN'))"]\n`
 
-test('a secret reaches the steps that mount it, and is nowhere else, neither meanwhile nor afterwards', {
+test('a build secret reaches the steps that mount it and nothing else, during the build and afterwards', {
   skip,
 }, async () => {
   const recipe = recipeOf(service, dockerfile, { secrets: { TOKEN: new Secret(canary) }, secretsHash: 'one' })
@@ -50,8 +50,8 @@ test('a secret reaches the steps that mount it, and is nowhere else, neither mea
     assert.ok(!lines.join('\n').includes(canary), 'the log')
     assert.ok(!JSON.stringify(await docker.historyOf(reference)).includes(canary), 'the history')
     assert.ok(!JSON.stringify(await docker.inspectImage(reference)).includes(canary), 'the configuration')
-    // What a step made out of the secret stands in a file of a layer and nowhere else: it shows
-    // that the search sees into layers.
+    // What the step derived from the secret is in a file of one layer only. Finding it proves that
+    // the search reads layers.
     const marker = `MARKER-${createHash('sha256').update(`of ${canary}`).digest('hex')}`
     assert.deepEqual(await heldBy(await docker.archiveOf(reference), [marker, canary]), [marker], 'the layers')
     assert.deepEqual(await processesThatTell(canary), [])
@@ -60,7 +60,7 @@ test('a secret reaches the steps that mount it, and is nowhere else, neither mea
   }
 })
 
-/** Those of the texts that the bytes of a stream hold, also across its pieces. */
+/** Returns the texts that occur in the bytes of a stream, even across chunks. */
 async function heldBy(stream: AsyncIterable<Buffer>, texts: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
   const longest = Math.max(...texts.map(({ length }) => length))
@@ -73,7 +73,7 @@ async function heldBy(stream: AsyncIterable<Buffer>, texts: readonly string[]): 
   return [...found]
 }
 
-/** Processes whose arguments or environment hold the text. */
+/** Returns the processes whose arguments or environment contain the text. */
 async function processesThatTell(text: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(

@@ -13,7 +13,7 @@ import { openBuildSession } from './build-session.ts'
 
 const secretPath = '/moby.buildkit.secrets.v1.Secrets/GetSecret'
 
-test('offers a session that is healthy and gives the secrets of its build, and nothing else', async () => {
+test('openBuildSession answers health checks, returns the secrets of its build, and nothing else', async () => {
   const long = 'x'.repeat(300_000)
   const secrets = { TOKEN: new Secret('sésame'), LONG: new Secret(long) }
   const directory = await mkdtemp(join(tmpdir(), 'quayside-session-'))
@@ -56,10 +56,7 @@ test('offers a session that is healthy and gives the secrets of its build, and n
   }
 })
 
-/**
- * What BuildKit sends: an annotation that comes first here, so that fields are told apart, and the
- * name.
- */
+/** A request as BuildKit sends it: the name, after an annotation that tests the field numbers. */
 function question(name: string): Buffer {
   const id = Buffer.from(name)
   const length = id.length < 128 ? [id.length] : [(id.length & 0x7f) | 0x80, id.length >> 7]
@@ -70,8 +67,8 @@ function question(name: string): Buffer {
 }
 
 /**
- * A remote call as the engine makes it: a message in, an empty one by default, status and answer
- * out.
+ * Makes a remote call as the engine does, with an empty message by default. Returns the status and
+ * the answer.
  */
 async function call(
   client: ClientHttp2Session,

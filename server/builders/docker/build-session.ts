@@ -7,7 +7,7 @@ import { Secrets } from '../../lib/grpc/secrets_pb.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { SocketHttp } from '../../lib/socket-http.ts'
 
-/** The connection over which BuildKit may ask its client for things while a build runs. */
+/** The connection over which BuildKit sends requests to its client while a build runs. */
 export interface BuildSession {
   readonly id: string
   close(): void
@@ -15,14 +15,14 @@ export interface BuildSession {
 
 export type BuildSecrets = Readonly<Record<string, Secret>>
 
-/** A question names one secret. */
+/** A request names one secret. */
 const maxQuestionBytes = 16 * 1024
 const serving = 1
 
 /**
- * Opens a session in which the health check is answered, and the secrets of this build are given to
- * steps that mount them. Every other call is "unimplemented", which BuildKit takes for "no
- * credentials, no keys". A session that does not answer the health check is dropped after a second.
+ * Opens a session that answers health checks and returns this build's secrets to steps that mount
+ * them. Every other call is "unimplemented", which BuildKit reads as "no credentials, no keys".
+ * BuildKit drops a session after a second if it does not answer the health check.
  */
 export async function openBuildSession(
   docker: SocketHttp,
@@ -42,7 +42,7 @@ export async function openBuildSession(
       fallback: refuse,
       grpcWeb: false,
       connect: false,
-      // Secrets are small, and BuildKit decides by itself what it would decompress.
+      // Secrets are small. BuildKit itself would decide what to decompress.
       acceptCompression: [],
       readMaxBytes: maxQuestionBytes,
     }),
@@ -50,8 +50,7 @@ export async function openBuildSession(
   const sessions: ServerHttp2Session[] = []
   server.on('session', (session) => {
     sessions.push(session)
-    // The engine closes the connection when the build has ended; nothing is waiting for an answer
-    // then.
+    // The engine closes the connection when the build has ended. No request is pending then.
     session.on('error', () => socket.destroy())
   })
   socket.on('error', () => socket.destroy())
@@ -76,7 +75,7 @@ function answers(router: ConnectRouter, secrets: BuildSecrets): void {
   })
 }
 
-/** What gRPC answers to a method that it does not know. */
+/** Answers unknown methods as gRPC does. */
 const refuse: NonNullable<Parameters<typeof connectNodeAdapter>[0]['fallback']> = (_, response): void => {
   response.writeHead(200, { 'content-type': 'application/grpc', 'grpc-status': String(Code.Unimplemented) })
   response.end()

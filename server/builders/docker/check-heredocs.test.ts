@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { recipeOf } from '../builder.cases.ts'
 import { checkHeredocs } from './check-heredocs.ts'
 
-test('engines that do not know here-documents are not sent any', () => {
+test('checkHeredocs rejects here-documents when the engine is too old for them', () => {
   const recipe = recipeOf('1', 'FROM a\nRUN cat <<EOF\nADD http://127.0.0.1/ /x\nEOF\n')
   for (const version of ['20.10.24+dfsg1', '19.03.1', '']) {
     assert.throws(

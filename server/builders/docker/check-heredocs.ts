@@ -1,11 +1,11 @@
 import type { BuildRecipe } from '../builder.ts'
 import { DockerfileError, parseDockerfile } from '../dockerfile.ts'
 
-/** The first version whose builder knows here-documents. */
+/** The first version whose builder supports here-documents. */
 const firstMajor = 23
 
 /**
- * Refuses here-documents for an engine that would take their text for instructions. Throws
+ * Rejects here-documents if the engine would read their text as instructions. Throws
  * DockerfileError.
  */
 export function checkHeredocs({ dockerfile, dockerfileText }: BuildRecipe, version: string): void {

@@ -9,12 +9,12 @@ import { watchFloor } from './disk-floor.ts'
 const gibibyte = 1024 ** 3
 const directory = tmpdir()
 
-test('builds leave a twentieth of the disk free, ten GiB at most', () => {
+test('usualFloor is a twentieth of the disk, at most ten GiB', () => {
   assert.equal(usualFloor(20 * gibibyte), gibibyte)
   assert.equal(usualFloor(4000 * gibibyte), 10 * gibibyte)
 })
 
-test('ends what runs when less is free than it leaves, also when it begins so', async () => {
+test('watchFloor aborts when free space is below the floor, even at the start', async () => {
   const { bsize, blocks } = await statfs(directory)
   const stop = new AbortController()
   const floor = { directory, floorBytes: 2 * bsize * blocks, clock: systemClock }
@@ -23,7 +23,7 @@ test('ends what runs when less is free than it leaves, also when it begins so', 
   assert.match(stop.signal.reason.message, /less than [\d.]+ GiB of the engine's disk are free.*QUAYSIDE_DISK_FLOOR/)
 })
 
-test('watches until it is over, and not where the disk cannot be seen', async () => {
+test('watchFloor watches until it is over, and returns if it cannot see the disk', async () => {
   const [stop, over] = [new AbortController(), new AbortController()]
   let asked = 0
   const clock = {

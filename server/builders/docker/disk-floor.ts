@@ -3,7 +3,7 @@ import { BuildError } from '../builder.ts'
 
 export type { DiskFloor } from '../../lib/disk-floor.ts'
 
-/** Aborts `stop` with a BuildError as soon as less is free than builds leave; ends with `over`. */
+/** Aborts `stop` with a BuildError when free space falls below the floor. Ends with `over`. */
 export const watchFloor = (floor: DiskFloor, stop: AbortController, over: AbortSignal): Promise<void> =>
   watch(floor, { controller: stop, error: floorError }, over)
 
@@ -14,7 +14,7 @@ const floorError = (floor: number): BuildError =>
       'leave to what runs (QUAYSIDE_DISK_FLOOR). Free space there, let the build write less, and deploy again.',
   )
 
-/** What is too large for an image here, and what to do about it. */
+/** Returns the error for an image that exceeds the allowed size. */
 export const imageSizeError = (bytes: number, allowed: number): BuildError =>
   new BuildError(
     'size',

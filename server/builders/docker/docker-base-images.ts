@@ -11,26 +11,26 @@ export interface DockerBaseImagesOptions {
   /** Unix socket of the Docker Engine. */
   readonly socketPath: string
   /**
-   * Separates this installation's tags from those of others on the same engine; letters, digits and
+   * Distinguishes this installation's tags from others on the same engine. Letters, digits and
    * hyphens.
    */
   readonly namespace: string
   /**
-   * Has the engine get an image that is open to all, and returns the name by which it is there.
-   * Throws Error with the reason. Without it only images are used that the engine has.
+   * Makes the engine fetch a public image and returns its name there. Throws Error with the reason.
+   * Without it only images that the engine already has are used.
    */
   readonly fetch?: (image: string, attempt: Attempt) => Promise<string>
   /**
-   * Whether an organization may use an image of the engine that came from registries under these
-   * digests, without asking one. Without it every image is for all.
+   * Whether an organization may use an image of the engine with these registry digests, without
+   * asking a registry. Without it, every image is public.
    */
   readonly mayUse?: (digests: readonly string[], organization: string | undefined) => Promise<boolean>
 }
 
 /**
- * Base images on a Docker Engine. Each gets a tag that is made of its id, for as long as a build
- * needs it. The engine prefers an image that it has under that name, so that it asks no registry,
- * and no one else can put another image there.
+ * Provides base images on a Docker Engine. Each gets a tag made of its id while a build needs it.
+ * The engine uses a local image with that name without asking a registry, and no one else can put
+ * another image there.
  */
 export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseImages {
   const docker = new SocketHttp(options)
@@ -66,13 +66,13 @@ async function findOrFetch(
   const local = await inspectImage(docker, name)
   if (local) refuseForeign(local, image)
   if (local && (!mayUse || (await mayUse(digestsOf(local), organization)))) return local
-  if (!fetch) throw absent(image, 'there is no image of that name')
+  if (!fetch) throw absent(image, 'no image has that name')
   const fetched = await fetch(name, attempt).catch((error: unknown) => {
     attempt.signal.throwIfAborted()
     throw error instanceof BuildError || !(error instanceof Error) ? error : absent(image, error.message, error)
   })
   const found = await inspectImage(docker, fetched)
-  if (!found) throw absent(image, 'it was fetched and is gone again')
+  if (!found) throw absent(image, 'it was fetched and then removed')
   return found
 }
 
@@ -85,8 +85,8 @@ const absent = (image: string, why: string, cause?: Error): BuildError =>
   )
 
 /**
- * Digests of the image in its registries. Docker records them for images that it pulled; tags
- * record them for images that the server fetched.
+ * Returns the image's registry digests. Docker records them for images that it pulled. For images
+ * that the server fetched, tags record them.
  */
 const digestsOf = ({ RepoDigests, RepoTags }: InspectedImage): string[] => [
   ...(RepoDigests ?? []).flatMap((name) => name.split('@')[1] ?? []),
@@ -96,7 +96,7 @@ const digestsOf = ({ RepoDigests, RepoTags }: InspectedImage): string[] => [
   }),
 ]
 
-/** Whatever name leads to it: what was built here for a service is nobody else's. */
+/** Rejects an image that was built here for a service, under whatever name. */
 function refuseForeign(found: InspectedImage, image: string): void {
   const labels = found.Config.Labels ?? {}
   const isBuilt = serviceLabel in labels || recipeLabel in labels || (found.RepoTags ?? []).some(isServiceImage)
@@ -121,7 +121,7 @@ async function platformOf(docker: SocketHttp): Promise<[os: string, architecture
   return [Os, Arch]
 }
 
-/** Tags for the time of builds. */
+/** Creates tags that exist while builds use them. */
 function createTags(docker: SocketHttp, namespace: string) {
   const users = new Map<string, number>()
   const alone = createKeyedSlots()
@@ -153,7 +153,7 @@ function createTags(docker: SocketHttp, namespace: string) {
         swept = undefined
       })
       await swept
-      // A tag that the engine did not remove waits for the next build.
+      // The next build retries a tag that the engine did not remove.
       await removeLeft(signal).catch(() => signal.throwIfAborted())
       const tag = `${namespace}-${id.replace(/^sha256:/, '')}`
       const reference = `${baseRepository}:${tag}`
@@ -172,7 +172,7 @@ function createTags(docker: SocketHttp, namespace: string) {
   }
 }
 
-/** Removes what a process that was killed has left. */
+/** Removes the tags that a killed process left. */
 async function sweep(docker: SocketHttp, namespace: string): Promise<void> {
   const images = await listImages(docker, { reference: [baseRepository] })
   for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? [])) {

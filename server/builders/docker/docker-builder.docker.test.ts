@@ -22,9 +22,7 @@ const docker = openDocker(socketPath)
 const service = `test-${process.pid}`
 let counter = 0
 
-/**
- * A Dockerfile whose only step is this program; a number makes it different from every other one.
- */
+/** Returns a Dockerfile whose only step is this program. A number makes each one different. */
 function running(program: string): string {
   const command = ['/usr/local/bin/node', '-e', `/* ${process.pid} ${counter++} */ ${program}`]
   return `FROM quayside/node:24\nRUN ${JSON.stringify(command)}\n`
@@ -50,7 +48,7 @@ describe('with a Docker Engine', { skip }, () => {
     return { image, lines }
   }
 
-  test('labels images with service and recipe, which are nothing else than asked for', async () => {
+  test('build labels images with service and recipe, and sets only the requested labels', async () => {
     const recipe = recipeOf(service, running(''))
     const { reference } = await builder.build(contextOf(recipe), recipe, recording().attempt)
     const { Config } = await docker.inspectImage(reference)
@@ -62,14 +60,14 @@ describe('with a Docker Engine', { skip }, () => {
     await builder.prune(service, [], signal)
   })
 
-  test('hands over the variables that are declared, and nothing reserved', async () => {
+  test('build passes declared variables and no reserved ones', async () => {
     const show = 'console.log(JSON.stringify([process.env.A, process.env.B, process.env.HTTP_PROXY ?? null]))'
     const text = running(show).replace('\n', '\nARG A=default\nARG B="b c"\nARG HTTP_PROXY\n')
     const { lines } = await build(text, { variables: { A: 'x y=z', HTTP_PROXY: 'http://127.0.0.1:9', C: 'unused' } })
     assert.ok(lines.includes('["x y=z","b c",null]'), lines.join('\n'))
   })
 
-  test('copies no file that the ignore file excludes, and those that it excepts', async () => {
+  test('build copies excepted files and none that the ignore file excludes', async () => {
     const show = 'console.log(JSON.stringify(require("node:fs").readdirSync("/copied").sort()))'
     const text = running(show).replace('\n', '\nCOPY . /copied/\n')
     const recipe = recipeOf(service, text, { ignoreFile: { path: '.dockerignore', text: '.*\n*.key\n!public.key\n' } })
@@ -80,7 +78,7 @@ describe('with a Docker Engine', { skip }, () => {
     assert.ok(lines.includes('["Dockerfile","public.key"]'), lines.join('\n'))
   })
 
-  test('runs each step again if it ignores the cache', async () => {
+  test('build runs each step again when the recipe ignores the cache', async () => {
     const text = running('console.log("ran " + performance.timeOrigin)')
     const ranIn = async (change: Parameters<typeof recipeOf>[2] = {}) =>
       (await build(text, change)).lines.filter((line) => line.startsWith('ran ')).length
@@ -89,7 +87,7 @@ describe('with a Docker Engine', { skip }, () => {
     assert.equal(await ranIn({ ignoresCache: true }), 1)
   })
 
-  test('keeps a step within its memory', async (t) => {
+  test('build limits the memory of a step', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('limits need root')
     const greedy = running('const kept = []; for (;;) kept.push(Buffer.alloc(1 << 24, 1))')
     const error = await failureOf(build(greedy, { limits: { ...limits, memoryMiB: 100 } }))
@@ -98,7 +96,7 @@ describe('with a Docker Engine', { skip }, () => {
     return undefined
   })
 
-  test('keeps a step within its cores', async (t) => {
+  test('build limits the cores of a step', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('limits need root')
     const busy =
       'const began = process.cpuUsage(); const end = performance.now() + 1500; while (performance.now() < ' +
@@ -109,10 +107,10 @@ describe('with a Docker Engine', { skip }, () => {
     return undefined
   })
 
-  test('keeps a step within its number of processes, and the next one has them all again', async (t) => {
+  test('build limits the processes of a step, and gives the next step the full number', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('limits need root')
-    // What has ended counts as long as nobody asks for its end, and this program asks for none
-    // before it has begun all it can.
+    // A process counts after its end until its parent waits for it. This program waits for none
+    // before it has started as many as it can.
     const bomb = `const { spawn } = require('child_process');
       const start = () => spawn('/lib64/ld-linux-x86-64.so.2', ['--version'], { stdio: 'ignore' }).on('error', () => {}).pid;
       let begun = 0; while (begun < 5000 && start()) begun++;
@@ -126,7 +124,7 @@ describe('with a Docker Engine', { skip }, () => {
     return undefined
   })
 
-  test('leaves no process of an aborted build behind', async () => {
+  test('build leaves no process behind when it is aborted', async () => {
     const recipe = recipeOf(service, running('console.log("begun"); setInterval(() => {}, 1000)'))
     const stop = new AbortController()
     const { attempt, line } = recording(stop.signal)
@@ -143,7 +141,7 @@ describe('with a Docker Engine', { skip }, () => {
     }
   })
 
-  test('gives one service no cache mounts of another', async () => {
+  test('build shares no cache mounts between services', async () => {
     const program = (text: string) => running(text).replace('RUN ', 'RUN --mount=type=cache,id=shared,target=/cache ')
     const list = 'console.log("found", require("fs").readdirSync("/cache").length);'
     const write = program(`${list} require("fs").writeFileSync("/cache/poison", "x")`)
@@ -154,7 +152,7 @@ describe('with a Docker Engine', { skip }, () => {
     await builder.prune(`${service}-other`, [], signal)
   })
 
-  test('a step sees nothing of the machine: no engine, no other process, no variable that is not its own', async () => {
+  test('a step sees nothing of the machine: no engine, no other process, no foreign variable', async () => {
     const look = `const fs = require('fs');
       const others = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && name !== String(process.pid));
       const sockets = ['/var/run/docker.sock', '/run/docker.sock'].filter((path) => fs.existsSync(path));
@@ -169,7 +167,7 @@ describe('with a Docker Engine', { skip }, () => {
   })
 
   for (const flag of ['--security=insecure', '--network=host', '--mount=type=ssh,required']) {
-    test(`a step gets no more by ${flag}`, async () => {
+    test(`a step gets no more rights by ${flag}`, async () => {
       const error = await failureOf(build(running('console.log("ran")').replace('RUN ', `RUN ${flag} `)))
       assert.ok(['dockerfile', 'failed'].includes(error.reason), `${error.reason} ${error.message}`)
     })
@@ -203,13 +201,13 @@ describe('with a Docker Engine', { skip }, () => {
     })
   }
 
-  test('explains a stage that is not there', async () => {
+  test('build explains a missing stage', async () => {
     const error = await failureOf(build('FROM quayside/node:24\n', { targetStage: 'absent' }))
     assert.match(error.message, /no stage named "absent"/)
   })
 })
 
-test('says which engine does not answer', async () => {
+test('build names the engine when it does not answer', async () => {
   const absent = createDockerBuilder({ socketPath: '/nonexistent/docker.sock' })
   const recipe = recipeOf(service, 'FROM scratch\n')
   const error = await failureOf(absent.build(contextOf(recipe), recipe, recording().attempt))
@@ -217,7 +215,7 @@ test('says which engine does not answer', async () => {
   assert.match(error.message, /\/nonexistent\/docker.sock does not answer/)
 })
 
-/** How many processes of this machine run the program of that Dockerfile. */
+/** Returns how many processes of this machine run the program of that Dockerfile. */
 async function processesWith(dockerfileText: string): Promise<number> {
   const marker = /\/\* \d+ \d+ \*\//.exec(dockerfileText)?.[0] ?? assert.fail('no marker')
   let count = 0

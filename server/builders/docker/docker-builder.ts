@@ -23,26 +23,25 @@ export interface DockerBuilderOptions {
   /** Unix socket of the Docker Engine. */
   readonly socketPath: string
   readonly clock?: Clock
-  /** Says which registries of base images may be asked; without it all may be. */
+  /** Decides which registries of base images may be contacted; without it, all of them. */
   readonly guard?: Pick<AddressGuard, 'check'>
-  /** Brings base images; without it only those are used that the engine has. */
+  /** Brings base images. Without it only images that the engine already has are used. */
   readonly baseImages?: BaseImages
   /**
-   * Of the steps of builds; 'none' is no network at all. Base images are fetched by the engine all
-   * the same.
+   * The network of build steps; 'none' is no network at all. The engine fetches base images either
+   * way.
    */
   readonly network?: 'default' | 'none'
-  /** Larger images fail their build. */
+  /** A larger image fails its build. */
   readonly maxImageBytes?: number
-  /** What builds leave free on the disk of the engine; without it `usualFloor`. */
+  /** The free space that builds leave on the engine's disk; `usualFloor` by default. */
   readonly floorBytes?: number | undefined
 }
 
 /**
- * Builds with the BuildKit of a Docker Engine on this machine. The context goes there as a tar
- * stream, never as an address; no credentials or keys are offered, and of secrets those of the
- * recipe, to steps that mount them. See StepLimits for memory and cores, and DiskFloor for the
- * disk.
+ * Creates a builder on the BuildKit of a Docker Engine on this machine. The context is sent as a
+ * tar stream, never as an address. BuildKit gets no credentials or keys, and only the recipe's
+ * secrets, for steps that mount them. StepLimits describes memory and cores, DiskFloor the disk.
  */
 export function createDockerBuilder(options: DockerBuilderOptions): Builder {
   const {
@@ -83,10 +82,10 @@ export function createDockerBuilder(options: DockerBuilderOptions): Builder {
   return createBuilder(backend, { clock, baseImages: reached, ...(guard && { guard }) })
 }
 
-/** Reasons of builds of which nothing shall stay in the engine's cache. */
+/** Reasons of failed builds whose leftovers are removed from the engine's cache. */
 const wroteTooMuch: ReadonlySet<BuildError['reason']> = new Set(['disk-full', 'size'])
 
-/** What a build goes through. */
+/** The engine and its limits, read once. */
 interface EngineFacts {
   readonly docker: SocketHttp
   readonly limits: StepLimits
@@ -96,7 +95,7 @@ interface EngineFacts {
   readonly version: string
 }
 
-/** Ends the build when the disk gets too full for what runs. */
+/** Ends the build when the disk gets too full for running services. */
 async function aboveFloor(
   floor: DiskFloor,
   attempt: Attempt,
@@ -160,7 +159,7 @@ async function build(
   }
 }
 
-/** Sends the context and reads the answer until the build has ended. */
+/** Sends the context and reads the answer until the build ends. */
 async function requestBuild(
   docker: SocketHttp,
   source: Readable,
@@ -178,8 +177,7 @@ async function requestBuild(
       t: order.tag,
       dockerfile: recipe.dockerfile,
       labels,
-      // Cache mounts are shared by their id alone; the namespace keeps those of one service from
-      // the others.
+      // BuildKit shares cache mounts by id alone. The namespace separates the services.
       buildargs: { ...buildArguments, BUILDKIT_CACHE_MOUNT_NS: recipe.service },
       networkmode: network,
       ...(recipe.ignoresCache ? { nocache: true } : {}),
@@ -191,10 +189,10 @@ async function requestBuild(
   return await readBuildEvents(events, progress)
 }
 
-/** A build that fails for another reason is told with that. */
+/** Removes leftovers. Its own failure is only logged: the build's error is reported. */
 async function makeRoom(docker: SocketHttp, began: Date, { output, signal }: Attempt): Promise<void> {
   await dropLeftovers(docker, began, signal).catch((error: unknown) => {
-    output.line(`What the build left in the engine's cache could not be removed: ${messageOf(error)}`, 'warning')
+    output.line(`Could not remove the build's leftovers from the engine's cache: ${messageOf(error)}`, 'warning')
   })
 }
 
@@ -236,7 +234,7 @@ const portsOf = (docker: SocketHttp, clock: Clock): StepPorts =>
 
 const connectionErrors = new Set(['ECONNREFUSED', 'ENOENT', 'EACCES', 'ECONNRESET', 'EPIPE'])
 
-/** Says which engine does not answer instead of which socket call failed. */
+/** Turns a connection error into one that names the engine. */
 async function reaching<T>(socketPath: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

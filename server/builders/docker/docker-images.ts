@@ -2,23 +2,20 @@ import { isRefusedWith, type SocketHttp } from '../../lib/socket-http.ts'
 import { type BuildOrder, recipeLabel, repositoryOf } from '../build-order.ts'
 import type { Image, Promoted } from '../builder.ts'
 
-/**
- * The image of the order, by its tag. A tag without our label is somebody else's image and counts
- * as absent.
- */
+/** Finds the image of the order by its tag. A tag without our label is foreign and is ignored. */
 export async function findImage(docker: SocketHttp, order: BuildOrder): Promise<Image | undefined> {
   const image = await inspectImage(docker, order.tag)
   if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
   return { reference: order.tag, digest: image.Id }
 }
 
-/** Whether the tag is there and stands for the same image. */
+/** Whether the tag exists and names the same image. */
 export const hasImage = async (docker: SocketHttp, { reference, digest }: Image): Promise<boolean> =>
   (await inspectImage(docker, reference))?.Id === digest
 
 /**
- * Tags an image that was built by the same recipe for the order's service, too. Each service takes
- * its own tags away, and the last one takes the image.
+ * Tags an image of the same recipe for the order's service too. Each service removes its own tags.
+ * Removing the last tag removes the image.
  */
 export async function promoteImage(
   docker: SocketHttp,
@@ -31,21 +28,21 @@ export async function promoteImage(
   try {
     await tagImage(docker, image.Id, { repo, tag })
   } catch (error) {
-    // It went in between.
+    // The image was removed in the meantime.
     if (isRefusedWith(error, 404)) return undefined
     throw error
   }
   return { reference: order.tag, digest: image.Id, builtAt: new Date(image.Created) }
 }
 
-/** What an image takes with all that it begins with, in bytes. */
+/** Returns the size of an image with all its base layers, in bytes. */
 export async function sizeOf(docker: SocketHttp, id: string): Promise<number> {
   const image = await inspectImage(docker, id)
-  if (!image) throw new Error(`the engine has no image ${id} any more`)
+  if (!image) throw new Error(`the engine no longer has the image ${id}`)
   return image.Size
 }
 
-/** The fields that are read of Docker's published API. */
+/** The fields used here of an image in Docker's API. */
 export interface InspectedImage {
   readonly Id: string
   readonly RepoTags?: readonly string[] | null
@@ -66,7 +63,7 @@ export interface ListedImage {
   readonly Labels?: Readonly<Record<string, string>> | null
 }
 
-/** The engine answers soon or not at all. */
+/** The engine answers within this time or not at all. */
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 export async function inspectImage(docker: SocketHttp, tag: string): Promise<InspectedImage | undefined> {
@@ -95,8 +92,8 @@ export async function tagImage(
 }
 
 /**
- * Removes the tags of our images of a service except `keep` (references or digests), and the images
- * with their last tag.
+ * Removes the tags of a service's images except `keep` (references or digests). An image without
+ * tags is removed too.
  */
 export async function pruneImages(
   docker: SocketHttp,
@@ -105,7 +102,7 @@ export async function pruneImages(
   abortSignal: AbortSignal,
 ): Promise<void> {
   const prefix = `${repositoryOf(service)}:`
-  // By name: the label of one that was promoted tells for whom it was built.
+  // Filtered by name: the label of a promoted image names the service it was built for.
   const filters = { reference: [repositoryOf(service)], label: [recipeLabel] }
   const images = await listImages(docker, filters, abortSignal)
   for (const image of images) {
@@ -116,12 +113,12 @@ export async function pruneImages(
   }
 }
 
-/** Removes a tag, and the image with its last one. */
+/** Removes a tag. Removing the last tag removes the image. */
 export async function removeTag(docker: SocketHttp, tag: string, abortSignal: AbortSignal): Promise<void> {
   try {
     await docker.json({ method: 'DELETE', path: `/images/${tag}`, signal: abortSignal })
   } catch (error) {
-    // Gone already, or a container still uses it: then the next time removes it.
+    // Already gone, or still used by a container. The next prune removes it then.
     if (!isRefusedWith(error, 404, 409)) throw error
   }
 }

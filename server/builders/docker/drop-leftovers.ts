@@ -1,8 +1,8 @@
 import type { SocketHttp } from '../../lib/socket-http.ts'
 
 /**
- * Removes what a build that found the disk full has left in the engine's cache: it would fill the
- * disk for all that come after. What was there before `began` stays, for it may belong to others.
+ * Removes from the engine's cache what a build left after it filled the disk, so that the next
+ * builds have room. Keeps everything older than `began`, which may belong to other builds.
  */
 export async function dropLeftovers(docker: SocketHttp, began: Date, signal: AbortSignal): Promise<void> {
   // The shape is that of Docker's published API.
@@ -11,7 +11,7 @@ export async function dropLeftovers(docker: SocketHttp, began: Date, signal: Abo
   }
   const left = (BuildCache ?? []).filter(({ CreatedAt }) => Date.parse(CreatedAt) >= began.getTime())
   for (const { ID } of left) {
-    // What is in use stays.
+    // The engine keeps entries in use.
     await docker.json({ method: 'POST', path: '/build/prune', query: { all: true, filters: { id: [ID] } }, signal })
   }
 }

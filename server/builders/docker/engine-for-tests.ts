@@ -1,8 +1,8 @@
 import { SocketHttp } from '../../lib/socket-http.ts'
 
 /**
- * The engine that tests use. Without one they are skipped with a reason, except where one was
- * promised (CI or QUAYSIDE_REQUIRE_DOCKER is set): there they run and fail.
+ * Finds the engine for tests. Tests are skipped with a reason if none answers. They run and fail
+ * instead if one was promised (CI or QUAYSIDE_REQUIRE_DOCKER is set).
  */
 export async function engineForTests(): Promise<{ socketPath: string; skip: string | false }> {
   const socketPath = (process.env['QUAYSIDE_DOCKER_HOST'] ?? '').replace(/^unix:\/\//, '') || '/var/run/docker.sock'

@@ -9,7 +9,7 @@ const explain = (change: Partial<BuildFailure>): BuildError =>
   explainFailure({ error: '', step: undefined, recipe, limited: true, ...change })
 const step = { name: '[2/3] RUN npm ci', lastLines: ['npm error missing lockfile'] }
 
-test('says which step failed, how, and what it printed last', () => {
+test('explainFailure names the failed step, its exit code and its last output', () => {
   const error = explain({ error: 'executor failed running [/bin/sh -c npm ci]: exit code: 1', step })
   assert.equal(error.reason, 'failed')
   assert.equal(
@@ -19,7 +19,7 @@ test('says which step failed, how, and what it printed last', () => {
   )
 })
 
-test('takes a killed step for one that needed too much memory only where memory is limited', () => {
+test('explainFailure blames memory for a killed step only if memory is limited', () => {
   const killed = { error: 'executor failed running [x]: exit code: 137', step }
   assert.equal(explain(killed).reason, 'limits')
   assert.equal(explain({ ...killed, limited: false }).reason, 'failed')

@@ -4,18 +4,18 @@ import { missingDockerfile } from '../dockerfile-check.ts'
 import type { FailedStep } from './build-progress.ts'
 
 export interface BuildFailure {
-  /** The engine's own words. */
+  /** The engine's message. */
   readonly error: string
   readonly step: FailedStep | undefined
   readonly recipe: BuildRecipe
   /**
-   * Whether the limits of the recipe were enforced: then a killed step most likely ran out of
-   * memory.
+   * Whether the limits of the recipe were enforced. A killed step most likely ran out of memory
+   * then.
    */
   readonly limited: boolean
 }
 
-/** Says for people what went wrong in a build and what to do about it. */
+/** Explains to users why a build failed and what to do about it. */
 export function explainFailure(failure: BuildFailure): BuildError {
   for (const explain of [dockerfileProblem, stepProblem, sourceProblem]) {
     const error = explain(failure)
@@ -96,7 +96,7 @@ function sourceProblem({ error, step, recipe }: BuildFailure): BuildError | unde
 const lastLines = (step: FailedStep | undefined): string =>
   step && step.lastLines.length > 0 ? `\nLast lines:\n${step.lastLines.map((line) => `  ${line}`).join('\n')}` : ''
 
-/** Without the engine's own wrapping and its directories. */
+/** Removes the engine's own wrapping and its directories. */
 const publicText = (error: string): string =>
   withoutFullStop(
     error.replace(/^(failed to (solve|create)[^:]*: )+/, '').replace(/\/var\/lib\/docker\/[^\s:"]*/g, '(engine)'),

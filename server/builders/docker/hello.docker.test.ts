@@ -12,7 +12,7 @@ const { socketPath, skip } = await engineForTests()
 const docker = openDocker(socketPath)
 const example = new URL('../../../examples/hello/', import.meta.url)
 
-test('the example is built, answers, and ends when it is asked to', { skip }, async () => {
+test('the example is built, answers requests, and ends on a signal', { skip }, async () => {
   const signal = AbortSignal.timeout(60_000)
   await ensureBaseImage({ socketPath }, signal)
   const builder = createDockerBuilder({ socketPath })
@@ -50,7 +50,7 @@ test('the example is built, answers, and ends when it is asked to', { skip }, as
   }
 })
 
-/** The body of the answer, once the application listens. */
+/** Returns the body of the answer once the application listens. */
 async function answerOf(url: string): Promise<string> {
   for (const end = systemClock.monotonic() + 10_000; ; await systemClock.sleep(20)) {
     try {

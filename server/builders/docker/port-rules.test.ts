@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from './port-rules.ts'
 
-test('a port may send ARP and IPv4 from its own addresses, and nothing else', () => {
+test('bindingRules lets a port send only ARP and IPv4 from its own addresses', () => {
   const rules = bindingRules({ port: 'veth1', mac: '02:42:ac:11:00:03', address: '172.17.0.3' }).split('\n')
   const own = '-s 02:42:ac:11:00:03'
   assert.deepEqual(rules.slice(2), [
@@ -14,7 +14,7 @@ test('a port may send ARP and IPv4 from its own addresses, and nothing else', ()
   ])
 })
 
-test('rules of ports that are gone are found and removed, other chains stay', () => {
+test('removalCommands removes rules of missing ports and leaves other chains alone', () => {
   const listed = ['Bridge chain: PREROUTING, entries: 2, policy: ACCEPT', '-i veth1 -j QS-veth1'].concat(
     ['QS-veth1', 'QS-veth2', 'MINE'].map((name) => `Bridge chain: ${name}, entries: 3, policy: RETURN`),
   )
@@ -24,7 +24,7 @@ test('rules of ports that are gone are found and removed, other chains stay', ()
   assert.deepEqual(calls(listed.toSpliced(1, 1)), ['-F QS-veth1', '-X QS-veth1'])
 })
 
-test('the device and the address of a step are read from the kernel', () => {
+test('parseDeviceIndex and parseAddress read the device and address of a step', () => {
   assert.equal(
     parseDeviceIndex('1    lo              1     0     01\n42   eth0            1     0     01005e000001\n'),
     42,

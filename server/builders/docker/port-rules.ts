@@ -1,4 +1,4 @@
-/** One port of the bridge and the only addresses that its step may send from. */
+/** One port of the bridge, and the only addresses that its step may send from. */
 export interface Binding {
   readonly port: string
   readonly mac: string
@@ -7,7 +7,7 @@ export interface Binding {
 
 const prefix = 'QS-'
 
-/** Pure: the input of `ebtables-restore`. The rules apply before the bridge learns from a frame. */
+/** Pure: returns input of `ebtables-restore`. Rules apply before the bridge learns from a frame. */
 export const bindingRules = ({ port, mac, address }: Binding): string =>
   [
     '*nat',
@@ -20,8 +20,8 @@ export const bindingRules = ({ port, mac, address }: Binding): string =>
   ].join('\n')
 
 /**
- * Pure: the calls of `ebtables` that remove the rules of ports that no longer exist. `listed` is
- * what `ebtables -t nat -L` prints.
+ * Pure: returns the calls of `ebtables` that remove the rules of ports that no longer exist.
+ * `listed` is the output of `ebtables -t nat -L`.
  */
 export function removalCommands(listed: string, ports: ReadonlySet<string>): string[][] {
   const lines = listed.split('\n')
@@ -38,13 +38,13 @@ export function removalCommands(listed: string, ports: ReadonlySet<string>): str
     .map((command) => ['-t', 'nat', ...command.split(' ')])
 }
 
-/** Pure: the index of `eth0` in the text of /proc/<pid>/net/dev_mcast. */
+/** Pure: returns the index of `eth0` in the text of /proc/<pid>/net/dev_mcast. */
 export function parseDeviceIndex(text: string): number | undefined {
   const row = text.split('\n').find((line) => line.split(/\s+/).includes('eth0'))
   return Number(row?.trim().split(/\s+/)[0]) || undefined
 }
 
-/** Pure: the IPv4 address beside loopback in the text of /proc/<pid>/net/fib_trie. */
+/** Pure: returns the IPv4 address beside loopback in the text of /proc/<pid>/net/fib_trie. */
 export function parseAddress(text: string): string | undefined {
   let last = ''
   for (const line of text.split('\n')) {

@@ -14,7 +14,7 @@ const writes = (version: 1 | 2) =>
     .flat()
     .map(({ name, value }) => `${name}=${value}`)
 
-test('knows what to write in both versions of control groups', () => {
+test('limitFiles returns the values for both versions of control groups', () => {
   assert.deepEqual(writes(1), [
     'cpu.cfs_period_us=100000',
     'cpu.cfs_quota_us=50000',
@@ -25,7 +25,7 @@ test('knows what to write in both versions of control groups', () => {
   assert.deepEqual(writes(2), ['cpu.max=50000 100000', 'memory.max=104857600', 'memory.swap.max=0', 'pids.max=2048'])
 })
 
-test('knows where steps appear', () => {
+test('stepPlace returns the directories in which steps appear', () => {
   assert.equal(stepPlace({ version: 1, driver: 'cgroupfs' }, '/c').directory('pids'), '/c/pids/docker/buildkit')
   assert.equal(stepPlace({ version: 2, driver: 'cgroupfs' }, '/c').directory('pids'), '/c/docker/buildkit')
   const systemd = stepPlace({ version: 2, driver: 'systemd' }, '/c')
@@ -34,7 +34,7 @@ test('knows where steps appear', () => {
   assert.ok(!systemd.isStep.test('system.slice'))
 })
 
-test('limits each step that appears while a build holds limits, by the highest held', async () => {
+test('hold limits each step that appears while builds run, by the highest limit held', async () => {
   const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
   try {
     const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, { root })
@@ -55,7 +55,7 @@ test('limits each step that appears while a build holds limits, by the highest h
   }
 })
 
-test('lets what is built yield to what runs, and says where limits of a step could not be set', async () => {
+test('hold makes builds yield to containers, and reports steps that could not be limited', async () => {
   const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
   try {
     const parent = join(root, 'docker', 'buildkit')
@@ -73,7 +73,7 @@ test('lets what is built yield to what runs, and says where limits of a step cou
   }
 })
 
-test('thaws a step that a killed server has left frozen', async (t) => {
+test('hold thaws a step that a killed server left frozen', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
   t.after(() => rm(root, { recursive: true }))
   const step = join(root, 'docker', 'buildkit', 'd'.repeat(25))
@@ -84,14 +84,14 @@ test('thaws a step that a killed server has left frozen', async (t) => {
   held.release()
 })
 
-test('says that it cannot enforce limits where it may not write', async () => {
+test('hold reports that limits are not enforced when it may not write', async () => {
   const stepLimits = createStepLimits({ version: 1, driver: 'cgroupfs' }, systemClock, { root: '/dev/null' })
   const held = await stepLimits.hold(caps, never)
   assert.equal(held.enforced, false)
   held.release()
 })
 
-/** A step's control group as the kernel would make it: its files are there with it, and empty. */
+/** Creates a step's control group as the kernel does, with its files, which are empty. */
 async function appear(root: string, step: string): Promise<string> {
   const directory = join(root, 'docker', 'buildkit', step)
   await mkdir(directory, { recursive: true })

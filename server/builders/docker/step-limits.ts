@@ -7,23 +7,21 @@ import type { BuildLimits } from '../builder.ts'
 import type { StepPorts } from './step-ports.ts'
 
 /**
- * Keeps build steps within memory, cores and processes. Measured with Docker 20.10: BuildKit
- * ignores `memory`, `cpuquota`, `cpushares`, `ulimits` and `cgroupparent` of a build request; each
- * step runs in a control group of its own below `docker/buildkit`. So whoever may write there
- * (root, on the engine's machine) sets the limits on each such group as it appears, before the step
- * has finished setting up. Where it is busy, what runs comes before what is built: the steps
- * together get an eighth of the share of one container.
+ * Limits memory, cores and processes of build steps. Measured with Docker 20.10: BuildKit ignores
+ * `memory`, `cpuquota`, `cpushares`, `ulimits` and `cgroupparent` of a build request. Each step
+ * runs in its own control group below `docker/buildkit`. Root on the engine's machine can set the
+ * limits of each group as it appears, before the step is fully set up. On a busy machine containers
+ * come before builds: all steps together get an eighth of the CPU share of one container.
  *
- * What that holds: every *step* gets the limit; steps of one build that run side by side each get
- * it. A step does not tell which build it belongs to, so while builds with different limits run,
- * the highest of them applies. Verified on cgroup v1 with the cgroupfs driver; version 2 and the
- * systemd driver follow the same layout rules, unverified.
+ * Every *step* gets the limit, so parallel steps of one build each get it. A step does not show
+ * which build it belongs to, so the highest limit applies while builds with different limits run.
+ * Verified on cgroup v1 with the cgroupfs driver. Version 2 and the systemd driver follow the same
+ * layout rules, unverified.
  */
 export interface StepLimits {
   /**
-   * Applies the limits to all steps that begin until `release`; `enforced` is false where this
-   * process may not do so. `failed` gets a message if one step could not be limited, or not be kept
-   * apart from others.
+   * Applies the limits to all steps that begin before `release`. `enforced` is false if this
+   * process lacks the rights. `failed` gets a message if a step could not be limited or isolated.
    */
   hold(limits: BuildLimits, failed: (problem: string) => void): Promise<{ readonly enforced: boolean; release(): void }>
 }
@@ -38,8 +36,8 @@ type Caps = Pick<BuildLimits, 'cpuMilli' | 'memoryMiB'>
 const maxProcesses = 2048
 
 /**
- * `layout` says what the engine uses; `root` is where control groups are mounted. With `ports`,
- * each step that appears is also kept apart from the others.
+ * Creates StepLimits. `layout` describes the engine's control groups, `root` is their mount point.
+ * With `ports`, each new step is isolated from the others too.
  */
 export function createStepLimits(
   layout: CgroupLayout,
@@ -67,7 +65,7 @@ export function createStepLimits(
     ])
   return {
     async hold(given, failed) {
-      // Two builds may hold the same ones.
+      // Two builds may hold equal limits.
       const limits = { ...given }
       held.set(limits, failed)
       watching ??= watchSteps(place, { onStep, thaw }, weightFile(layout.version))
@@ -84,10 +82,10 @@ export function createStepLimits(
 }
 
 interface StepPlace {
-  /** Directory of a controller in which the groups of steps appear. */
+  /** Returns a controller's directory in which the groups of steps appear. */
   directory(controller: string): string
   readonly watched: string
-  /** Nothing but steps is in that directory. */
+  /** Whether all steps share a directory with nothing else in it. */
   readonly isShared: boolean
   readonly isStep: RegExp
 }
@@ -108,17 +106,17 @@ interface LimitFile {
   readonly controller: string
   readonly name: string
   readonly value: string
-  /** Not there on every kernel (swap accounting). */
+  /** Missing on some kernels (swap accounting). */
   readonly optional?: true
 }
 
-/** What makes a group yield to others: an eighth of what a container gets. */
+/** Returns the file that gives a group an eighth of a container's CPU share. */
 function weightFile(version: 1 | 2): LimitFile {
   const file = version === 2 ? { name: 'cpu.weight', value: '12' } : { name: 'cpu.shares', value: '128' }
   return { controller: 'cpu', ...file, optional: true }
 }
 
-/** What to write into the control group of a step, in this order for each controller. */
+/** Returns what to write into a step's control group, in this order for each controller. */
 export function limitFiles(version: 1 | 2, { cpuMilli, memoryMiB }: Caps): LimitFile[][] {
   const bytes = String(memoryMiB * 1024 * 1024)
   const period = 100_000
@@ -166,7 +164,7 @@ async function watchSteps(
     await mkdir(place.watched, { recursive: true })
     if (place.isShared) await makeYield(place, weight)
     const seen = new Set(await readdir(place.watched))
-    // A server that was killed may have left one standing still.
+    // A killed server may have left one frozen.
     for (const name of seen) if (place.isStep.test(name)) await thaw(name)
     const watcher = watch(place.watched, (_event, name) => {
       if (name === null || seen.has(name) || !place.isStep.test(name)) return
@@ -176,13 +174,13 @@ async function watchSteps(
     watcher.unref()
     return watcher
   } catch {
-    // Not root, another layout, or not the engine's machine: builds run without these limits, and
-    // say so.
+    // Not root, another layout, or not the engine's machine. Builds run without these limits and
+    // report it.
     return undefined
   }
 }
 
-/** Undefined once the group is gone. */
+/** Returns the processes of a group; undefined once the group is gone. */
 async function processesOf(group: string): Promise<number[] | undefined> {
   const listed = await readFile(join(group, 'cgroup.procs'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENODEV') return undefined
@@ -191,7 +189,7 @@ async function processesOf(group: string): Promise<number[] | undefined> {
   return listed?.split('\n').filter(Boolean).map(Number)
 }
 
-/** Does nothing to a group that is gone. */
+/** Freezes or thaws a group. Does nothing if it is gone. */
 async function setFrozen(version: 1 | 2, group: string, isFrozen: boolean): Promise<void> {
   const [name, value] =
     version === 2 ? ['cgroup.freeze', isFrozen ? '1' : '0'] : ['freezer.state', isFrozen ? 'FROZEN' : 'THAWED']
@@ -206,9 +204,7 @@ async function makeYield(place: StepPlace, { controller, name, value }: LimitFil
   if (await exists(path)) await writeFile(path, value)
 }
 
-/**
- * Writes the files of one controller; its directory may appear a little later than the watched one.
- */
+/** Writes the files of one controller. Its directory may appear later than the watched one. */
 async function apply(place: StepPlace, step: string, files: readonly LimitFile[], clock: Clock): Promise<void> {
   for (const { controller, name, value, optional } of files) {
     const path = join(place.directory(controller), step, name)

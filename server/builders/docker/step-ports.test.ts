@@ -7,7 +7,7 @@ import { systemClock as clock } from '../../lib/clock.ts'
 import { createStepPorts } from './step-ports.ts'
 
 /**
- * A machine with one step behind port `veth1`, as the kernel shows it, and what happens to them in
+ * A machine with one step behind port `veth1`, as the kernel shows it, and the events in their
  * order.
  */
 async function openMachine(t: TestContext, fails?: string) {
@@ -22,7 +22,7 @@ async function openMachine(t: TestContext, fails?: string) {
     await symlink(name, join(home, 'proc', pid, 'ns', 'net'))
   }
   await network('self', 'net:[1]')
-  // A process that has not yet left the machine's network, and the step.
+  // A process that is still in the machine's network, and the step.
   await network('41', 'net:[1]')
   await network('42', 'net:[2]')
   await write('proc/42/net/dev_mcast', '7    eth0            1     0     01005e000001\n')
@@ -56,7 +56,7 @@ async function openMachine(t: TestContext, fails?: string) {
   return { ports, group, happened, flag }
 }
 
-test('the port of a step is isolated and bound while the step is frozen, and others are left alone', async (t) => {
+test('keepApart binds the port of a step while the step is frozen, and leaves others alone', async (t) => {
   const { ports, group, happened, flag } = await openMachine(t)
   await ports.keepApart(group([41, 42]))
   assert.deepEqual(happened, ['frozen', 'ebtables-restore veth1', 'thawed', 'ebtables'])
@@ -64,19 +64,19 @@ test('the port of a step is isolated and bound while the step is frozen, and oth
   assert.deepEqual([await flag('veth0', 'isolated'), await flag('veth0', 'unicast_flood')], ['0', '1'])
 })
 
-test('a step whose port cannot be bound is reported, and not left frozen', async (t) => {
+test('keepApart reports a step whose port cannot be bound, and thaws it', async (t) => {
   const { ports, group, happened } = await openMachine(t, 'ebtables-restore')
   await assert.rejects(ports.keepApart(group([42])), /ebtables-restore failed/)
   assert.deepEqual(happened, ['frozen', 'thawed'])
 })
 
-test('rules of former ports that cannot be removed do not matter to a step', async (t) => {
+test('keepApart succeeds when rules of previous ports cannot be removed', async (t) => {
   const { ports, group, happened } = await openMachine(t, 'ebtables')
   await ports.keepApart(group([42]))
   assert.deepEqual(happened, ['frozen', 'ebtables-restore veth1', 'thawed'])
 })
 
-test('a step that has ended meanwhile needs nothing', async (t) => {
+test('keepApart does nothing when the step has already ended', async (t) => {
   const { ports, group, happened } = await openMachine(t)
   await ports.keepApart(group(undefined))
   assert.deepEqual(happened, [])

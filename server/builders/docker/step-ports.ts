@@ -6,9 +6,9 @@ import { createSlots } from '../../lib/slots.ts'
 import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from './port-rules.ts'
 
 /**
- * Keeps build steps apart. BuildKit inside Docker gives every step a port of the engine's default
- * bridge and the right to raw sockets, and accepts no other network. So each port is set up as its
- * step appears (ADR 0042):
+ * Isolates build steps from each other. BuildKit inside Docker gives every step a port of the
+ * engine's default bridge and raw sockets, and accepts no other network. So each port is set up
+ * when its step appears (ADR 0042):
  * - It is isolated: the bridge passes nothing between two isolated ports.
  * - It gets no frames for unknown addresses, which the bridge sends to every port.
  * - It sends only from its own MAC and IP address, so it cannot impersonate another step on the
@@ -18,10 +18,7 @@ import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from '.
  * iptables).
  */
 export interface StepPorts {
-  /**
-   * Sets up the port of one step while the step is paused. Rejects with an Error that says what
-   * failed.
-   */
+  /** Sets up the port of one step while the step is paused. Rejects with an Error on failure. */
   keepApart(step: StepGroup): Promise<void>
 }
 
@@ -34,14 +31,12 @@ export interface StepGroup {
 
 export interface StepPortsOptions {
   readonly clock: Clock
-  /**
-   * Name of the default bridge, and the MAC of each IPv4 address on it, as the engine reports them.
-   */
+  /** Name of the default bridge, and the MAC of each IPv4 address on it, from the engine. */
   readonly bridge: () => Promise<{ readonly name: string; readonly macs: ReadonlyMap<string, string> }>
-  /** Where the kernel shows devices and processes; other places are for tests. */
+  /** The kernel's directories of devices and processes; other places are for tests. */
   readonly sys?: string
   readonly proc?: string
-  /** Runs `ebtables` or `ebtables-restore`. Returns what it prints. */
+  /** Runs `ebtables` or `ebtables-restore`. Returns its output. */
   readonly filter?: (program: string, args: readonly string[], stdin?: string) => Promise<string>
 }
 
@@ -50,7 +45,7 @@ const setUpMs = 5_000
 
 export function createStepPorts(options: StepPortsOptions): StepPorts {
   const { clock, bridge, sys = '/sys/class/net', proc = '/proc', filter = runFilter } = options
-  // Two at a time would remove the same chains.
+  // Two at the same time would remove the same chains.
   const cleaning = createSlots(1)
 
   const findStep = async (group: StepGroup): Promise<Step | undefined> => {
@@ -84,7 +79,7 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
     const { name, macs } = await bridge()
     const port = await findPort(name, index)
     if (!port) {
-      // A quick step may end while it is looked for.
+      // A quick step may end during the search.
       if (!(await group.processes())?.length) return
       throw new Error(`${name} has no port for the step`)
     }
@@ -99,7 +94,7 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
     async keepApart(group) {
       const step = await findStep(group)
       if (!step) return
-      // Its program has not begun yet: the network is there before the file system is.
+      // Its program has not started yet: the network exists before the file system.
       await group.setFrozen(true)
       try {
         await setUp(group, step)
@@ -113,21 +108,19 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
   }
 }
 
-/**
- * Removes the rules of all ports that no longer exist. Throws if `ebtables` is missing or refuses.
- */
+/** Removes the rules of ports that no longer exist. Throws if `ebtables` is missing or fails. */
 export async function removePortRules(sys = '/sys/class/net'): Promise<void> {
   const listed = await runFilter('ebtables', ['-t', 'nat', '-L'])
   for (const args of removalCommands(listed, new Set(await readdir(sys)))) await runFilter('ebtables', args)
 }
 
 interface Step {
-  /** Of its device, as its port on the bridge knows it. */
+  /** The index of the step's device, as its port on the bridge shows it. */
   readonly index: number
   readonly address: string
 }
 
-/** Undefined until the process is in a network of its own with a device and an address. */
+/** Returns undefined until the process is in its own network with a device and an address. */
 async function lookInto(process: string, ownNetwork: string): Promise<Step | undefined> {
   const network = await readlink(join(process, 'ns', 'net')).catch(ifGone)
   if (!network || network === ownNetwork) return undefined
@@ -136,7 +129,7 @@ async function lookInto(process: string, ownNetwork: string): Promise<Step | und
   return index && address ? { index, address } : undefined
 }
 
-/** Processes, ports and devices may go at any moment. */
+/** Returns undefined for anything gone: processes, ports and devices may vanish at any moment. */
 function ifGone(error: NodeJS.ErrnoException): undefined {
   if (['ENOENT', 'ESRCH', 'EINVAL', 'ENODEV'].includes(error.code ?? '')) return undefined
   throw error

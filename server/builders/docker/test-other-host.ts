@@ -2,20 +2,20 @@ import { connect } from 'node:net'
 import { run, start } from '../../lib/run.ts'
 import { until } from '../../workflows/testing.ts'
 
-/** The namespace of the kernel that stands for the other host. */
+/** The kernel's namespace that acts as the other host. */
 export const otherHostName = `quay${process.pid}`
 
-/** False where `otherHost` works. */
+/** The reason to skip; false if `otherHost` works. */
 export async function whyNoOtherHost(): Promise<string | false> {
-  if (process.getuid?.() !== 0) return 'only root may make networks and rules of the machine'
+  if (process.getuid?.() !== 0) return 'only root may create networks and rules of the machine'
   const found = await run('ip', ['-V'], { timeoutMs: 10_000 }).catch(() => undefined)
-  return found?.exitCode === 0 ? false : 'there is no program ip (Debian: iproute2)'
+  return found?.exitCode === 0 ? false : 'the program ip is missing (Debian: iproute2)'
 }
 
 /**
- * A host beside this machine, behind a router as the metadata service of a cloud is: a namespace of
- * the kernel with that address, where somebody listens on ports 80 and 53. Not the address of most
- * clouds, which the machine of the tests may need.
+ * Creates a host beside this machine, behind a router like a cloud's metadata service. It is a
+ * namespace of the kernel with that address and listens on ports 80 and 53. It avoids the address
+ * of most clouds, which the test machine itself may need.
  */
 export async function otherHost(t: { after(end: () => Promise<void>): void }, address: string): Promise<void> {
   const name = otherHostName

@@ -1,13 +1,13 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { StatusResponseSchema } from '../../lib/grpc/status_pb.ts'
 
-/** What BuildKit reports of its progress, as far as a log needs it. */
+/** The part of BuildKit's progress that a log needs. */
 export interface BuildStatus {
   readonly vertices: readonly Vertex[]
   readonly logs: readonly VertexLog[]
 }
 
-/** One step of the build, reported again whenever something about it changes. */
+/** One step of the build, reported again after each change. */
 export interface Vertex {
   readonly digest: string
   readonly name: string
@@ -25,8 +25,8 @@ export interface VertexLog {
 }
 
 /**
- * Reads a `StatusResponse`, which is base64 inside JSON. Fields of later versions are skipped.
- * Throws Error for bytes that are no such message.
+ * Reads a `StatusResponse` from base64 in JSON. Skips fields of later versions. Throws Error for
+ * bytes that are not such a message.
  */
 export function decodeStatus(base64: string): BuildStatus {
   const { vertexes, logs } = fromBinary(StatusResponseSchema, Buffer.from(base64, 'base64'), {

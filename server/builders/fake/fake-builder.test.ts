@@ -13,7 +13,7 @@ builderCases('fake', () => ({
   },
 }))
 
-test('remembers what it built and gives the same image for the same recipe', async () => {
+test('createFakeBuilder remembers its builds and returns the same image for the same recipe', async () => {
   const [one, other] = [createFakeBuilder(), createFakeBuilder()]
   const recipe = recipeOf('1234', 'FROM scratch\n')
   const first = await one.build(contextOf(recipe), recipe, recording().attempt)
@@ -22,7 +22,7 @@ test('remembers what it built and gives the same image for the same recipe', asy
   assert.deepEqual(await other.build(contextOf(recipe), recipe, recording().attempt), first)
 })
 
-test('fails with the error that it was told', async () => {
+test('createFakeBuilder fails with the configured error', async () => {
   const fake = createFakeBuilder()
   const recipe = recipeOf('1234', 'FROM scratch\n')
   const told = new Error('as told')

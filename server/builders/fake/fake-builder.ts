@@ -11,24 +11,22 @@ import { BuildError, type Builder, type BuildRecipe, type Image } from '../build
 import { missingDockerfile } from '../dockerfile-check.ts'
 import { createBuilder } from '../recipe-builder.ts'
 
-/** What the fake does when it is asked to build for a service; `lines` are printed first. */
+/** How the fake builds for a service. It prints `lines` first. */
 export type FakeBehaviour =
   | { readonly type: 'succeed'; readonly lines?: readonly string[] }
   | { readonly type: 'fail'; readonly lines?: readonly string[]; readonly error?: Error }
-  /** Ends only by being aborted. */
+  /** Ends only on an abort. */
   | { readonly type: 'hang'; readonly lines?: readonly string[] }
 
 /** A builder in memory: no engine, same rules. It reads the context to its end and runs nothing. */
 export interface FakeBuilder extends Builder {
-  /** From now on, until told otherwise. Services it was told nothing about succeed. */
+  /** Sets the behaviour until the next call. Builds of other services succeed. */
   tell(service: string, behaviour: FakeBehaviour): void
-  /**
-   * References of everything built so far, in order; an image that was found is not there again.
-   */
+  /** References of everything built so far, in order. A reused image is not added again. */
   readonly built: readonly string[]
-  /** What was asked to be built, in order. */
+  /** The recipes that were built, in order, including those of failed builds. */
   readonly recipes: readonly BuildRecipe[]
-  /** References of the images that are there. */
+  /** References of the existing images. */
   references(): string[]
 }
 
