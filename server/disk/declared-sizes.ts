@@ -1,7 +1,4 @@
-/**
- * Pure: the declared sizes of the storages in settings, by the ids of the storages; that of a
- * database under an empty id.
- */
+/** Pure: returns declared storage sizes by storage id. A database's storage has an empty id. */
 export function declaredSizes(settings: object | undefined): ReadonlyMap<string, number> {
   const storage = settings === undefined || !('storage' in settings) ? undefined : settings.storage
   if (typeof storage === 'number') return new Map([['', storage]])
@@ -11,7 +8,7 @@ export function declaredSizes(settings: object | undefined): ReadonlyMap<string,
   )
 }
 
-/** Pure: whether settings declare a storage that is new or larger than before. */
+/** Pure: whether the settings declare a new or larger storage. */
 export function grows(from: object | undefined, to: object): boolean {
   const before = declaredSizes(from)
   return [...declaredSizes(to)].some(([id, size]) => size > (before.get(id) ?? 0))

@@ -6,9 +6,9 @@ import type { StorageSize } from './full-volumes.ts'
 import type { DiskUsage } from './sort-disk.ts'
 
 /**
- * Written before the engine fetches an image that it does not have: what is found under this
- * reference later is ours. Of an image that the engine has it only moves the time of its last use,
- * where it is ours.
+ * Records that the platform fetches an image, before the engine does. Images found under this
+ * reference later belong to the platform. If the engine already has the image, this only updates
+ * the time of last use of an image of the platform.
  */
 export async function noteFetched(
   sql: Sql,
@@ -28,8 +28,8 @@ export async function noteFetched(
 }
 
 /**
- * Written before an organization fetches an image by its password: from then on the image is no one
- * else's. An image that the engine has from elsewhere stays open to all.
+ * Records the owner of an image before an organization fetches it with its password. From then on
+ * only its owners may use it. An image already on the engine without an owner stays open to all.
  */
 export async function noteOwner(
   sql: Sql,
@@ -44,8 +44,7 @@ export async function noteOwner(
 }
 
 /**
- * Whether an organization may use an image that came from registries under these digests, without
- * asking one.
+ * Whether an organization may use an image with these registry digests without asking a registry.
  */
 export async function isOpenTo(
   sql: Sql,
@@ -57,10 +56,7 @@ export async function isOpenTo(
   return owners.length === 0 || owners.some((owner) => owner.organization_id === organizationId)
 }
 
-/**
- * References of the images that versions of a service may need again: those beyond the kept ones
- * have given theirs up.
- */
+/** Returns image references that the kept versions of a service may need again. */
 export async function keptImages(sql: Sql, serviceId: string): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`
     select distinct image ->> 'reference' as reference from release where service_id = ${serviceId}
@@ -68,7 +64,7 @@ export async function keptImages(sql: Sql, serviceId: string): Promise<string[]>
   return rows.map(({ reference }) => reference)
 }
 
-/** The sizes of the storage of every version that runs. */
+/** Returns the storage sizes of every running version. */
 export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<StorageSize[]>`
   select s.id as service_id, s.release_id, v.id as storage_id, v.mount_point, v.size::float8 as size_gib
   from service s join release l on l.id = s.release_id
@@ -80,32 +76,30 @@ export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<Storag
   from service s join release l on l.id = s.release_id where jsonb_typeof(l.settings -> 'storage') = 'number'`
 
 /**
- * What a replica of each running service may write outside of its volumes, by the present settings;
- * null if they do not say.
+ * Returns what a replica of each running service may write outside its volumes, by current
+ * settings. Null if they do not say.
  */
 export const readLayerLimits = (sql: Sql): Promise<LayerLimit[]> => sql<LayerLimit[]>`
   select id as service_id, release_id, layer_limit_gib as limit_gib
   from service where release_id is not null`
 
 /**
- * What each run of a job that has not ended may write outside of volumes, by the present settings
- * of its job.
+ * Returns what each unfinished run of a job may write outside volumes, by the job's current
+ * settings.
  */
 export const readRunLimits = (sql: Sql): Promise<RunLimit[]> => sql<RunLimit[]>`
   select r.id as run_id, s.layer_limit_gib as limit_gib
   from job_run r join service s on s.id = r.service_id where r.status in ('QUEUED', 'RUNNING')`
 
-/**
- * Whether a deployment acts on the service: it may have an image by now that no version has yet.
- */
+/** Whether the service is being deployed. It may then have an image that no version has yet. */
 export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {
   const found = await sql`select from deployment_target where service_id = ${serviceId} and finished_at is null limit 1`
   return found.length > 0
 }
 
 /**
- * The same of every service; the services, of which some are being deployed and left alone; and
- * what was fetched to the engine, the longest unused first.
+ * Returns the images that kept versions need, all services with a flag for those being deployed,
+ * and the images fetched to the engine, least recently used first.
  */
 export async function readNeeds(sql: Sql, engine: string) {
   const kept = await sql<{ service_id: string; reference: string }[]>`
@@ -129,7 +123,7 @@ export async function forgetFetched(sql: Sql, engine: string, reference: string)
 }
 
 export async function writeUsage(sql: Sql, engine: string, usage: DiskUsage, now: Date): Promise<void> {
-  // Our own rows are JSON; the library's type of it does not know interfaces.
+  // The rows are valid JSON, but the library's JSON type does not accept interfaces.
   const json = sql.json(usage as unknown as Exclude<Json, undefined>)
   await sql`
     insert into disk_usage (engine, measured_at, usage) values (${engine}, ${now}, ${json})
@@ -145,7 +139,7 @@ export async function readUsage(
   return row
 }
 
-/** Returns the bytes of the largest disk of an engine; null before the first measurement. */
+/** Returns the bytes of the largest disk of an engine. Null before the first measurement. */
 export async function readLargestDisk(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ bytes: number | null }[]>`
     select max((usage ->> 'disk_bytes')::bigint) as bytes from disk_usage`

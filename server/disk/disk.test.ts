@@ -10,7 +10,7 @@ import { keptImages } from './disk-store.ts'
 import { createDiskKeeper } from './keeper.ts'
 import { sortDisk } from './sort-disk.ts'
 
-/** Which images are kept, which are removed, and what is told of the disk. */
+/** Kept and removed images, and the reported disk use. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine, builder, database } = platform
 await platform.addRepository(a)
@@ -41,14 +41,14 @@ async function deploy(path: string, action: string, sent?: object) {
   assert.match((await must('GET', `${path}/status`)).state, /DEPLOYED|RESTARTED/)
 }
 
-test('an image goes when no kept version has it, and neither before nor when somebody else brought it', async () => {
+test('an image is removed when no kept version has it, unless someone else brought it', async () => {
   const { containerId = '' } = (await platform.addObjects(a)).more
   const path = `/container/${containerId}`
   const foreign = `docker.io/library/foreign@sha256:${'f'.repeat(64)}`
   await engine.fetchImage(foreign, undefined, { signal, output: { line: () => {} } })
   const before = new Set(engine.images.references())
   for (const image_tag of ['t1', 't2', 't3']) await deploy(path, 'deploy', { image_tag })
-  // The same image again, which is no further one.
+  // The same image again does not count as another one.
   for (let times = 0; times < 3; times++) await deploy(path, 'restart-service')
   const [first, second, third] = engine.images.references().filter((one) => !before.has(one))
   await giveUpReleases(database, 2)
@@ -67,7 +67,7 @@ test('an image goes when no kept version has it, and neither before nor when som
   assert.equal(await countRows(first), 1)
 })
 
-test('what is measured is told, without asking the engine', async () => {
+test('the last measurement is reported without calling the engine', async () => {
   const { organizationId } = a
   const [cluster] = (await must('GET', `/organization/${organizationId}/cluster`)).results
   const path = `/organization/${organizationId}/cluster/${cluster.id}/diskUsage`
@@ -96,7 +96,7 @@ test('what is measured is told, without asking the engine', async () => {
   assert.equal(refused.status, 409, refused.text)
 })
 
-test('built images go that no kept version has, and caches over the budget that the operator set', async () => {
+test('built images that no kept version has are removed, and caches beyond the operator’s budget', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   await deploy(path, 'deploy', {})
@@ -148,7 +148,7 @@ test('built images go that no kept version has, and caches over the budget that 
   assert.equal(pruned.length, 1, 'it is not measured again at once')
 })
 
-test('a service that is being deployed by then loses nothing, although it was idle when the disk was measured', async () => {
+test('a service loses no image when its deployment begins after the disk was measured', async () => {
   const services = [(await platform.addObjects(a)).applicationId, (await platform.addObjects(a)).applicationId]
   const images = new FakeEngine({ clock: systemClock })
   for (const [age, service] of services.entries()) {
@@ -175,7 +175,7 @@ test('a service that is being deployed by then loses nothing, although it was id
   assert.deepEqual(pruned, services.slice(0, 1))
 })
 
-test('an image that two services have is given up by each for itself, and is no space that could be had while one needs it', () => {
+test('an image of two services loses each tag separately, and is not freeable while one service needs it', () => {
   const both = ['quayside/one:1', 'quayside/two:1']
   const images = [{ references: both, services: ['one', 'two'], bytes: 100, createdAt: new Date(0) }]
   const empty = {
@@ -250,7 +250,7 @@ async function countRows(reference: string | undefined): Promise<number> {
   return rows.length
 }
 
-test('a volume beyond its size causes a warning until the storage is enlarged', async () => {
+test('a volume beyond its size logs a warning until the storage is enlarged', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const { storage } = await must('PUT', path, { storage: [{ mount_point: '/data', type: 'FAST_SSD', size: 1 }] })

@@ -8,10 +8,10 @@ import { silentLogger } from '../lib/log.ts'
 import { createDiskKeeper } from './keeper.ts'
 import { createOrganizationDisk } from './organization-disk.ts'
 
-// Two engines, each with a disk of its own, and one organization with a service on each.
+// Two engines with their own disks, and one organization with a service on each.
 
 const gibibyte = 1024 ** 3
-/** An engine whose disk is never measured to its end. */
+/** An engine whose measurement never ends. */
 class HangingDisk extends FakeEngine {
   asked = 0
   override disk(ended: AbortSignal): Promise<EngineDisk> {
@@ -53,7 +53,7 @@ const organizations = createOrganizationDisk({
   measureSoon: () => {},
 })
 
-/** Measures the disk of an engine on which the service has a volume of that size. */
+/** Measures an engine's disk on which the service has a volume of that size. */
 async function measure(name: string, on: FakeEngine, service: string, gib: number): Promise<void> {
   const volumes = [{ id: `volume-of-${service}`, service, bytes: gib * gibibyte }]
   const disk = async () => ({ ...(await FakeEngine.prototype.disk.call(on, signal)), volumes })
@@ -79,7 +79,7 @@ const takenBy = async (part: string): Promise<number> => {
   return (parts.find(({ name }) => name === part)?.bytes ?? 0) / gibibyte
 }
 
-test('a disk that is never measured to its end delays no measurement of another', async () => {
+test('a disk whose measurement never ends delays no other disk', async () => {
   await until('the hanging disk is measured', () => hanging.asked > 0)
   await until('both others were measured', async () => {
     const rows = await database<{ engine: string }[]>`select engine from disk_usage order by engine`
@@ -87,7 +87,7 @@ test('a disk that is never measured to its end delays no measurement of another'
   })
 })
 
-test('an organization takes what all engines have of it, and a measurement replaces its own part only', async () => {
+test('an organization’s use is the sum over engines, and a measurement replaces only its own part', async () => {
   await measure('local', engine, here, 2)
   await measure('second', second, there, 3)
   assert.equal(await takenBy('VOLUMES'), 5)

@@ -10,7 +10,7 @@ import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createDiskKeeper } from './keeper.ts'
 
-/** Runs of jobs that write to the disk without end, seen from the API. */
+/** Job runs that write to the disk without end, as seen from the API. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine, builder, database } = platform
 const signal = AbortSignal.timeout(120_000)
@@ -52,7 +52,7 @@ async function newJob(schedule: object, change: object = {}) {
   return {
     path,
     runs: async () => (await must('GET', `${path}/run`)).results,
-    /** The try that runs, if there is one. */
+    /** Returns the running attempt, if any. */
     running: () =>
       until('its program runs', async () => {
         const tasks = await engine.listTasks(signal)
@@ -66,7 +66,7 @@ async function newJob(schedule: object, change: object = {}) {
   }
 }
 
-test('a run of a lifecycle job that writes beyond its limit fails its deployment with the reason, and the next one runs', async () => {
+test('a lifecycle run fails with the reason when it writes beyond its limit, and the next one runs', async () => {
   const job = await newJob({ on_start: { arguments: ['start'] } }, { ephemeral_storage_in_gib: 2 })
   await must('POST', `${job.path}/deploy`, {})
   const first = await job.running()
@@ -86,7 +86,7 @@ test('a run of a lifecycle job that writes beyond its limit fails its deployment
   assert.equal((await job.status()).state, 'DEPLOYED')
 })
 
-test('a run of a timetable that writes beyond the limit of the platform is ended, and the next one begins', async () => {
+test('a cron run that writes beyond the platform’s limit is ended, and the next one starts', async () => {
   const job = await newJob({ cronjob: { arguments: ['now'], scheduled_at: '* * * * *', timezone: 'Etc/UTC' } })
   await must('POST', `${job.path}/deploy`, {})
   assert.match((await job.status()).state, /DEPLOYED/)

@@ -13,13 +13,13 @@ const known = {
 }
 const run = newId()
 
-test('inodes are short below a tenth, or when a twentieth went since the last measurement', () => {
+test('inodes are short below a tenth, or after a twentieth was used since the last measurement', () => {
   assert.deepEqual([areInodesShort(space(100), 100), areInodesShort(space(99), 99)], [false, true])
   assert.deepEqual([areInodesShort(space(500), 550), areInodesShort(space(500), 551)], [false, true])
   assert.equal(areInodesShort(space(0, 0), 0), false, 'a file system that makes them as they are needed')
 })
 
-test('volumes and replicas of a service count together, and tries of a run', () => {
+test('inodes are counted together for volumes and replicas of a service and for attempts of a run', () => {
   const layer = (release: string, inodes: number) => ({ service: 't', release, inodes })
   const tried = (number: number) => ({ service: 'j', run: `${run}-${number}`, inodes: 60 })
   const found = fullInodes(

@@ -4,28 +4,28 @@ import { type FullRun, rowOfRun } from './full-runs.ts'
 import type { StorageSize } from './full-volumes.ts'
 
 /**
- * Pure: how many inodes one service or one run may have once they run out: a tenth of those of the
- * disk.
+ * Pure: returns how many inodes a service or run may have when they run short: a tenth of the
+ * disk's inodes.
  */
 export const mostInodes = ({ totalInodes }: Pick<DiskSpace, 'totalInodes'>): number => Math.floor(totalInodes / 10)
 
 /**
- * Pure: whether inodes run out: less than a tenth is free, or a twentieth was taken since the last
- * measurement. File systems that make inodes as they are needed have none to run out of.
+ * Pure: whether inodes run short: less than a tenth is free, or a twentieth was used since the last
+ * measurement. File systems that create inodes on demand never run short.
  */
 export function areInodesShort({ totalInodes, freeInodes }: DiskSpace, mostFreeInodes: number): boolean {
   if (totalInodes === 0) return false
   return freeInodes < totalInodes / 10 || mostFreeInodes - freeInodes > totalInodes / 20
 }
 
-/** Services and runs that have too many inodes, with the reason. */
+/** Services and runs with too many inodes, and the reasons. */
 export interface FullInodes {
   readonly services: ReadonlyMap<string, string>
   readonly runs: readonly FullRun[]
 }
 export const noneFull: FullInodes = { services: new Map(), runs: [] }
 
-/** Pure: the services and runs that have more inodes than they may, with the reason. */
+/** Pure: returns services and runs that have more inodes than allowed, with the reason. */
 export function fullInodes(
   counts: InodeCounts,
   known: { readonly storages: readonly StorageSize[]; readonly releases: readonly LayerLimit[] },

@@ -6,7 +6,7 @@ const gibibyte = 1024 ** 3
 const layer = (gib: number, release = 'now') => ({ service: 's', release, bytes: gib * gibibyte })
 const limit = (limit_gib: number | null) => [{ service_id: 's', release_id: 'now', limit_gib }]
 
-test('a replica may write so much outside of its volumes as its service or the platform says', () => {
+test('a replica may write outside its volumes up to the limit of its service or the platform', () => {
   const isFull = (gib: number, limit_gib: number | null) =>
     fullLayers([layer(1), layer(gib)], limit(limit_gib), 10).size
   assert.deepEqual(
@@ -15,11 +15,11 @@ test('a replica may write so much outside of its volumes as its service or the p
   )
 })
 
-test('layers of another version of the service do not count', () => {
+test('layers of other versions of the service do not count', () => {
   assert.equal(fullLayers([layer(99, 'before')], limit(null), 10).size, 0)
 })
 
-test('the reason names what was written, the limit and what to do', () => {
+test('the reason names the amount written, the limit and the remedy', () => {
   const reason = fullLayers([layer(12.34)], limit(null), 10).get('s') ?? ''
   assert.match(reason, /wrote 12\.4 GiB outside of its volumes, and its limit is 10 GiB\. .*deploy again/)
 })

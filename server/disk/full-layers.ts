@@ -3,15 +3,15 @@ import type { EngineDisk } from '../engines/index.ts'
 export interface LayerLimit {
   readonly service_id: string
   readonly release_id: string
-  /** Null: the limit of the platform holds. */
+  /** Null if the platform's limit applies. */
   readonly limit_gib: number | null
 }
 
 const gibibyte = 1024 ** 3
 
 /**
- * Pure: the services with a replica that wrote more outside of its volumes than it may, with the
- * reason.
+ * Pure: returns services with a replica that wrote more outside its volumes than its limit, with
+ * the reason.
  */
 export function fullLayers(
   layers: EngineDisk['layers'],

@@ -8,7 +8,7 @@ const id = newId()
 const limits = (limit_gib: number | null) => [{ run_id: id, limit_gib }]
 const wrote = (gib: number, number = 1, run = id) => ({ service: 's', run: `${run}-${number}`, bytes: gib * gibibyte })
 
-test('a run may write as much as its job or the platform says', () => {
+test('a run may write up to the limit of its job or the platform', () => {
   const isFull = (gib: number, limit_gib: number | null) => fullRuns([wrote(gib)], limits(limit_gib), 10).length
   assert.deepEqual(
     [isFull(10, null), isFull(10.1, null), isFull(10.1, 20), isFull(2, 2), isFull(2.1, 2)],
@@ -16,13 +16,13 @@ test('a run may write as much as its job or the platform says', () => {
   )
 })
 
-test('what failed tries wrote counts for their run', () => {
+test('a run’s limit includes what its failed attempts wrote', () => {
   assert.deepEqual(fullRuns([wrote(6), wrote(3, 2)], limits(null), 10), [])
   const [full] = fullRuns([wrote(6), wrote(5, 12)], limits(null), 10)
   assert.equal(full?.id, id)
   assert.match(full.reason, /wrote 11\.0 GiB to the disk, and its limit is 10 GiB\. .*ephemeral_storage_in_gib/)
 })
 
-test('other runs, and runs that have ended, do not count', () => {
+test('runs that are unknown or have ended do not count', () => {
   assert.deepEqual(fullRuns([wrote(99, 1, newId())], limits(null), 10), [])
 })

@@ -1,9 +1,9 @@
 import type { EngineDisk } from '../engines/index.ts'
 
-/** What a run that has not ended may write outside of volumes. */
+/** What an unfinished run may write outside volumes. */
 export interface RunLimit {
   readonly run_id: string
-  /** Null: the limit of the platform holds. */
+  /** Null if the platform's limit applies. */
   readonly limit_gib: number | null
 }
 
@@ -15,12 +15,12 @@ export interface FullRun {
 
 const gibibyte = 1024 ** 3
 
-/** A run has the id of its row; each try of it begins with that. */
+/** Returns the run of an attempt. The attempt's id begins with the id of the run's row. */
 export const rowOfRun = (run: string): string => run.slice(0, 36)
 
 /**
- * Pure: the runs that wrote more outside of volumes than they may. What failed tries of a run wrote
- * stays until its end, and counts.
+ * Pure: returns runs that wrote more outside volumes than allowed. What a run's failed attempts
+ * wrote is kept until the run ends, so it counts.
  */
 export function fullRuns(runs: EngineDisk['runs'], limits: readonly RunLimit[], usualGiB: number): readonly FullRun[] {
   const taken = new Map<string, number>()

@@ -3,14 +3,14 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import { writeState } from '../services/index.ts'
 import type { Verdict } from './full-volumes.ts'
 
-/** The services on the clusters of an engine; of all engines without one. */
+/** Selects the services on an engine's clusters, or on all engines if none is given. */
 const servicesOn = (sql: Sql, engine: string | undefined) => sql`
   (select s.id from service s join environment e on e.id = s.environment_id join cluster c on c.id = e.cluster_id
     where ${engine ?? null}::text is null or c.engine = ${engine ?? null})`
 
 /**
- * Returns the services of an engine with a volume far beyond its size: those that are stopped, and
- * those that are watched.
+ * Returns the services of an engine with a volume far beyond its size: the stopped and the watched
+ * ones.
  */
 export async function readFullVolumes(
   sql: Sql,
@@ -24,10 +24,7 @@ export async function readFullVolumes(
   return { stopped: new Set(ids(true)), watched: new Set(ids(false)) }
 }
 
-/**
- * Stores which services the next measurement of the engine decides on. Services that are stopped
- * already are unchanged.
- */
+/** Stores the services that the engine's next measurement decides on. Skips stopped services. */
 export async function writeWatched(sql: Sql, engine: string, watch: Verdict['watch'], now: Date): Promise<void> {
   await sql`
     delete from full_volume where stopped_at is null and service_id <> all(${[...watch.keys()]}::uuid[])
@@ -41,9 +38,9 @@ export async function writeWatched(sql: Sql, engine: string, watch: Verdict['wat
 }
 
 /**
- * Decides that a service is stopped, and sets its state. The observer ends its containers. Returns
- * false if a request waits for the service or acts on it, or if another version runs by now: then
- * nothing changes.
+ * Marks a service as stopped and sets its state. The observer then ends its containers. Returns
+ * false and changes nothing if a request waits for or acts on the service, or if another version is
+ * running.
  */
 export const writeStopped = (
   database: Database,
@@ -51,8 +48,7 @@ export const writeStopped = (
   now: Date,
 ): Promise<boolean> =>
   inTransaction(database, async (sql) => {
-    // A request that is accepted at this moment changes the row of its service, and waits for this
-    // transaction.
+    // A request that is being accepted changes the service's row, so it waits for this transaction.
     const [service] = await sql`select kind from service where id = ${id} and release_id = ${release} for update`
     if (!service) return false
     const { count } = await sql`
@@ -66,7 +62,8 @@ export const writeStopped = (
   })
 
 /**
- * A version of the service was deployed, or nothing of it should run: its volumes are judged anew.
+ * Clears the decision after a deployment, or when the service should not run. Its volumes are then
+ * judged from the start.
  */
 export async function forgetFullVolume(sql: Sql, serviceId: string): Promise<void> {
   await sql`delete from full_volume where service_id = ${serviceId}`

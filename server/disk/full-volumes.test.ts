@@ -7,11 +7,11 @@ const size = (service_id: string, storage_id: string, size_gib = 1, mount_point:
   ...{ service_id, release_id: 'r', storage_id, mount_point, size_gib },
 })
 
-test('a volume within its size, or not measured, is no trouble', () => {
+test('a volume is no problem when it is within its size or unmeasured', () => {
   assert.equal(fullVolumes([{ id: 'v', bytes: gibibyte }], [size('s', 'v'), size('t', 'w')]).size, 0)
 })
 
-test('a volume beyond its size is named, with what it takes and what to do', () => {
+test('a volume beyond its size is named with its use and the remedy', () => {
   const found = fullVolumes([{ id: 'v', bytes: 1.41 * gibibyte }], [size('s', 'v')])
   assert.match(
     found.get('s') ?? '',
@@ -21,14 +21,14 @@ test('a volume beyond its size is named, with what it takes and what to do', () 
   assert.match(ofDatabase.get('d') ?? '', /volume of data takes 1\.1 GiB/)
 })
 
-test('each volume counts by itself, and several of a service are all named', () => {
+test('volumes are judged separately, and all full ones of a service are named', () => {
   const volumes = ['v', 'w', 'x'].map((id) => ({ id, bytes: 2 * gibibyte }))
   const found = fullVolumes(volumes, [size('s', 'v', 1, '/a'), size('s', 'w', 1, '/b'), size('s', 'x', 3, '/c')])
   assert.match(found.get('s') ?? '', /\/a takes .*\/b takes/)
   assert.doesNotMatch(found.get('s') ?? '', /\/c/)
 })
 
-test('a volume is judged by how far it is beyond its size, and whether that was found before', () => {
+test('a volume is judged by its excess and by the previous measurement', () => {
   const verdict = (gib: number, watched: string[] = []) => {
     const { stop, watch } = judgeVolumes([{ id: 'v', bytes: gib * gibibyte }], [size('s', 'v', 10)], new Set(watched))
     return [[...stop.keys()], [...watch.keys()]]

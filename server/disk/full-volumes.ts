@@ -1,18 +1,18 @@
 import type { EngineDisk } from '../engines/index.ts'
 
-/** The size that a storage of a running version was given. */
+/** The size of a storage in a running version. */
 export interface StorageSize {
   readonly service_id: string
   readonly release_id: string
   readonly storage_id: string
-  /** Null: the data of a database. */
+  /** Null for the data of a database. */
   readonly mount_point: string | null
   readonly size_gib: number
 }
 
 const gibibyte = 1024 ** 3
 
-/** Pure: what is wrong with the services whose volumes take more than their size, by service. */
+/** Pure: returns services whose volumes are beyond their size, with the reason. */
 export function fullVolumes(
   volumes: EngineDisk['volumes'],
   sizes: readonly StorageSize[],
@@ -31,21 +31,18 @@ export function fullVolumes(
   return troubles
 }
 
-/** Beyond this many times its size, a volume stops its service at once. */
+/** A volume beyond this multiple of its size stops its service at once. */
 const atOnce = 1.5
-/** Beyond this many times its size, it does so when two measurements in a row have found that. */
+/** Beyond this multiple it does so at the second measurement in a row that finds it. */
 const atSecond = 1.1
 
-/** Services to stop, with the reason, and those that the next measurement decides on. */
+/** Services to stop, with the reason, and services that the next measurement decides on. */
 export interface Verdict {
   readonly stop: ReadonlyMap<string, string>
   readonly watch: ReadonlyMap<string, string>
 }
 
-/**
- * Pure: judges a measurement. `watched` are the services that the measurement before found beyond
- * the limit.
- */
+/** Pure: judges a measurement. `watched` services were beyond the limit in the previous one. */
 export function judgeVolumes(
   volumes: EngineDisk['volumes'],
   sizes: readonly StorageSize[],

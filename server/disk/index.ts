@@ -1,6 +1,6 @@
 /**
- * What images, build caches, volumes and lines take on the machine's disk: measured now and then,
- * and freed where nothing needs it.
+ * Disk space of images, build caches, volumes and logs. It is measured regularly, and unneeded
+ * space is freed.
  */
 export { isOpenTo, keptImages, noteFetched, noteOwner } from './disk-store.ts'
 export { forgetFullVolume } from './full-volume-store.ts'

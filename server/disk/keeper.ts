@@ -10,17 +10,17 @@ import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded }
 import { createSpaceWatch } from './space-watch.ts'
 import { endFullRuns, type StopOptions, stopFull } from './stop-full.ts'
 
-/** Measuring reads whole volumes. */
+/** Measuring is slow because it reads whole volumes. */
 const measureMs = 10 * 60_000
 
 export interface DiskKeeperOptions extends StopOptions {
   readonly engine: DiskMeter
   readonly builder: Pick<Builder, 'prune'>
-  /** What the operator set; undefined: half of the disk. */
+  /** The operator's budget. Undefined means half of the disk. */
   readonly budgetBytes: number | undefined
-  /** What the lines of services and deployments take. */
+  /** Returns the size of the logs of services and deployments. */
   readonly measureLogs: () => Promise<MeasuredLogs>
-  /** Is told of each measurement. */
+  /** Receives each measurement. */
   readonly organizations?: Pick<OrganizationDisk, 'record'>
 }
 
@@ -31,23 +31,20 @@ export interface MeasuredLogs {
   readonly byOwner?: ReadonlyMap<string, number>
 }
 
-/** Keeps what the platform takes on the disk of one engine within its budget. */
+/** Keeps the platform's disk use on one engine within its budget. */
 export interface DiskKeeper {
-  /** What was measured last, null before the first time. Asks no engine. */
+  /** Returns the last measurement, or null before the first one. Does not call the engine. */
   usage(): Promise<(DiskUsage & { readonly measured_at: Date }) | null>
   /**
-   * Removes fetched images that no kept version needs; every ten minutes measures, removes such
-   * built ones, and caches when there is too much.
+   * Removes fetched images that no kept version needs. Every ten minutes it also measures the disk,
+   * removes unneeded built images, and trims build caches beyond the budget.
    */
   reconcile(signal: AbortSignal): Promise<void>
-  /**
-   * Looks at the free space, which is cheap. Returns true if it runs out: then the next `reconcile`
-   * measures.
-   */
+  /** Checks the free space, which is cheap. If it is low, the next `reconcile` measures. */
   watch(signal: AbortSignal): Promise<boolean>
-  /** The next `reconcile` measures, whenever the last time was. */
+  /** Makes the next `reconcile` measure the disk. */
   measureSoon(): void
-  /** Why a service runs out of its storage; undefined for one that does not. Asks no engine. */
+  /** Returns why a service is running out of storage, if it is. Does not call the engine. */
   troubleOf(serviceId: string): string | undefined
 }
 
@@ -77,12 +74,12 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
       try {
         const needs = await readNeeds(database, name)
         for (const reference of unneeded(needs, clock.now())) {
-          // What something else uses by now stays, and is looked at again.
+          // An image that is in use by now is kept and checked again later.
           if (await engine.removeImage(reference, signal)) await forgetFetched(database, name, reference)
         }
         const before = await readFullVolumes(database, name)
-        // A service that was deployed since it was stopped is measured without delay, so that
-        // deploying again and again fills no disk.
+        // A service deployed since it was stopped is measured at once. Otherwise repeated
+        // deployments could fill the disk.
         const isBack = [...stopped].some((id) => !before.stopped.has(id))
         stopped = before.stopped
         const isUsual = isBack || clock.monotonic() >= measureAt
@@ -100,7 +97,7 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           if (!isDone || !isRecorded) measureAt = Number.NEGATIVE_INFINITY
           stopped = (await readFullVolumes(database, name)).stopped
         }
-        // A storage that was enlarged meanwhile is no trouble any more, without measuring.
+        // An enlarged storage stops being a problem without another measurement.
         const found = fullVolumes(volumes, await readStorageSizes(database))
         for (const [serviceId, reason] of found) {
           if (!troubles.has(serviceId)) log.warn({ serviceId, reason }, 'a volume is larger than its size')
@@ -108,21 +105,21 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
         troubles = found
       } catch (error) {
         measureAt = Number.NEGATIVE_INFINITY
-        // Others say that it is away; it is measured when it is back.
+        // Other parts report an unreachable engine. It is measured when it is back.
         if (!(error instanceof EngineError && error.reason === 'unreachable')) throw error
       }
     },
   }
 }
 
-/** Others say that the engine is away. */
+/** Returns the free space. Undefined if the engine fails, which other parts report. */
 const spaceOf = (engine: DiskMeter, signal: AbortSignal): Promise<DiskSpace | undefined> =>
   engine.diskSpace(signal).catch((error: unknown) => {
     if (error instanceof EngineError) return undefined
     throw error
   })
 
-/** Measures the disk, and frees images and build caches beyond the budget. Returns what is left. */
+/** Measures the disk and frees images, then build caches beyond the budget. Measures again. */
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<Taken> {
   const { log, engine, budgetBytes } = options
   let now = await measure(options, signal)
@@ -144,10 +141,7 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
   return now
 }
 
-/**
- * Looks anew: it may have been given an image, or be about to have one, since the disk was
- * measured.
- */
+/** Checks the service again, because a deployment may have begun since the measurement. */
 async function pruneIdle(
   { database, builder }: DiskKeeperOptions,
   service: string,

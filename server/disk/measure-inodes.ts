@@ -10,10 +10,7 @@ export interface MeasureInodesOptions {
   readonly log: Logger
 }
 
-/**
- * Finds services and runs with too many inodes. What cannot be counted ends nothing, and the log
- * says so.
- */
+/** Finds services and runs with too many inodes. If counting fails, logs it and ends nothing. */
 export async function measureInodes(
   { database, engine, log }: MeasureInodesOptions,
   space: DiskSpace,
@@ -27,13 +24,10 @@ export async function measureInodes(
       const known = { storages: await readStorageSizes(database), releases: await readLayerLimits(database) }
       return fullInodes(counts, known, most)
     }
-    log.warn(
-      facts,
-      'inodes of the disk of the engine run out, and its directory cannot be read to find what takes them',
-    )
+    log.warn(facts, 'the engine’s disk runs out of inodes, and its directory cannot be read to count them')
   } catch (error) {
     signal.throwIfAborted()
-    log.warn({ ...facts, err: error }, 'inodes of the disk of the engine run out, and they could not be counted')
+    log.warn({ ...facts, err: error }, 'the engine’s disk runs out of inodes, and they could not be counted')
   }
   return noneFull
 }

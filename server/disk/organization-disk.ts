@@ -16,44 +16,44 @@ import {
 import { type Measurement, recordOrganizations } from './organization-record.ts'
 import { lockClaims, readFigures } from './organization-store.ts'
 
-/** A refusal has the disk measured again if the last measurement is older. */
+/** After a rejection the disk is measured again if the last measurement is older. */
 const freshMs = 2 * 60_000
 
 export interface OrganizationDiskOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** What the operator set: 0 for no limit; undefined: half of the disk. */
+  /** The operator's limit. 0 means no limit, undefined half of the disk. */
   readonly limitBytes: number | undefined
-  /** Bytes of the repositories of the git host, by organization. */
+  /** Returns the bytes of the git host's repositories by organization. */
   readonly repositorySizes: (signal: AbortSignal) => Promise<ReadonlyMap<string, number>>
-  /** Has the disk measured without waiting for the next time. */
+  /** Schedules an early measurement of the disk. */
   readonly measureSoon: () => void
 }
 
 /**
- * Keeps what each organization takes on the disk within one limit. Refusals ask neither the engine
- * nor the file system.
+ * Keeps each organization's disk use within the limit. Rejections use neither the engine nor the
+ * file system.
  */
 export interface OrganizationDisk {
   /**
-   * Stores a measurement, and stops growing services of organizations far beyond their limit.
-   * Returns false if one of them is being deployed.
+   * Stores a measurement and stops growing services of organizations far beyond their limit.
+   * Returns false if one of these services is being deployed.
    */
   record(measurement: Measurement, signal: AbortSignal): Promise<boolean>
-  /** Returns why an organization may take nothing more; undefined if it may. */
+  /** Returns why an organization may take nothing more. Undefined if it may. */
   refusal(organizationId: string, sql?: Sql): Promise<string | undefined>
   /**
-   * Throws 409 if settings that are written already declare more than the organization may take.
-   * Settings that enlarge nothing pass.
+   * Throws 409 if stored settings declare more than the organization may take. Accepts settings
+   * that enlarge nothing.
    */
   claim(sql: Sql, organizationId: string, change: { readonly from?: object; readonly to: object }): Promise<void>
   /**
-   * Returns how many bytes a push may bring, by what repositories take now, and why it may bring
-   * none.
+   * Returns the bytes that a push may add, given the current size of repositories, and the reason
+   * if it may add none.
    */
   spare(organizationId: string, repositories: number): Promise<{ readonly bytes: number; readonly full: string }>
-  /** Returns what the organization takes and may take, as the API answers it. */
+  /** Returns the organization's disk use and limit in API format. */
   usage(organizationId: string): Promise<OrganizationUsage>
 }
 
@@ -92,7 +92,7 @@ export function createOrganizationDisk(options: OrganizationDiskOptions): Organi
     async spare(organizationId, repositories) {
       const { figures, limit } = await read(database, organizationId)
       const now = { ...figures, repositories }
-      // Without a byte left, there is a reason.
+      // `limit - 1` yields a reason as soon as no byte is left.
       const full = refused(figures, excessReason(now, limit === undefined ? undefined : limit - 1)) ?? ''
       return { bytes: limit === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, limit - sumOf(now)), full }
     },
@@ -103,7 +103,7 @@ export function createOrganizationDisk(options: OrganizationDiskOptions): Organi
         bytes: sumOf(figures),
         claimed_bytes: claimedOf(figures),
         limit_bytes: limit ?? null,
-        // The words of the API are those of the parts.
+        // The API uses the names of the parts in upper case.
         parts: organizationParts.map((part) => ({
           name: part.toUpperCase() as Uppercase<typeof part>,
           bytes: figures[part],

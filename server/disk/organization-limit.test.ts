@@ -26,14 +26,14 @@ const figures = (change: Partial<OrganizationFigures>): OrganizationFigures => (
   ...change,
 })
 
-test('the limit is what the operator set, half of the disk without that, and none for 0 or before a measurement', () => {
+test('the limit is the operator’s, half of the disk by default, and none for 0 or before a measurement', () => {
   assert.equal(limitOf(7, 100), 7)
   assert.equal(limitOf(undefined, 101), 50)
   assert.equal(limitOf(0, 100), undefined)
   assert.equal(limitOf(undefined, null), undefined)
 })
 
-test('a reason names the sum, the parts, the limit and what to do', () => {
+test('a reason names the sum, the parts, the limit and the remedy', () => {
   const over = figures({ volumes: 12 * gibibyte, images: 5.05 * gibibyte, backups: 1024 })
   assert.equal(excessReason(over, 18 * gibibyte), undefined)
   assert.equal(excessReason(over, undefined), undefined)
@@ -44,7 +44,7 @@ test('a reason names the sum, the parts, the limit and what to do', () => {
   )
 })
 
-test('a declared size counts in place of what a volume takes if it is larger', () => {
+test('a declared size counts when it is larger than the volume', () => {
   const declared = figures({ volumes: gibibyte, declared_volumes: 30 * gibibyte, images: gibibyte })
   assert.equal(claimReason(declared, 31 * gibibyte), undefined)
   assert.match(
@@ -53,7 +53,7 @@ test('a declared size counts in place of what a volume takes if it is larger', (
   )
 })
 
-test('settings are judged by the storages that are new or larger than before', () => {
+test('settings are judged by their new or larger storages', () => {
   const storage = [{ id: 'a', size: 10 }]
   assert.equal(grows(undefined, {}), false)
   assert.equal(grows(undefined, { storage }), true)
@@ -63,7 +63,7 @@ test('settings are judged by the storages that are new or larger than before', (
   assert.equal(grows({ storage: 10 }, { storage: 11 }), true)
 })
 
-test('growing services are stopped beyond 150 % at once, and beyond 110 % at the second measurement', () => {
+test('growing services are stopped at once beyond 150 %, and at the second measurement beyond 110 %', () => {
   assert.equal(judgeOrganization(110, 100, true), 'within')
   assert.equal(judgeOrganization(111, 100, false), 'over')
   assert.equal(judgeOrganization(111, 100, true), 'stop')
@@ -72,7 +72,7 @@ test('growing services are stopped beyond 150 % at once, and beyond 110 % at the
   assert.equal(judgeOrganization(151, undefined, true), 'within')
 })
 
-test('a measurement is summed by organization; things without an owner count for nobody', () => {
+test('a measurement is summed by organization; things without an owner do not count', () => {
   const owner = (id: string, organization_id: string, is_service = true): Owner => ({ id, organization_id, is_service })
   const owners = [
     owner('s1', 'A'),

@@ -1,6 +1,6 @@
 const gibibyte = 1024 ** 3
 
-/** What one organization takes on the disks of engine and server, in bytes. */
+/** The bytes an organization takes on the disks of engines and server. */
 export interface OrganizationBytes {
   readonly volumes: number
   readonly layers: number
@@ -10,17 +10,17 @@ export interface OrganizationBytes {
   readonly logs: number
 }
 
-/** The same with what decides about the limit. */
+/** The bytes of an organization with the figures that its limit depends on. */
 export interface OrganizationFigures extends OrganizationBytes {
   /** Null before the first measurement. */
   readonly measured_at: Date | null
-  /** The volumes if each took its declared size at least. */
+  /** The volumes, each counted with at least its declared size. */
   readonly declared_volumes: number
-  /** The size of the engine's disk; null before the first measurement. */
+  /** The size of the largest disk of an engine. Null before the first measurement. */
   readonly disk_bytes: number | null
 }
 
-/** In the order in which people read them. */
+/** Names in the order in which people read them. */
 const partNames = {
   volumes: 'volumes',
   layers: 'writable layers',
@@ -31,29 +31,29 @@ const partNames = {
 } as const satisfies Record<keyof OrganizationBytes, string>
 export const organizationParts = Object.keys(partNames) as readonly (keyof OrganizationBytes)[]
 
-/** Pure: the sum of all parts. */
+/** Pure: returns the sum of all parts. */
 export const sumOf = (bytes: OrganizationBytes): number => organizationParts.reduce((sum, part) => sum + bytes[part], 0)
 
-/** Pure: the sum if each volume took its declared size at least. */
+/** Pure: returns the sum with each volume counted with at least its declared size. */
 export const claimedOf = (figures: OrganizationFigures): number =>
   sumOf({ ...figures, volumes: figures.declared_volumes })
 
 /**
- * Pure: the limit of each organization; undefined for none. `setting` is what the operator set: 0
- * for no limit, undefined for half of the disk.
+ * Pure: returns the limit of each organization, or undefined for none. `setting` is the operator's:
+ * 0 means no limit, undefined half of the disk.
  */
 export function limitOf(setting: number | undefined, diskBytes: number | null): number | undefined {
   if (setting === undefined) return diskBytes === null ? undefined : Math.floor(diskBytes / 2)
   return setting === 0 ? undefined : setting
 }
 
-/** Pure: why an organization may take nothing more; undefined if it may. */
+/** Pure: returns why an organization may take nothing more. Undefined if it may. */
 export function excessReason(bytes: OrganizationBytes, limit: number | undefined): string | undefined {
   if (limit === undefined || sumOf(bytes) <= limit) return undefined
   return `The organization takes ${takenText(bytes)}, and its limit is ${inGiB(limit)} GiB. ${remedy}`
 }
 
-/** Pure: why a declared size is refused; undefined if it fits. */
+/** Pure: returns why a declared size is rejected. Undefined if it fits. */
 export function claimReason(figures: OrganizationFigures, limit: number | undefined): string | undefined {
   if (limit === undefined || claimedOf(figures) <= limit) return undefined
   const text = takenText({ ...figures, volumes: figures.declared_volumes })
@@ -63,15 +63,12 @@ export function claimReason(figures: OrganizationFigures, limit: number | undefi
   )
 }
 
-/** Beyond this many times its limit, an organization's growing services are stopped at once. */
+/** Growing services are stopped at once beyond this multiple of their organization's limit. */
 const atOnce = 1.5
-/**
- * Beyond this many times its limit, they are stopped when two measurements in a row have found
- * that.
- */
+/** Beyond this multiple they are stopped at the second measurement in a row that finds it. */
 const atSecond = 1.1
 
-/** Pure: what a measurement means. `over`: the next one decides. */
+/** Pure: judges a measurement. `over` means that the next one decides. */
 export function judgeOrganization(
   sum: number,
   limit: number | undefined,
@@ -81,7 +78,7 @@ export function judgeOrganization(
   return wasOver || sum > limit * atOnce ? 'stop' : 'over'
 }
 
-/** Pure: the reason for which a growing service was stopped. */
+/** Pure: returns the reason why a growing service was stopped. */
 export const stopReason = (bytes: OrganizationBytes, limit: number, grown: number): string =>
   `It was stopped: its organization takes ${takenText(bytes)}, its limit is ${inGiB(limit)} GiB, and this ` +
   `service grew by ${inGiB(grown)} GiB. ${remedy} Then deploy again.`
@@ -98,7 +95,7 @@ const takenText = (bytes: OrganizationBytes): string => {
   )
 }
 
-/** Rounded up; small figures keep digits that say something. */
+/** Rounds up to GiB. Small figures keep more digits. */
 const inGiB = (bytes: number): string => {
   const digits = bytes >= gibibyte / 10 ? 1 : 3
   return (Math.ceil((bytes / gibibyte) * 10 ** digits) / 10 ** digits).toFixed(digits)

@@ -16,18 +16,18 @@ export interface RecordOptions {
   readonly repositorySizes: (signal: AbortSignal) => Promise<ReadonlyMap<string, number>>
 }
 
-/** What an engine and the logs were found to take. */
+/** The measured sizes of an engine's disk and of logs. */
 export interface Measurement {
-  /** The engine that was measured. */
+  /** The name of the measured engine. */
   readonly engine: string
   readonly disk: EngineDisk
-  /** Bytes of logs, by the id of their service or execution. */
+  /** Bytes of logs by the id of their service or execution. */
   readonly logs: ReadonlyMap<string, number>
 }
 
 /**
- * Stores what each organization takes, and stops growing services of those far beyond the limit.
- * Returns false if one of them is being deployed.
+ * Stores what each organization takes, and stops growing services of organizations far beyond the
+ * limit. Returns false if one of these services is being deployed.
  */
 export async function recordOrganizations(
   options: RecordOptions,
@@ -36,7 +36,7 @@ export async function recordOrganizations(
 ): Promise<boolean> {
   const { database, clock } = options
   const former = await readFormer(database, engine)
-  // Repositories are on this machine.
+  // Repositories are on this machine only.
   const repositories = engine === localEngine ? await repositoriesOf(options, former, signal) : new Map()
   const owners = await readOwners(database, [...logs.keys()])
   const { services, organizations } = sumByOrganization({ disk, logs, repositories }, owners)
@@ -45,7 +45,7 @@ export async function recordOrganizations(
   const judged = former.map(({ id, backups, elsewhere, was_over, is_known }) => {
     const shared = organizations.get(id) ?? nothing
     const bytes = bytesOf(parts.get(id) ?? [], shared, { ...elsewhere, backups })
-    // What backups in progress take for a while stops no service.
+    // Temporary data of backups in progress must not stop a service.
     const lasting = sumOf(bytes) - shared.scratch
     return { id, is_known, shared, bytes, verdict: judgeOrganization(lasting, limit, was_over) }
   })
@@ -65,7 +65,7 @@ export async function recordOrganizations(
 
 const nothing: SharedBytes = { images: 0, repositories: 0, logs: 0, scratch: 0 }
 
-/** If repositories cannot be measured, the sizes of the measurement before stay. */
+/** Returns the sizes of repositories, or the previous ones if measuring fails. */
 async function repositoriesOf(
   { repositorySizes, log }: RecordOptions,
   former: readonly { readonly id: string; readonly repositories: number }[],
@@ -75,7 +75,7 @@ async function repositoriesOf(
     return await repositorySizes(signal)
   } catch (error) {
     signal.throwIfAborted()
-    log.warn({ err: error }, 'the repositories of the git host could not be measured; their former sizes count')
+    log.warn({ err: error }, 'the repositories of the git host could not be measured; their previous sizes count')
     return new Map(former.map(({ id, repositories }) => [id, repositories]))
   }
 }

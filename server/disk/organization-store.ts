@@ -3,7 +3,7 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { OrganizationBytes, OrganizationFigures } from './organization-limit.ts'
 import { type FormerPart, type KeptPart, layersPart, type Owner, type SharedBytes } from './organization-sums.ts'
 
-/** Returns whose the services, backups in progress and the named executions are. */
+/** Returns the organizations of services, backups in progress and the given executions. */
 export const readOwners = (sql: Sql, executions: readonly string[]) => sql<Owner[]>`
   with one as (
     select s.id, p.organization_id from service s join environment e on e.id = s.environment_id join project p
@@ -21,12 +21,12 @@ export const readOwners = (sql: Sql, executions: readonly string[]) => sql<Owner
     join environment e on e.id = r.environment_id join project p on p.id = e.project_id
     where r.execution_id = any(${[...executions]}::text[])`
 
-/** An organization, with its backups and the previous measurement of an engine. */
+/** An organization with its backups and the previous measurement of an engine. */
 export interface FormerOrganization {
   readonly id: string
   readonly backups: number
   readonly repositories: number
-  /** What other engines were found to have of it. */
+  /** The organization's bytes on other engines, as last measured. */
   readonly elsewhere: Omit<OrganizationBytes, 'backups'>
   readonly is_known: boolean
   readonly was_over: boolean
@@ -52,7 +52,7 @@ export const readFormer = (sql: Sql, engine: string) => sql<FormerOrganization[]
 
 export const readFormerParts = (sql: Sql) => sql<FormerPart[]>`select service_id, part, kept_bytes from service_disk`
 
-/** Services that can be stopped, with the version that runs. */
+/** Returns services that can be stopped, with their running version. */
 export const readStoppable = (sql: Sql) => sql<{ id: string; release_id: string }[]>`
   select id, release_id from service where release_id is not null and kind <> all(${[...taskKinds]})`
 
@@ -61,10 +61,7 @@ export interface MeasuredOrganization extends SharedBytes {
   readonly is_over: boolean
 }
 
-/**
- * Replaces what the previous measurement of the engine found. Services and organizations that were
- * deleted meanwhile are left out.
- */
+/** Replaces the previous measurement of the engine. Skips deleted services and organizations. */
 export const writeMeasured = (
   database: Database,
   engine: string,
@@ -104,9 +101,9 @@ export const writeMeasured = (
   })
 
 /**
- * Returns what an organization takes: volumes and layers as measured, of services that exist;
- * backups as they are now; the rest as measured. Storages of services on this engine count with
- * their declared sizes, too.
+ * Returns what an organization takes. Volumes and layers are measured and belong to existing
+ * services; backups are current; the rest is measured. The declared sizes are those of storages
+ * whose cluster has an engine.
  */
 export async function readFigures(sql: Sql, organizationId: string): Promise<OrganizationFigures> {
   const [row] = await sql<OrganizationFigures[]>`
@@ -148,10 +145,7 @@ export async function readFigures(sql: Sql, organizationId: string): Promise<Org
   return row
 }
 
-/**
- * Lets declared sizes of one organization be checked one after the other, until the transaction
- * ends.
- */
+/** Locks the check of the organization's declared sizes until the transaction ends. */
 export async function lockClaims(sql: Sql, organizationId: string): Promise<void> {
   void (await sql`select pg_advisory_xact_lock(hashtextextended(${organizationId}, 44))`)
 }

@@ -20,7 +20,7 @@ after(async () => {
   await removeTestImage(socketPath, image)
 })
 
-it('what Docker measures is summed by the organization of the service', async () => {
+it('sums Docker’s measurement by the organization of the service', async () => {
   const { engine } = bench
   const signal = AbortSignal.timeout(120_000)
   const storage = [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]

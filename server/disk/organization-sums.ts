@@ -1,30 +1,25 @@
 import type { EngineDisk } from '../engines/index.ts'
 
-/**
- * Whose something is: the organization of a service, of a backup in progress or of an execution.
- */
+/** The organization that owns a service, a backup in progress or an execution. */
 export interface Owner {
   readonly id: string
   readonly organization_id: string
   readonly is_service: boolean
 }
 
-/** What a measurement found. */
+/** The result of a measurement. */
 export interface Found {
   readonly disk: Pick<EngineDisk, 'volumes' | 'layers' | 'runs' | 'images'>
-  /** Bytes of logs, by the id of their service or execution. */
+  /** Bytes of logs by the id of their service or execution. */
   readonly logs: ReadonlyMap<string, number>
-  /** Bytes of repositories, by organization. */
+  /** Bytes of repositories by organization. */
   readonly repositories: ReadonlyMap<string, number>
 }
 
-/**
- * The part of a service under which writable layers of its replicas and runs count; volumes count
- * under the ids of their storages.
- */
+/** The part name of a service's writable layers. The part of a volume is its storage's id. */
 export const layersPart = 'LAYERS'
 
-/** Bytes of one volume, or of all writable layers, of a service. */
+/** The bytes of one volume of a service, or of all its writable layers. */
 export interface ServicePart {
   readonly service_id: string
   readonly organization_id: string
@@ -32,12 +27,12 @@ export interface ServicePart {
   readonly bytes: number
 }
 
-/** Bytes of one organization that belong to none of its services alone. */
+/** The bytes of an organization that are not counted per service. */
 export interface SharedBytes {
   readonly images: number
   readonly repositories: number
   readonly logs: number
-  /** Volumes and layers of backups in progress. */
+  /** Bytes of volumes and layers of backups in progress. */
   readonly scratch: number
 }
 
@@ -49,8 +44,8 @@ export interface Sums {
 const none: SharedBytes = { images: 0, repositories: 0, logs: 0, scratch: 0 }
 
 /**
- * Pure: sums a measurement by organization. Things without an owner count for nobody; an image
- * counts for each organization that has a tag of it.
+ * Pure: sums a measurement by organization. Things without an owner do not count. An image counts
+ * for each organization that has a tag of it.
  */
 export function sumByOrganization({ disk, logs, repositories }: Found, owners: readonly Owner[]): Sums {
   const byId = new Map(owners.map((owner) => [owner.id, owner]))
@@ -84,29 +79,26 @@ export function sumByOrganization({ disk, logs, repositories }: Found, owners: r
   return { services: [...services.values()], organizations }
 }
 
-/**
- * A part of a service as stored by the measurement before; `kept_bytes` is what growth is counted
- * from.
- */
+/** A part in the previous measurement. Growth is counted from `kept_bytes`. */
 export interface FormerPart {
   readonly service_id: string
   readonly part: string
   readonly kept_bytes: number
 }
 
-/** A service may grow so much while its organization is beyond the limit. */
+/** The growth that a service is allowed while its organization is beyond the limit. */
 const spareGrowth = 16 * 1024 ** 2
 
-/** A part with what the next measurement counts growth from. */
+/** A part with the size from which the next measurement counts growth. */
 export interface KeptPart extends ServicePart {
   readonly kept_bytes: number
 }
 
 /**
- * Pure: how much each service grew, if it is more than a little, and what growth is counted from
- * next. `judged` are the organizations beyond their limit: what their services grew stays counted,
- * so that one that is started again without more room is found again. `known` are the organizations
- * that were measured before.
+ * Pure: returns services that grew by more than the allowed growth, and the sizes from which growth
+ * is counted next. `judged` are the organizations beyond their limit. Their growth stays counted,
+ * so a service restarted without more room is found again. `known` are the organizations that have
+ * been measured before.
  */
 export function countGrowth(
   parts: readonly ServicePart[],

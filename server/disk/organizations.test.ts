@@ -10,7 +10,7 @@ import { silentLogger } from '../lib/log.ts'
 import { createDiskKeeper } from './keeper.ts'
 import { createOrganizationDisk } from './organization-disk.ts'
 
-/** What one organization may take on the disk, seen from the API. */
+/** The disk limit of an organization, as seen from the API. */
 const limitGiB = 1000
 const settings = { QUAYSIDE_ORGANIZATION_DISK: String(limitGiB) }
 const platform = await createPlatform({ after }, { works: true, settings })
@@ -19,7 +19,7 @@ const signal = AbortSignal.timeout(180_000)
 const gibibyte = 1024 ** 3
 for (const tenant of [a, b]) await platform.addRepository(tenant)
 
-/** By service; each has one volume. */
+/** Bytes by service; each has one volume. */
 const volumes = new Map<string, number>()
 const layers: { service: string; release: string; bytes: number }[] = []
 const images: EngineDisk['images'][number][] = []
@@ -31,15 +31,12 @@ const taken = async (): Promise<EngineDisk> => ({
   volumes: [...volumes].map(([service, gib]) => ({ id: `volume-of-${service}`, service, bytes: gib * gibibyte })),
 })
 const measured: FakeEngine = Object.assign(Object.create(engine), { disk: taken })
-// The server's own keeper never measures: the tests decide when that happens.
+// The server's own keeper never measures: the tests decide when to measure.
 engine.disk = async () => {
   throw new EngineError('unreachable', 'only the tests measure')
 }
 
-/**
- * A keeper of a server that has just started: it knows only what is in the database, and measures
- * at once.
- */
+/** A keeper of a newly started server. It knows only the database and measures at once. */
 const measure = (): Promise<void> =>
   createDiskKeeper({
     name: 'local',
@@ -107,7 +104,7 @@ beforeEach(async () => {
 })
 const over = /takes 1\d\d\d\.\d GiB of the disk \(.*volumes 1\d\d\d\.\d.*and its limit is 1000\.0 GiB\. Delete /
 
-test('each organization sees what it takes itself, and nothing of another one', async () => {
+test('an organization sees only its own disk use', async () => {
   const [own, other] = [await deployed(), await deployed(b)]
   const image = (bytes: number, ...services: string[]) => ({ references: [], services, bytes, createdAt: new Date() })
   volumes.set(own.id, 20).set(other.id, 30)
@@ -124,7 +121,7 @@ test('each organization sees what it takes itself, and nothing of another one', 
   assert.deepEqual([partsOf(ofB)['VOLUMES'], partsOf(ofB)['IMAGES']], [30 * gibibyte, 3 * gibibyte])
 })
 
-test('declared sizes beyond the limit are refused, also when many are asked for at the same time', async () => {
+test('declared sizes beyond the limit are rejected, even in concurrent requests', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const before = await usage()
@@ -151,7 +148,7 @@ test('declared sizes beyond the limit are refused, also when many are asked for 
   await until('they are deleted', async () => (await usage()).claimed_bytes <= before.claimed_bytes + 5 * gibibyte)
 })
 
-test('an organization beyond its limit is refused what would take more, and nothing else', async () => {
+test('an organization beyond its limit is denied only what would take more space', async () => {
   const [full, second] = [await deployed(), await deployed()]
   const databaseId = (await platform.addObjects(a)).more['databaseId'] ?? ''
   await act(`/database/${databaseId}`, 'deploy')
@@ -168,7 +165,7 @@ test('an organization beyond its limit is refused what would take more, and noth
   assert.match(reason, over)
   const { results } = await must('GET', `/environment/${second.environmentId}/deploymentHistoryV2`)
   assert.match(JSON.stringify(results[0]), /BUILD_ERROR/)
-  assert.equal(await runs(second.id), 1, 'the former version runs')
+  assert.equal(await runs(second.id), 1, 'the previous version runs')
   await act(second.path, 'restart-service')
   await act(second.path, 'stop')
   assert.equal(await stateOf(second.path), 'STOPPED')
@@ -181,7 +178,7 @@ test('an organization beyond its limit is refused what would take more, and noth
   await must('POST', `/database/${databaseId}/backup`, {})
 })
 
-test('an image is not fetched for an organization beyond its limit', async () => {
+test('an image is not fetched when its organization is beyond its limit', async () => {
   const { id } = await deployed()
   const { containerId = '' } = (await platform.addObjects(a)).more
   volumes.set(id, 1050)
@@ -192,7 +189,7 @@ test('an image is not fetched for an organization beyond its limit', async () =>
   assert.ok(!engine.images.references().some((one) => one.includes('never-seen')))
 })
 
-test('a push of an organization beyond its limit is refused with the reason; branches can be deleted', async (t) => {
+test('a push is rejected when its organization is beyond its limit; branches can be deleted', async (t) => {
   const { id } = await deployed()
   const origin = new URL(await platform.listen())
   const work = await newWorkTree(t)
@@ -207,7 +204,7 @@ test('a push of an organization beyond its limit is refused with the reason; bra
   await git(work, 'push', '--quiet', urlOf(b), 'main')
 })
 
-test('far beyond the limit, the service that grew is stopped at once; services at rest and another organization run on', async () => {
+test('only a growing service is stopped at once when its organization is far beyond the limit', async () => {
   const [growing, still] = [await deployed(), await deployed()]
   const neighbour = await deployed(b)
   volumes.set(growing.id, 500).set(still.id, 400).set(neighbour.id, 600)
@@ -222,7 +219,7 @@ test('far beyond the limit, the service that grew is stopped at once; services a
   )
   await until('its containers are ended', async () => (await runs(growing.id)) === 0)
   assert.deepEqual([await runs(still.id), await runs(neighbour.id)], [1, 1])
-  // Nothing needs to be built: it runs again, and is found again without room.
+  // Nothing needs to be built. The service runs again and is found without room again.
   await act(growing.path, 'restart-service')
   assert.equal(await runs(growing.id), 1)
   await measure()
@@ -235,7 +232,7 @@ test('far beyond the limit, the service that grew is stopped at once; services a
   assert.equal(await runs(growing.id), 1, 'it has room')
 })
 
-test('beyond 110 % the services that go on growing are stopped at the second measurement', async () => {
+test('a growing service is stopped at the second measurement when its organization is beyond 110 %', async () => {
   const [growing, still] = [await deployed(), await deployed()]
   volumes.set(growing.id, 500).set(still.id, 400)
   await measure()
@@ -249,7 +246,7 @@ test('beyond 110 % the services that go on growing are stopped at the second mea
   assert.deepEqual([await runs(still.id), await stateOf(still.path)], [1, 'DEPLOYED'], 'it did not grow since')
 })
 
-test('copies that a backup needs for a while stop no service', async () => {
+test('temporary copies of a backup stop no service', async () => {
   const { id, path } = await deployed()
   const databaseId = (await platform.addObjects(a)).more['databaseId'] ?? ''
   const backup = newId()
@@ -266,7 +263,7 @@ test('copies that a backup needs for a while stop no service', async () => {
   await database`delete from backup where id = ${backup}`
 })
 
-test('a copy of an environment that declares too much fails with the reason, and nothing of it stays', async () => {
+test('a copy of an environment fails with the reason and leaves nothing when it declares too much', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const { bytes, claimed_bytes, limit_bytes } = await usage()
   assert.ok(bytes < claimed_bytes)

@@ -4,7 +4,7 @@ import { createDiskReconciler, createSpaceWatch, joinDisks } from './reconcilers
 
 const { signal } = new AbortController()
 
-test('the disk is measured only once space is low', async () => {
+test('the disk is measured early only when space is low', async () => {
   let isLow = false
   let measured = 0
   const watch = createSpaceWatch({ watch: async () => isLow }, 'local', () => {
@@ -17,10 +17,10 @@ test('the disk is measured only once space is low', async () => {
   assert.equal(measured, 1)
 })
 
-test('the disk is looked after once a minute', () => {
+test('the disk is checked once a minute', () => {
   assert.equal(createDiskReconciler({ reconcile: async () => {} }, 'local').everyMs, 60_000)
 })
 
-test('disks without that of this machine are refused', () => {
+test('joinDisks throws without a keeper of this machine', () => {
   assert.throws(() => joinDisks([], () => {}), /this machine has no engine/)
 })

@@ -1,30 +1,27 @@
 import { localEngine, reconcilerName } from '../engines/index.ts'
 import type { DiskKeeper } from './keeper.ts'
 
-/**
- * A loop that keeps something true; the same as a reconciler of the room workflows, which this room
- * does not import.
- */
+/** A periodic loop. The same as the reconciler of workflows, which this room does not import. */
 interface Loop {
   readonly name: string
   readonly everyMs: number
   readonly reconcile: (signal: AbortSignal) => Promise<void>
 }
 
-/** The keepers of the disks of all engines. */
+/** The disk keepers of all engines. */
 export interface Disks {
-  /** Keeps the disk of this machine. */
+  /** The keeper of this machine's disk. */
   readonly local: DiskKeeper
   readonly reconcilers: readonly Loop[]
-  /** Returns why a service runs out of its storage. */
+  /** Returns why a service is running out of storage. */
   troubleOf(service: string): string | undefined
-  /** Has all disks measured without waiting for the next time. */
+  /** Schedules an early measurement of all disks. */
   measureSoon(): void
 }
 
 /**
- * Keeps each engine's disk on its own: one that hangs delays no other. `nudge` runs a reconciler at
- * once. Throws if no keeper is that of this machine.
+ * Runs each engine's keeper separately, so an engine that hangs delays no other. `nudge` runs a
+ * reconciler at once. Throws if this machine has no keeper.
  */
 export function joinDisks(
   keepers: readonly { readonly name: string; readonly keeper: DiskKeeper }[],
@@ -47,17 +44,14 @@ export function joinDisks(
   }
 }
 
-/** Measures the disk of an engine and frees what nothing needs. */
+/** Measures the disk of an engine and frees unneeded space. */
 export const createDiskReconciler = (disk: Pick<DiskKeeper, 'reconcile'>, engine: string): Loop => ({
   name: reconcilerName('disk', engine),
   everyMs: 60_000,
   reconcile: (signal) => disk.reconcile(signal),
 })
 
-/**
- * Looks at the free space much more often than the disk is measured, and has it measured once space
- * is low.
- */
+/** Checks free space far more often than the disk is measured. Measures when space is low. */
 export const createSpaceWatch = (disk: Pick<DiskKeeper, 'watch'>, engine: string, measureNow: () => void): Loop => ({
   name: reconcilerName('free disk space', engine),
   everyMs: 10_000,

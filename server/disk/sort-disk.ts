@@ -1,10 +1,10 @@
 import type { EngineDisk } from '../engines/index.ts'
 import type { Needs as Read } from './disk-store.ts'
 
-/** The parts of them that decide. */
+/** The needs that decide what may be removed. */
 export type Needs = Pick<Read, 'kept' | 'services'> & { readonly fetched: readonly Read['fetched'][number][] }
 
-/** What takes space, in bytes; `freeable_bytes`: what nothing needs, and would be removed first. */
+/** Disk space in bytes. `freeable_bytes` is the part that can be removed because it is unneeded. */
 export interface DiskPart {
   readonly name: 'IMAGES' | 'BUILD_CACHE' | 'VOLUMES' | 'LOGS'
   readonly count: number
@@ -19,18 +19,18 @@ export interface DiskUsage {
   readonly parts: readonly DiskPart[]
 }
 
-/** Images that may go, the oldest first. */
+/** Images that may be removed, the oldest first. */
 export interface Freeable {
-  /** Fetched ones that no kept version has. */
+  /** Fetched images that no kept version has. */
   readonly fetched: readonly string[]
-  /** Services with built images that none of their kept versions has, and what to keep. */
+  /** Services with built images that their kept versions do not need, and the images to keep. */
   readonly built: readonly { readonly service: string; readonly kept: readonly string[] }[]
 }
 
-/** A deployment that fetches an image may not have written down yet that its version needs it. */
+/** A deployment that fetches an image may not have recorded it in its version yet. */
 const freshMs = 3600_000
 
-/** References that were fetched and that no kept version has, the longest unused first. */
+/** Returns fetched references that no kept version has, least recently used first. */
 export function unneeded({ kept, fetched }: Needs, now: Date): string[] {
   const needed = new Set([...kept.values()].flat().map(({ reference }) => reference))
   const isOld = (used: Date): boolean => now.getTime() - used.getTime() > freshMs
@@ -40,13 +40,13 @@ export function unneeded({ kept, fetched }: Needs, now: Date): string[] {
 export interface SortOptions {
   readonly now: Date
   readonly logs: { readonly count: number; readonly bytes: number }
-  /** Undefined: half of the disk, and caches, which have no owner, stay as they are. */
+  /** Undefined means half of the disk. Build caches, which have no owner, are then kept. */
   readonly budgetBytes: number | undefined
 }
 
 /**
- * Pure: whose what is, and what of it may go. Images of others, and those of services that are
- * being deployed, may not.
+ * Pure: returns the platform's share of a disk and the images that may be removed. Images of others
+ * and of services being deployed are kept.
  */
 export function sortDisk(
   disk: EngineDisk,
@@ -58,7 +58,7 @@ export function sortDisk(
   const keptOf = (service: string): string[] => (needs.kept.get(service) ?? []).map(({ reference }) => reference)
   const built = disk.images.filter(({ services }) => services.some((service) => needs.services.has(service)))
   const brought = disk.images.filter(({ references }) => references.some((one) => fetched.has(one)))
-  // Of an image that several services have, each gives up its own tag, and the last one the image.
+  // If several services share an image, each removes its own tag and the last one the image.
   const isGivenUp = (service: string, { references }: { readonly references: readonly string[] }): boolean =>
     needs.services.get(service)?.isBusy === false && !references.some((one) => keptOf(service).includes(one))
   const mayGo = built.filter((image) => image.services.every((service) => isGivenUp(service, image)))
@@ -95,13 +95,13 @@ const part = (name: DiskPart['name'], count: number, bytes: number, freeable_byt
   freeable_bytes,
 })
 
-/** By how many bytes the platform takes more than it may. */
+/** Returns the bytes by which the platform exceeds its budget. */
 export const excess = ({ budget_bytes, parts }: DiskUsage): number =>
   Math.max(0, parts.reduce((all, { bytes }) => all + bytes, 0) - budget_bytes)
 
 /**
- * What the log says of a budget that was exceeded; `left`: by how many bytes it still is,
- * `freeableCacheBytes`: what caches could give.
+ * Returns the log line for an exceeded budget. `left` is the remaining excess in bytes,
+ * `freeableCacheBytes` what build caches could free.
  */
 export function excessText(left: number, freeableCacheBytes: number, budgetBytes: number | undefined): string {
   if (left === 0) return 'the disk budget was exceeded; build caches were removed'

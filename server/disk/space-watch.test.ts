@@ -17,7 +17,7 @@ const space = (freeGiB: number, totalGiB = 100) => ({
 const most = (freeGiB: number) => ({ freeBytes: freeGiB * gibibyte, freeInodes: 0 })
 const signal = AbortSignal.timeout(60_000)
 
-test('free space is urgent when it falls by 2 GiB or a hundredth, whichever is more, or is below a twentieth', () => {
+test('free space is urgent when it falls by the larger of 2 GiB and a hundredth, or is below a twentieth', () => {
   assert.deepEqual(
     [isUrgent(space(50), most(51.9)), isUrgent(space(50), most(52.1))],
     [false, true],
@@ -28,7 +28,7 @@ test('free space is urgent when it falls by 2 GiB or a hundredth, whichever is m
   assert.deepEqual([isUrgent(space(5), most(0)), isUrgent(space(4.9), most(0))], [false, true])
 })
 
-test('the disk is measured at once when free space falls quickly, at most once a minute and a tenth of the time', async (t) => {
+test('the disk is measured early, at most once a minute, when free space falls quickly', async (t) => {
   const { sql: database } = await testDatabase(t)
   let nowMs = 0
   let tookMs = 0
@@ -55,7 +55,7 @@ test('the disk is measured at once when free space falls quickly, at most once a
     failRun: async () => {},
     measureLogs: async () => ({ count: 0, bytes: 0 }),
   })
-  /** What is free so many seconds later. Returns how often the disk was measured by then. */
+  /** Sets the free space that many seconds later. Returns how often the disk was measured. */
   const after = async (seconds: number, freeGiB: number): Promise<number> => {
     nowMs += seconds * 1000
     engine.space = space(freeGiB)

@@ -4,14 +4,12 @@ import { areInodesShort } from './full-inodes.ts'
 
 const gibibyte = 1024 ** 3
 const leastPauseMs = 60_000
-/** Measuring takes at most one part in so many of the time. */
+/** Measuring takes at most this fraction of the time: one part in ten. */
 const share = 10
 
-/** Decides when the disk is measured earlier than usual. */
+/** Decides when the disk is measured early. */
 export interface SpaceWatch {
-  /**
-   * A measurement begins; `space` is what is free then, if it is known. `end` is called at its end.
-   */
+  /** Begins a measurement with the free space, if it is known. Call `end` when it ends. */
   begin(space: DiskSpace | undefined): { readonly areInodesShort: boolean; end(): void }
   /** Whether a measurement should begin now. */
   isDue(space: DiskSpace): boolean
@@ -20,8 +18,8 @@ export interface SpaceWatch {
 type Free = Pick<DiskSpace, 'freeBytes' | 'freeInodes'>
 
 /**
- * Pure: whether less than a twentieth is free, or much less than at most since the last
- * measurement, or inodes run out.
+ * Pure: whether less than a twentieth is free, far less than the maximum since the last
+ * measurement, or inodes run short.
  */
 export function isUrgent(space: DiskSpace, most: Free): boolean {
   const { totalBytes, freeBytes } = space
@@ -30,7 +28,7 @@ export function isUrgent(space: DiskSpace, most: Free): boolean {
   return isShort || areInodesShort(space, most.freeInodes)
 }
 
-/** Early measurements are at least a minute apart, and further if they take long. */
+/** Spaces early measurements at least a minute apart, and further if they take long. */
 export function createSpaceWatch(clock: Pick<Clock, 'monotonic'>): SpaceWatch {
   const none: Free = { freeBytes: 0, freeInodes: 0 }
   let most = none

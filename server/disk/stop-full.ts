@@ -11,24 +11,24 @@ import { judgeVolumes } from './full-volumes.ts'
 
 export interface StopOptions {
   readonly database: Database
-  /** The engine that is measured, by the name by which clusters refer to it. */
+  /** The name of the measured engine, as clusters refer to it. */
   readonly name: string
   readonly clock: Clock
   readonly log: Logger
-  /** GiB that a replica or a run may write outside of volumes if its service does not say. */
+  /** GiB that a replica or run may write outside volumes if its service does not say. */
   readonly layerGiB: number
-  /** Ends a run of a job, which fails with the reason. */
+  /** Ends a run of a job. The run fails with the reason. */
   readonly failRun: (run: FullRun, signal: AbortSignal) => Promise<void>
 }
 
-/** A measurement. */
+/** The result of a measurement. */
 export interface Found extends Pick<EngineDisk, 'volumes' | 'layers' | 'runs'> {
   readonly full: FullInodes
 }
 
 /**
- * Stops services with a volume far beyond its size, a replica that wrote too much outside of
- * volumes, or too many inodes. Returns false if one of them is being deployed: it is measured again
+ * Stops services with a volume far beyond its size, a replica that wrote too much outside volumes,
+ * or too many inodes. Returns false if one of them is being deployed and must be measured again
  * soon.
  */
 export async function stopFull(
@@ -40,7 +40,7 @@ export async function stopFull(
   const sizes = await readStorageSizes(database)
   const { stopped, watched } = await readFullVolumes(database, name)
   const limits = await readLayerLimits(database)
-  // An early measurement stops at once or not at all: it may follow shortly after the one before.
+  // An early measurement may follow soon after the last one, so it does not count as the second.
   const { stop: ofVolumes, watch } = judgeVolumes(volumes, sizes, isUsual ? watched : new Set())
   const watchNext = isUsual ? [...watch] : [...watched].map((id) => [id, ''] as const)
   const stop = new Map([...full.services, ...fullLayers(layers, limits, layerGiB), ...ofVolumes])
@@ -53,12 +53,12 @@ export async function stopFull(
       log.warn({ serviceId: id, reason }, 'a service is stopped because it takes far more of the disk than it may')
     } else isDone = false
   }
-  // Services that could not be stopped now stay watched, so that the next measurement stops them.
+  // Services that could not be stopped now stay watched, so the next measurement stops them.
   await writeWatched(database, name, new Map([...stop, ...watchNext]), clock.now())
   return isDone
 }
 
-/** Ends runs of jobs that wrote too much. A failure is found again by the next measurement. */
+/** Ends runs of jobs that wrote too much. After a failure the next measurement finds them again. */
 export async function endFullRuns(options: StopOptions, { runs, full }: Found, signal: AbortSignal): Promise<void> {
   const { database, log, layerGiB, failRun } = options
   const limits = await readRunLimits(database)

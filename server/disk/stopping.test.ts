@@ -7,7 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createDiskKeeper } from './keeper.ts'
 
-/** Volumes that grow far beyond their size, seen from the API. */
+/** Volumes that grow far beyond their size, as seen from the API. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine, builder, database } = platform
 await platform.addRepository(a)
@@ -23,10 +23,7 @@ const measured: FakeEngine = Object.assign(Object.create(engine), {
   }),
 })
 
-/**
- * A keeper of a server that has just started: it knows only what is in the database, and measures
- * at once.
- */
+/** A keeper of a newly started server. It knows only the database and measures at once. */
 const newKeeper = () =>
   createDiskKeeper({
     name: 'local',
@@ -64,7 +61,7 @@ async function deployed(sizeGiB = 10) {
   return { id, path, storage, volume: String(storage[0].id) }
 }
 
-test('a volume far beyond its size stops its service alone, with the reason, until it is larger and deployed', async () => {
+test('a volume far beyond its size stops its service until it is larger and deployed', async () => {
   const [full, other] = [await deployed(), await deployed()]
   taken.set(full.volume, 15.1).set(other.volume, 9)
   await measure()
@@ -76,7 +73,7 @@ test('a volume far beyond its size stops its service alone, with the reason, unt
     /^It was stopped: its volume \/data takes 15\.1 GiB, and its size is 10 GiB\. .*deploy again/,
   )
   assert.equal((await must('GET', `${full.path}/status`, undefined, 'specification')).state, 'ERROR')
-  await until('what runs is told', async () => {
+  await until('the running version is reported', async () => {
     const [row] = await database`select state, reason from observation where service_id = ${full.id}`
     return row?.['state'] === 'failing' && /15\.1 GiB/.test(String(row['reason']))
   })
@@ -88,7 +85,7 @@ test('a volume far beyond its size stops its service alone, with the reason, unt
   const [change] = await database`
     select from state_change where type = 'service.state' and data::text like ${`%${full.id}%`}
       and data::text like '%DEPLOYMENT_ERROR%'`
-  assert.ok(change, 'those who follow states are told')
+  assert.ok(change, 'clients that follow states are notified')
   await measure()
   assert.equal(await runs(full.id), 0)
   await must('PUT', full.path, { storage: [{ ...full.storage[0], size: 20 }] })
@@ -98,7 +95,7 @@ test('a volume far beyond its size stops its service alone, with the reason, unt
   assert.deepEqual([await runs(full.id), (await must('GET', `${full.path}/status`)).reason], [1, null])
 })
 
-test('a volume a little beyond its size is stopped at the second measurement, by another server too', async () => {
+test('a volume slightly beyond its size stops its service at the second measurement, on any server', async () => {
   const { id, path, volume } = await deployed()
   taken.set(volume, 12)
   await measure()
@@ -113,7 +110,7 @@ test('a volume a little beyond its size is stopped at the second measurement, by
   await until('its containers are ended', async () => (await runs(id)) === 0)
 })
 
-test('a stopped service runs again when its data is gone and it is deployed, and can be stopped by its user', async () => {
+test('a stopped service runs when it is deployed without its data, and its user can stop it', async () => {
   const { id, path, volume } = await deployed()
   taken.set(volume, 30)
   await measure()
@@ -127,7 +124,7 @@ test('a stopped service runs again when its data is gone and it is deployed, and
   assert.deepEqual([await runs(id), (await must('GET', `${path}/status`)).state], [1, 'DEPLOYED'])
 })
 
-test('a failed deployment of a stopped service brings nothing back and tells both reasons', async () => {
+test('a failed deployment of a stopped service starts nothing and reports both reasons', async () => {
   const { id, path, volume } = await deployed()
   taken.set(volume, 30)
   await measure()
@@ -143,7 +140,7 @@ test('a failed deployment of a stopped service brings nothing back and tells bot
   assert.equal(await runs(id), 0)
 })
 
-test('a stopped service that is deployed with the same size is measured without delay and stopped again', async () => {
+test('a stopped service is measured at once and stopped again when it is deployed with the same size', async () => {
   const { id, path, volume } = await deployed()
   const keeper = newKeeper()
   taken.set(volume, 30)
@@ -155,7 +152,7 @@ test('a stopped service that is deployed with the same size is measured without 
   assert.equal((await must('GET', `${path}/status`)).state, 'DEPLOYMENT_ERROR')
 })
 
-test('a service that is being deployed is stopped by the measurement after that', async () => {
+test('a service is stopped by the next measurement when it is being deployed', async () => {
   const { id, path, volume } = await deployed()
   const keeper = newKeeper()
   const start = Promise.withResolvers<void>()
@@ -178,7 +175,7 @@ test('a service that is being deployed is stopped by the measurement after that'
   await until('its containers are ended', async () => (await runs(id)) === 0)
 })
 
-test('a database whose data is far beyond its size is stopped', async () => {
+test('a database is stopped when its data is far beyond its size', async () => {
   const databaseId = (await platform.addObjects(a)).more['databaseId'] ?? ''
   const path = `/database/${databaseId}`
   await act(path, 'deploy', {})
@@ -190,7 +187,7 @@ test('a database whose data is far beyond its size is stopped', async () => {
   await until('its container is ended', async () => (await runs(databaseId)) === 0)
 })
 
-test('a replica that writes beyond ephemeral_storage_in_gib stops its service, and a deployment begins with an empty layer', async () => {
+test('a replica beyond ephemeral_storage_in_gib stops its service; a deployment empties the layer', async () => {
   const { id, path } = await deployed()
   const [row] = await database<{ release_id: string }[]>`select release_id from service where id = ${id}`
   layers.push({ service: id, release: row?.release_id ?? '', bytes: 3 * gibibyte })
@@ -207,7 +204,7 @@ test('a replica that writes beyond ephemeral_storage_in_gib stops its service, a
   assert.deepEqual([await runs(id), (await must('GET', `${path}/status`)).state], [1, 'DEPLOYED'])
 })
 
-test('a service that takes the inodes of the disk stops, when they run out and not before', async () => {
+test('a service that uses up the inodes is stopped only when they run short', async () => {
   const [full, other] = [await deployed(), await deployed()]
   const inodes = (freeInodes: number) => ({ totalBytes: 1e6, freeBytes: 5e5, totalInodes: 1000, freeInodes })
   taken.set(full.volume, 1)
