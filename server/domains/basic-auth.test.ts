@@ -28,7 +28,7 @@ test('pairs are read from lists and lines, and what is kept holds no password', 
   assert.notDeepEqual(credentialsOf(value)[0], read[0])
 })
 
-test('what the router could not check is refused by its place, without a word of it', () => {
+test('pairs that the router cannot check are rejected by their position, without their content', () => {
   const bad = {
     ' , \n': /^is empty$/,
     justapassword: /pair 1 is none/,

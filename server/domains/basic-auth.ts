@@ -7,9 +7,9 @@ const sha1 = /^\{SHA\}([A-Za-z0-9+/]{27}=)$/
 const ways = 'Write the password itself, or what `htpasswd -nm` or `htpasswd -ns` prints'
 
 /**
- * Reads `login:password` pairs, separated by commas or lines; passwords as they are, or as htpasswd
- * writes them (APR1, SHA-1). Gives them with salted hashes, other ones each time. Throws an Error
- * whose message holds nothing of the text.
+ * Reads `login:password` pairs, separated by commas or lines. Passwords are plain or in a form of
+ * htpasswd (APR1, SHA-1). Returns them with newly salted hashes. Throws an Error whose message
+ * contains nothing of the input.
  */
 export function credentialsOf(value: string): readonly BasicCredential[] {
   const pairs = value

@@ -9,7 +9,7 @@ import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher } from './publisher.ts'
 import { replaceHosts } from './route-store.ts'
 
-test('domains of the time before proofs keep their routes when the database is upgraded', async (t) => {
+test('domains from before proofs existed keep their routes when the database is upgraded', async (t) => {
   const { sql } = await emptyDatabase(t)
   const all = await readMigrations()
   const before = all.slice(
@@ -35,7 +35,7 @@ test('domains of the time before proofs keep their routes when the database is u
     { ...row },
     { organization_id: service.organizationId, base: 'example.com', proof: 'BEFORE_REQUIRED' },
   )
-  // Routes are written again whenever a service changes.
+  // Routes are rewritten whenever a service changes.
   await replaceHosts(sql, serviceId, [own], now)
   const router = createFakeRouter()
   await createRoutePublisher({ database: sql, router }).apply(new AbortController().signal)

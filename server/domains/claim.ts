@@ -11,18 +11,18 @@ export interface Rival {
 }
 
 /**
- * For so long a lost proof still keeps other organizations away: an accident in somebody's DNS does
- * not cost them their name.
+ * For this long a lost proof still blocks other organizations, so a DNS accident does not cost the
+ * owner the name.
  */
 export const lostGraceMs = 3 * 86_400_000
 
-/** Whether DNS itself has said whose the name is. */
+/** Whether DNS itself has confirmed the owner of the name. */
 export const isSeenInDns = (proof: ProofMethod): boolean => proof === 'CNAME' || proof === 'TXT'
 
 /**
- * Pure: which rival keeps an organization from a name, and which give way to it. Only a proof seen
- * in DNS displaces others, and only those without one, or with one that was lost long ago, at the
- * name or below it.
+ * Pure: returns the rival that keeps an organization from a name, and the rivals that lose theirs.
+ * Only a proof found in DNS displaces others. It displaces rivals at the name or below it that have
+ * no DNS proof or lost it long ago.
  */
 export function judgeRivals(
   domain: string,

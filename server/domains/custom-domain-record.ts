@@ -3,8 +3,7 @@ import type { CustomDomainRow } from './custom-domain-store.ts'
 import { type ProofState, recordsFor } from './proof.ts'
 
 /**
- * A custom domain as the API returns it. The public API has one status; `proof` says how far the
- * domain is.
+ * Returns a custom domain in API format. The public API has one status; `proof` has the details.
  */
 export function toRecord(row: CustomDomainRow, validationDomain: string) {
   const { id, created_at, updated_at, domain, generate_certificate, use_cdn } = row

@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import type { ProofState } from './proof.ts'
 
 export interface CustomDomainValues {
-  /** As `parseDomain` returns it. */
+  /** The name as `parseDomain` returns it. */
   readonly domain: string
   readonly generate_certificate: boolean
   readonly use_cdn: boolean
@@ -24,10 +24,7 @@ export async function findCustomDomain(sql: Sql, serviceId: string, id: string):
   return row
 }
 
-/**
- * Locks the service, so that its routes and its custom domains stay as they are until the
- * transaction ends.
- */
+/** Locks the service, so its routes and custom domains do not change during the transaction. */
 export const lockOwner = async (sql: Sql, serviceId: string): Promise<void> =>
   void (await sql`select from service where id = ${serviceId} for no key update`)
 
@@ -55,7 +52,7 @@ export async function updateCustomDomain(
   await sql`update custom_domain set ${sql({ ...values, updated_at: now })} where id = ${id}`
 }
 
-/** Its route goes with it. */
+/** Deletes a custom domain with its route. */
 export async function deleteCustomDomain(sql: Sql, id: string): Promise<void> {
   await sql`delete from custom_domain where id = ${id}`
 }

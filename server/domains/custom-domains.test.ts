@@ -49,7 +49,7 @@ async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>>
       name: 'neighbour',
       organization_id,
     }),
-    /** Where each host leads now. */
+    /** Returns the current endpoints of each host. */
     table: async () => {
       await publisher.apply(new AbortController().signal)
       return Object.fromEntries(
@@ -70,7 +70,7 @@ const route = (name: string, internal_port: number, is_default = true) => ({
 const request = (domain: string) => ({ domain, generate_certificate: false })
 const endpoint = (port: number) => ({ port, address: '10.0.0.1' })
 
-test('a custom domain without a need for proof answers at once, at its default port', async (t) => {
+test('a custom domain leads to its default port at once when it needs no proof', async (t) => {
   const { sql, service, domains, table } = await openBench(t)
   await replaceHosts(
     sql,
@@ -117,7 +117,7 @@ test('a domain belongs to one environment', async (t) => {
   assert.equal((await domains.edit(service, first.id, request('shop.example.com'))).id, first.id)
 })
 
-test('services of one environment share a domain, each at paths of its own', async (t) => {
+test('services of one environment share a domain when their paths differ', async (t) => {
   const { sql, service, domains, neighbour, router, publish } = await openBench(t)
   const second = await neighbour()
   await replaceHosts(sql, service.id, [route('shop.apps.example.org', 80)], now)
@@ -138,7 +138,7 @@ test('services of one environment share a domain, each at paths of its own', asy
   )
 })
 
-test('two services with the same path of a domain are refused, whichever comes last', async (t) => {
+test('two services with the same path of a domain are rejected in either order', async (t) => {
   const { sql, service, domains, neighbour } = await openBench(t)
   const second = await neighbour()
   const at = (name: string, path: string) => ({ ...route(`${name}.apps.example.org`, 80), path })
@@ -162,7 +162,7 @@ test('two services with the same path of a domain are refused, whichever comes l
   )
 })
 
-test('of two environments that ask for a domain at the same moment one gets it', async (t) => {
+test('only one environment gets a domain when two request it at the same time', async (t) => {
   const { service, domains, other } = await openBench(t)
   const second = await other()
   for (const round of [1, 2, 3, 4, 5]) {
@@ -199,7 +199,7 @@ test('a port with a path leads from the custom domains too, and leaves them with
   })
 })
 
-test('an organization has a limit of domains without a proof; released ones do not count', async (t) => {
+test('an organization has a limit of unproven domains; released ones do not count', async (t) => {
   const { sql, service, domains, neighbour } = await openBench(t, {}, 'required')
   const { id, organization_id } = await neighbour()
   await sql`
@@ -216,7 +216,7 @@ test('an organization has a limit of domains without a proof; released ones do n
   assert.equal((await domains.create(service, request('shop.example.com'))).proof.state, 'PENDING')
 })
 
-test('a path that a service of the environment has is refused before the domain is proven, too', async (t) => {
+test('a path that another service has is rejected even before the domain is proven', async (t) => {
   const { sql, service, domains, neighbour, table } = await openBench(t, {}, 'required')
   const second = await neighbour()
   for (const { id } of [service, second]) await replaceHosts(sql, id, [route(`${id}.apps.example.org`, 80)], now)
@@ -228,7 +228,7 @@ test('a path that a service of the environment has is refused before the domain 
   assert.equal('shop.example.com' in (await table()), false)
 })
 
-test('names that DNS does not have, and those of the platform, are refused', async (t) => {
+test('a domain is rejected when DNS cannot have its name or the platform uses it', async (t) => {
   const { service, domains } = await openBench(t)
   const bad = [
     '',
@@ -256,7 +256,7 @@ test('names that DNS does not have, and those of the platform, are refused', asy
   }
 })
 
-test('the check tells of every domain what DNS says, a wildcard by one of its names', async (t) => {
+test('the check reports the DNS result of every domain, for a wildcard that of one of its names', async (t) => {
   const answers = { 'shop.example.com': { addresses: [] }, '*.example.com': { alias: 'x.org', addresses: [] } }
   const { service, domains, asked } = await openBench(t, answers)
   assert.deepEqual(await domains.check(service), [])
@@ -315,7 +315,7 @@ for (const [what, found, whenProven, whenPending, use_cdn = false] of judgements
   })
 }
 
-test('the check of a domain does not repeat the addresses that the name servers of the platform know', () => {
+test('the check of a domain does not reveal private addresses known to the platform’s name servers', () => {
   const found = { addresses: ['10.1.2.3'] }
   const { error_details } = judge({ domain: 'a.org', use_cdn: false, proof: proofOf('PENDING') }, target, found)
   assert.match(error_details ?? '', /a\.org leads to another address/)

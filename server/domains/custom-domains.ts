@@ -27,9 +27,9 @@ import { replaceCustomHosts } from './route-store.ts'
 export interface CustomDomainsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Under which the platform gives names. */
+  /** The domain below which services get names. */
   readonly domain: string
-  /** Where the platform itself is reached. */
+  /** The address of the platform itself. */
   readonly ownHosts: readonly string[]
   readonly nameServers: NameServers
   readonly mode: DomainProof
@@ -49,13 +49,13 @@ export interface CustomDomainRequest {
 }
 
 const mostDomains = 50
-/** Of one organization: each costs questions to name servers. */
+/** The most unproven domains of an organization. Each costs DNS queries. */
 const mostPending = 1000
 const checkMs = 2000
 
 /**
- * Host names of users that lead to the default public port of a service, without a deployment. A
- * name gets traffic once DNS proves that it belongs to the organization.
+ * Manages users' host names that lead to the default public port of a service. They take effect
+ * without a deployment. A name gets traffic once DNS proves that the organization owns it.
  */
 export function createCustomDomains(options: CustomDomainsOptions) {
   const { database, clock, domain: platform, mode } = options
@@ -70,10 +70,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     generate_certificate: body.generate_certificate,
     use_cdn: body.use_cdn ?? false,
   })
-  /**
-   * The proof of a name that the organization did not have before. Throws 409 if another one has
-   * proven it.
-   */
+  /** Returns the proof of a new name. Throws 409 if another organization has proven the name. */
   const claim = async (sql: Sql, { organization_id }: DomainOwner, domain: string): Promise<ProofState> => {
     const assumed = assumedProof(domain, mode)
     const rivals = await listRivals(sql, organization_id, domain)
@@ -84,7 +81,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     }
     return newProof(clock.now(), assumed)
   }
-  /** Returns the names among these that the platform gave to services of the organization. */
+  /** Returns those of these names that the platform gave to services of the organization. */
   const findOwn = async (
     { organization_id }: DomainOwner,
     aliases: readonly string[],
@@ -94,7 +91,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     const known = await digitsOfServices(database, organization_id, asked)
     return new Set(aliases.filter((alias) => known.has(digits.get(alias) ?? '')))
   }
-  /** Under the locks in the order in which proofs take them. */
+  /** Does the work under the locks, in the order in which proofs take them. */
   const locked = <T>(service: DomainOwner, work: (sql: Sql) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => {
       await lockProofs(sql)
@@ -128,8 +125,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     },
 
     /**
-     * Another name needs a proof of its own. The same name keeps its proof, and DNS is asked about
-     * it at once.
+     * Changes a domain. Another name needs its own proof. The same name keeps its proof and is
+     * checked at once.
      */
     async edit(service: DomainOwner, id: string, body: CustomDomainRequest) {
       const values = checked(body)
@@ -151,8 +148,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     },
 
     /**
-     * Asks DNS for all of them; names without an answer within two seconds are failures. Throws if
-     * `waiting` is aborted before.
+     * Checks the DNS of all these domains. Names without an answer within two seconds are failures.
+     * Throws if `waiting` is aborted first.
      */
     async check(service: DomainOwner, waiting?: AbortSignal): Promise<CheckedDomain[]> {
       const rows = await listCustomDomains(database, service.id)
@@ -171,9 +168,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
   }
 }
 
-/**
- * Makes a released or waiting name due for a check. The time limit of a released name starts again.
- */
+/** Makes a released or pending name due for a check. Restarts the time limit of a released name. */
 const askedAnew = ({ proof, proven_at, lost_since, pending_since, finding }: ProofState, now: Date): ProofState => ({
   proof,
   proven_at,

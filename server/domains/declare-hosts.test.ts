@@ -8,7 +8,7 @@ import { createHostDeclarer } from './declare-hosts.ts'
 import { findPublicPort } from './public-port-store.ts'
 import { listServiceRoutes } from './route-store.ts'
 
-test('public ports get host names, and a published service a port of this machine', async (t) => {
+test('public ports get host names, and a published service gets a port of this machine', async (t) => {
   const { sql } = await testDatabase(t)
   const { serviceId: id } = (await addPlace(sql)).service
   const publicPorts = { first: 30_000, last: 30_009 }

@@ -15,8 +15,7 @@ interface Declared {
 }
 
 /**
- * Gives the public ports of a service their host names, and a published service its port of this
- * machine.
+ * Assigns host names to a service's public ports, and a port of this machine if it is published.
  */
 export const createHostDeclarer =
   ({

@@ -2,12 +2,12 @@ import type { CheckedDomainStatus } from '@quayside/contract/resources/custom-do
 import type { CustomDomainRecord } from './custom-domain-record.ts'
 import { recordsText } from './proof.ts'
 
-/** What DNS says of a name. */
+/** The DNS result of a name. */
 export interface Resolved {
-  /** The name that its CNAME record points to, without a closing dot. */
+  /** The target of its CNAME record, without a trailing dot. */
   readonly alias?: string
   readonly addresses: readonly string[]
-  /** The question itself failed: nothing is known. */
+  /** Why the query failed, so that nothing is known. */
   readonly failure?: string
 }
 
@@ -17,7 +17,7 @@ export interface CheckedDomain {
   readonly error_details: string | null
 }
 
-/** The platform's own name of the service, and where it leads. */
+/** The platform's name of the service, and its addresses. */
 export interface Target {
   readonly host: string
   /** Names of the organization's services. */
@@ -26,8 +26,8 @@ export interface Target {
 }
 
 /**
- * Pure: whether a domain points to the platform, and what its proof lacks. Behind a CDN the domain
- * has the CDN's addresses, so it only has to resolve.
+ * Pure: returns whether a domain points to the platform, and what its proof lacks. Behind a CDN the
+ * domain has the CDN's addresses, so it only has to resolve.
  */
 export function judge(
   {
@@ -69,7 +69,7 @@ export function judge(
   return answer('DOMAIN_LINKED_TO_WRONG_HOST', elsewhere, isProven ? lost : toSet)
 }
 
-/** The record is right; nobody has looked, or something else is in the way. */
+/** Returns the message for a correct record that was not checked yet or is blocked. */
 const waiting = ({ state, message }: Pick<CustomDomainRecord['proof'], 'state' | 'message'>): string =>
   state === 'RELEASED'
     ? 'The record is right, but the domain was released. Save it again to have it checked.'

@@ -2,9 +2,9 @@ import { domainToASCII } from 'node:url'
 import { AppError } from '../lib/error.ts'
 import { registrableDomain } from './public-suffix.ts'
 
-/** Names that this installation uses itself. */
+/** Names that this installation itself uses. */
 export interface PlatformNames {
-  /** Services get names below it. */
+  /** The domain below which services get names. */
   readonly domain: string
   /** Hosts of the API. */
   readonly hosts: readonly string[]
@@ -13,19 +13,21 @@ export interface PlatformNames {
 const form =
   'domain must be a host name such as shop.example.org or *.example.org: letters, digits and hyphens between ' +
   'dots, at most 253 characters.'
-/** ASCII that no host name has. Letters of other scripts pass: they have a form in ASCII. */
+/**
+ * ASCII characters that host names cannot have. Other scripts pass because they have an ASCII form.
+ */
 const oddCharacter = /[^a-z0-9.*\u0080-\u{10ffff}-]/iu
 
-/** The name without `*.`. */
+/** Returns the name without `*.`. */
 export const baseOf = (domain: string): string => (domain.startsWith('*.') ? domain.slice(2) : domain)
 
-/** Whether a name is another one or below it. Both as `parseDomain` returns them, without `*.`. */
+/** Whether a name equals another or is below it. Both come from `parseDomain`, without `*.`. */
 export const isAtOrBelow = (name: string, other: string): boolean => name === other || name.endsWith(`.${other}`)
 
 /**
- * Parses a host name of a user, possibly with `*.` in front, into its one spelling: lower case,
- * ASCII, no closing dot. Throws 400 for names that DNS cannot have, public suffixes, and names of
- * the platform.
+ * Parses a user's host name, with or without `*.`, and returns its normal form: lower case, ASCII,
+ * no trailing dot. Throws 400 for names that are invalid in DNS, public suffixes, and the
+ * platform's names.
  */
 export function parseDomain(text: string, platform: PlatformNames): string {
   const domain = normalize(text)

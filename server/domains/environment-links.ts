@@ -3,7 +3,7 @@ import type { Database, Sql } from '../database/index.ts'
 import { type PublicAddress, toLink } from './links.ts'
 import { listEnvironmentRoutes } from './route-store.ts'
 
-/** The addresses where the services of an environment answer, service by service. */
+/** Returns the URLs of an environment's services, service by service. */
 export async function listEnvironmentLinks(database: Database | Sql, environmentId: string, address: PublicAddress) {
   const routes = await listEnvironmentRoutes(database, environmentId)
   return routes.map((route) => toLink(route, serviceTypeOf(route.kind), address))

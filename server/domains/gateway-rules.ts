@@ -34,7 +34,7 @@ function timesOf(value: unknown): number | undefined {
   return value
 }
 
-/** The rule that these settings make together; undefined if none of them is set. */
+/** Returns the rule that these settings form together. Undefined if none is set. */
 function retryRule(all: SettingValues): RetryRule | undefined {
   const of = (name: string): unknown => all[`${prefix}retry.${name}`]
   const times = timesOf(of('num_retries'))
@@ -50,10 +50,7 @@ function retryRule(all: SettingValues): RetryRule | undefined {
   }
 }
 
-/**
- * Each value is checked by itself, so that a problem is reported with its own key; all of them make
- * one rule.
- */
+/** Checks each value separately, so an error names its key. All values form one rule. */
 const retry =
   (check: (value: unknown) => unknown): RuleReader =>
   (value, all) => {
@@ -62,7 +59,7 @@ const retry =
     return rule ? { retry: rule } : {}
   }
 
-/** The router rules of each advanced setting `network.gateway_api.*`, by its key. */
+/** The readers of the advanced settings `network.gateway_api.*`, by key. */
 export const gatewayReaders: Readonly<Record<string, RuleReader>> = {
   [`${prefix}http_request_timeout_seconds`]: seconds('requestTimeoutMs'),
   [`${prefix}http_connection_idle_timeout_seconds`]: seconds('idleTimeoutMs'),

@@ -12,7 +12,7 @@ const port = (name: string, internal_port: number, is_default: boolean, publicly
 })
 const id = '0123abcd-0000-4000-8000-000000000000'
 
-test('the default port has the service’s name, others are told apart by their own', () => {
+test('the default port has the service’s name, and other ports have their own names', () => {
   const hosts = publicHosts({ id, name: 'Shop', ports: [port('web', 80, true), port('admin', 81, false)] }, 'localhost')
   assert.deepEqual(
     hosts.map(({ host }) => host),
@@ -24,14 +24,14 @@ test('private ports have no host', () => {
   assert.deepEqual(publicHosts({ id, name: 'db', ports: [port('p', 80, false, false)] }, 'localhost'), [])
 })
 
-test('any name becomes a label that DNS takes', () => {
+test('any service name becomes a valid DNS label', () => {
   for (const name of ['ÄÖ ü', '💥', '-a-', 'x'.repeat(63), 'a;id', '../x', `${'y'.repeat(53)}--z`]) {
     const [found] = publicHosts({ id, name, ports: [port('web', 80, true)] }, 'example.org')
     assert.match(found?.host ?? '', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.example\.org$/, name)
   }
 })
 
-test('a port with a path answers at its own host and at that of the service, others at one of them', () => {
+test('a port has its own host and the service’s host when it has a path, otherwise only one of them', () => {
   const api = { ...port('api', 82, false), public_path: '/api/(.*)', public_path_rewrite: '/v1/$1' }
   const moved = { ...port('moved', 83, false), public_path_rewrite: '/x' }
   const hosts = publicHosts({ id, name: 'shop', ports: [port('web', 80, true), api, moved] }, 'localhost')

@@ -3,26 +3,26 @@ import { withoutEnd, withoutEnds } from '../lib/trim.ts'
 import { type PortSettings, readPublicPath, sharesHost } from '../services/index.ts'
 
 /**
- * One public port and where it answers: at a host name of the router, or at a port of this machine
- * that the host then ends with.
+ * A public port and its address: a host name of the router, or a port of this machine that is then
+ * part of the host.
  */
 export interface PublicHost {
   readonly host: string
   readonly port_name: string
   readonly internal_port: number
   readonly is_default: boolean
-  /** Requests at or below it lead there; `/`: all that no longer path takes. */
+  /** Requests at or below this path lead to the port, unless a longer path matches. */
   readonly path?: string
-  /** The path that the service sees instead of `path`; absent or null: the path is unchanged. */
+  /** The path that the service sees instead of `path`. Absent or null leaves the path unchanged. */
   readonly rewrite?: string | null
   readonly public_port?: number | null
   readonly public_protocol?: RoutePort['protocol'] | null
 }
 
 /**
- * `<name>-<8 hex>.<domain>` for the default public port, `<port>-<name>-<8 hex>.<domain>` for the
- * others. Ports with a path answer at both. Labels are at most 63 characters of letters, digits and
- * hyphens, whatever the service is called.
+ * Returns `<name>-<8 hex>.<domain>` for the default public port and
+ * `<port>-<name>-<8 hex>.<domain>` for the others. Ports with a path have both. Labels are at most
+ * 63 letters, digits and hyphens for any service name.
  */
 export function publicHosts(
   service: { readonly id: string; readonly name: string; readonly ports: readonly PortSettings[] },
@@ -41,7 +41,7 @@ export function publicHosts(
     })
 }
 
-/** The platform's name of a service, or of one of its ports. */
+/** Returns the platform's name of a service, or of one of its ports. */
 export function hostName(
   service: { readonly id: string; readonly name: string },
   domain: string,

@@ -1,4 +1,4 @@
-/** Where services answer: host names, the table of routes, and how it gets to the router. */
+/** The addresses of services: host names, the route table, and its way to the router. */
 export { credentialsOf } from './basic-auth.ts'
 export { createCustomDomains } from './custom-domains.ts'
 export { createHostDeclarer } from './declare-hosts.ts'

@@ -3,25 +3,25 @@ import type { Database } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listServiceRoutes, type RouteRow } from './route-store.ts'
 
-/** How the router is reached from outside. */
+/** The router's address from outside. */
 export interface PublicAddress {
   readonly scheme: 'http' | 'https'
   readonly port: number
 }
 
-/** The address of a host name behind the router. */
+/** Returns the URL of a host name behind the router. */
 export function urlOf(host: string, { scheme, port }: PublicAddress): string {
   const usual = scheme === 'https' ? 443 : 80
   return `${scheme}://${host}${port === usual ? '' : `:${port}`}`
 }
 
-/** The addresses where a service answers. */
+/** Returns the URLs of a service. */
 export async function listLinks(database: Database, service: ServiceRow, address: PublicAddress) {
   const routes = await listServiceRoutes(database, service.id)
   return routes.map((route) => toLink(route, serviceTypeOf(service.kind), address))
 }
 
-/** What is reached without HTTP has the port of the machine in its host. */
+/** Hosts without HTTP include the port of the machine. */
 export const toLink = (route: RouteRow, service_type: ServiceType, address: PublicAddress) => ({
   service_id: route.service_id,
   service_type,

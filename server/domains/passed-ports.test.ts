@@ -31,7 +31,7 @@ const make = (name: string, ports: readonly object[]) =>
   })
 const deploys = async (id: string) => {
   assert.equal((await send('POST', `/application/${id}/deploy`, {})).status, 202)
-  return until('it is at rest', async () => {
+  return until('it is settled', async () => {
     const { body } = await send('GET', `/application/${id}/status`)
     return body.deployment_request_id === null ? body : undefined
   })
@@ -67,14 +67,14 @@ test('wishes are followed where they are free and of the range, and what a port 
   assert.throws(() => of([[1]], [30_000, 30_001, 30_002, 30_003]), /all public ports from 30000 to 30003 are taken/)
 })
 
-test('a public TCP port has a port of this machine, which links, variables and the router tell', async () => {
+test('a public TCP port has a port of this machine in links, variables and the router', async () => {
   const { id } = (await make('speaks', [tcp(5432), http])).body
   const [[url, , number], [web]] =
     (await links(id)).sort()[0]?.[1] === 5432 ? await links(id) : (await links(id)).reverse()
   assert.match(url, /^tcp:\/\/application-z[0-9a-f]+\.apps\.example\.org:3000[0-3]$/)
   assert.ok(url.endsWith(`:${number}`))
   assert.match(web, /^http:\/\/speaks-[0-9a-f]{8}\.apps\.example\.org:8080$/)
-  // The router may know of the port by now, and nothing that it could lead to.
+  // The router may already know the port, but not an endpoint for it.
   assert.ok(portsOf(id).every(([listen, endpoints]) => Object(listen).port === number && endpoints === 0))
   assert.equal((await deploys(id)).state, 'DEPLOYED')
   assert.deepEqual(portsOf(id), [[{ protocol: 'TCP', port: number }, 1]])
@@ -84,7 +84,7 @@ test('a public TCP port has a port of this machine, which links, variables and t
     [[5432, false], [443, true]],
   ) // biome-ignore format: one line
 
-  // Another service asks for the same number, a database for one of the range.
+  // Another service requests the same port, and a database one from the range.
   const other = (await make('asks', [{ ...tcp(7000, number), protocol: 'UDP' }])).body
   const [[address, , second]] = await links(other.id)
   assert.equal(new URL(address).protocol, 'udp:')
@@ -104,7 +104,7 @@ test('a public TCP port has a port of this machine, which links, variables and t
   await until('the router has forgotten the port', () => portsOf(id).length === 0 || undefined)
 })
 
-test('a port of another program fails the deployment, and nobody takes the service for deployed', async () => {
+test('a deployment fails when another program uses its port', async () => {
   const { id } = (await make('late', [tcp(6000)])).body
   const [[, , number]] = await links(id)
   router.taken.add(number)

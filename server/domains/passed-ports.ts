@@ -7,9 +7,9 @@ import { offsetOf, type PublicPortRange } from './public-ports.ts'
 import { listServiceRoutes } from './route-store.ts'
 
 /**
- * Where the public TCP and UDP ports of a service are reached: each has a port of this machine, of
- * the range, for as long as it is public. The external port that it names is a wish: it is followed
- * where it is of the range and free. Throws 409 when none is left.
+ * Assigns ports of this machine to public TCP and UDP ports of services. Each has a port of the
+ * range for as long as it is public. Its external port is used if it is in the range and free.
+ * Throws 409 if no port is left.
  */
 export async function reservePassedPorts(
   sql: Sql,
@@ -32,11 +32,11 @@ export async function reservePassedPorts(
   })
 }
 
-/** Pure: a port of the machine for each port of a service, by its internal port. */
+/** Pure: returns a port of the machine for each port of a service, by internal port. */
 export function chosenPorts(
   wished: readonly Pick<PortSettings, 'internal_port' | 'external_port'>[],
   facts: {
-    /** What the service has already. */
+    /** The ports that the service already has. */
     readonly own: ReadonlyMap<number, number>
     readonly taken: ReadonlySet<number>
     readonly range: PublicPortRange

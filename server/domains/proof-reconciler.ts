@@ -13,26 +13,24 @@ export interface ProofReconcilerOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly nameServers: NameServers
-  /** Under which the platform gives names. */
+  /** The domain below which services get names. */
   readonly platform: string
   readonly mode: DomainProof
-  /** The table of routes has changed. */
+  /** Called after the route table has changed. */
   readonly nudgeRoutes: () => void
 }
 
-/**
- * Questions at the same time: name servers that never answer hold up their own organization alone.
- */
+/** Concurrent checks. Unresponsive name servers delay only their own organization. */
 const slots = { each: 4, most: 20 } as const
 
-/** Asks DNS about the custom domains whose turn it is. */
+/** Checks the DNS of custom domains that are due. */
 export function createProofReconciler(options: ProofReconcilerOptions): Reconciler {
   const { database, clock, log, nudgeRoutes } = options
   const isOwn = async (organizationId: string, digits: string): Promise<boolean> =>
     (await digitsOfServices(database, organizationId, [digits])).has(digits)
   const ask = async (due: DueDomain, signal: AbortSignal): Promise<void> => {
     const evidence = await askProof({ ...options, isOwn }, due, signal)
-    // A server that stops has no answer; the next one asks again.
+    // A stopping server has no answer. The next one checks again.
     if (signal.aborted) return
     const result = await storeEvidence({ database, clock }, due, evidence)
     if (!result) return

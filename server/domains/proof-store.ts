@@ -4,7 +4,7 @@ import { lockOwner } from './custom-domain-store.ts'
 import { baseOf } from './domain-name.ts'
 import type { ProofState } from './proof.ts'
 
-/** A custom domain about which DNS is to be asked. */
+/** A custom domain whose DNS must be checked. */
 export interface DueDomain extends ProofState {
   readonly id: string
   readonly domain: string
@@ -12,18 +12,18 @@ export interface DueDomain extends ProofState {
   readonly service_id: string
 }
 
-/** One name is proven at a time. Taken before locks of services. */
+/** Locks proofs, so names are proven one at a time. Take it before locks of services. */
 export const lockProofs = async (sql: Sql): Promise<void> =>
   void (await sql`select pg_advisory_xact_lock(hashtextextended('quayside custom domains', 0))`)
 
-/** The longest-waiting domains: of every organization at most `each`, of all at most `most`. */
+/** Lists the longest-waiting domains: at most `each` per organization and `most` in total. */
 export const listDueDomains = (sql: Sql, now: Date, { each, most }: { readonly each: number; readonly most: number }) =>
   sql<DueDomain[]>`
     select * from (select *, row_number() over (partition by organization_id order by next_ask_at, id) as turn
       from custom_domain where next_ask_at <= ${now}) due
     where turn <= ${each} order by turn, next_ask_at limit ${most}`
 
-/** The domain, locked after its service, if it still has the name under which DNS was asked. */
+/** Locks the service, then the domain. Undefined if the domain no longer has the checked name. */
 export async function lockDomain(
   sql: Sql,
   { id, domain, service_id }: Pick<DueDomain, 'id' | 'domain' | 'service_id'>,
@@ -34,7 +34,7 @@ export async function lockDomain(
   return row
 }
 
-/** Proven domains of other organizations at a name, above it and below it. */
+/** Lists proven domains of other organizations at a name, above it and below it. */
 export function listRivals(sql: Sql, organizationId: string, domain: string): Promise<Rival[]> {
   const base = baseOf(domain)
   const labels = base.split('.')
@@ -61,10 +61,7 @@ export async function storeProof(sql: Sql, id: string, state: ProofState, askedA
       asked_at = coalesce(${askedAt}, asked_at) where id = ${id}`
 }
 
-/**
- * Returns which of these beginnings of ids, eight digits each, belong to services of the
- * organization.
- */
+/** Returns those of these eight-digit prefixes that are of ids of the organization's services. */
 export async function digitsOfServices(
   sql: Sql,
   organizationId: string,

@@ -17,7 +17,7 @@ const missing = { missing: 'no record', isKnown: true } as const
 const pauseOf = ({ next_ask_at }: ProofState, from: Date) => next_ask_at && next_ask_at.getTime() - from.getTime()
 const proven = (method: ProofMethod): ProofState => ({ ...newProof(now, 'WAIVED'), proof: method })
 
-test('an unproven domain is asked about in growing pauses of at most 15 minutes, and released after a week', () => {
+test('an unproven domain is checked at growing intervals of at most 15 minutes, and released after a week', () => {
   let state = newProof(now, undefined)
   assert.equal(pauseOf(state, now), 0)
   const pauses: (number | null)[] = []
@@ -31,13 +31,13 @@ test('an unproven domain is asked about in growing pauses of at most 15 minutes,
   assert.equal(nextProof(state, missing, false, at(pendingMs)).next_ask_at, null)
 })
 
-test('a proof of another organization keeps an unproven domain unproven, with the reason', () => {
+test('a domain stays unproven with the reason when another organization has proven it', () => {
   const state = nextProof(newProof(now, undefined), { proven: 'CNAME' }, true, now)
   assert.equal(state.proof, null)
   assert.match(state.finding ?? '', /Another organization has proven this name/)
 })
 
-test('a proven domain is asked about every twelve hours, a lost one every hour', () => {
+test('a proven domain is checked every twelve hours, a lost one every hour', () => {
   const again = nextProof(proven('CNAME'), { proven: 'TXT' }, false, at(1000))
   assert.deepEqual([again.proof, again.proven_at, pauseOf(again, at(1000))], ['TXT', now, 43_200_000])
   const lost = nextProof(again, missing, false, at(2000))
@@ -48,14 +48,14 @@ test('a proven domain is asked about every twelve hours, a lost one every hour',
   assert.deepEqual([found.lost_since, found.finding], [null, null])
 })
 
-test('DNS that does not answer, and a name that never had a record, lose nothing', () => {
+test('a domain loses nothing when DNS does not answer or it never had a record', () => {
   const unknown = { missing: 'late', isKnown: false } as const
   assert.equal(nextProof(proven('CNAME'), unknown, false, now).lost_since, null)
   assert.equal(nextProof(proven('BEFORE_REQUIRED'), missing, false, now).lost_since, null)
   assert.equal(nextProof(proven('BEFORE_REQUIRED'), { proven: 'CNAME' }, false, now).proof, 'CNAME')
 })
 
-test('names below localhost and test need no proof, all others one unless it is waived', () => {
+test('names below localhost and test need no proof; others need one unless it is waived', () => {
   const answers = ['a.localhost', '*.b.test', 'a.test.org', 'localhost.org', 'a.internal'].map((name) =>
     assumedProof(name, 'required'),
   )
@@ -63,7 +63,7 @@ test('names below localhost and test need no proof, all others one unless it is 
   assert.equal(assumedProof('a.org', 'waived'), 'WAIVED')
 })
 
-test('a host of a service is known by the eight digits of its id, under any name', () => {
+test('a host of a service is recognized by the eight digits of its id under any name', () => {
   const hosts = [
     'a-12345678.x.org',
     'admin-a-1234abcd.x.org',

@@ -4,8 +4,8 @@ import { baseOf, isAtOrBelow } from './domain-name.ts'
 
 export type DomainProof = 'required' | 'waived'
 /**
- * `CNAME` and `TXT` were seen in DNS. The others are taken for granted, each for the reason that it
- * names.
+ * The kind of a proof. `CNAME` and `TXT` were found in DNS. The others need no record, for the
+ * reason in their name.
  */
 export type ProofMethod = 'CNAME' | 'TXT' | 'WAIVED' | 'NO_PUBLIC_DNS' | 'BEFORE_REQUIRED'
 
@@ -22,7 +22,7 @@ export interface DnsRecord {
   readonly value: string
 }
 
-/** The part of a custom domain that its proof changes. */
+/** The columns of a custom domain that its proof changes. */
 export interface ProofState {
   readonly proof: ProofMethod | null
   readonly proven_at: Date | null
@@ -39,28 +39,25 @@ const longestPauseMs = 15 * minuteMs
 const provenPauseMs = 12 * 60 * minuteMs
 const doubtPauseMs = 60 * minuteMs
 /**
- * A name that is not proven by then is released: DNS is not asked again until somebody saves the
- * domain.
+ * A name that is still unproven after this time is released. DNS is not checked again until someone
+ * saves the domain.
  */
 export const pendingMs = 7 * 24 * 60 * minuteMs
 
-/**
- * Names below these exist on single machines only (RFC 6761): no name server can say whose they
- * are.
- */
+/** Names below these exist only on single machines (RFC 6761), so DNS cannot prove their owner. */
 const withoutPublicDns = ['localhost', 'test'] as const
 
-/** Why a domain needs no record in DNS, or undefined if it needs one. */
+/** Returns why a domain needs no DNS record. Undefined if it needs one. */
 export function assumedProof(domain: string, mode: DomainProof): ProofMethod | undefined {
   if (mode === 'waived') return 'WAIVED'
   return withoutPublicDns.some((zone) => isAtOrBelow(baseOf(domain), zone)) ? 'NO_PUBLIC_DNS' : undefined
 }
 
-/** The text of the TXT record that proves a name for an organization. */
+/** Returns the value of the TXT record that proves a name for an organization. */
 export const organizationText = (organizationId: string): string => `quayside-organization=${organizationId}`
 export const textName = (base: string): string => `_quayside.${base}`
 
-/** The records that prove a domain: each of them is enough. */
+/** Returns the records that prove a domain. Any one of them is enough. */
 export function recordsFor(
   { domain, organization_id }: { readonly domain: string; readonly organization_id: string },
   validationDomain: string,
@@ -71,13 +68,13 @@ export function recordsFor(
   ]
 }
 
-/** The records in a sentence. */
+/** Returns an instruction to set one of the records. */
 export const recordsText = (records: readonly DnsRecord[]): string =>
   `Set ${records.map(({ type, name, value }) => `a ${type} record ${name} with the value ${value}`).join(', or ')}.`
 
 /**
- * The eight digits of a service's id in a host name that the platform gave it, under any name that
- * the service had. Undefined for other names.
+ * Returns the eight digits of a service's id in a host name from the platform, whatever the service
+ * was called. Undefined for other names.
  */
 export function serviceDigitsOf(host: string, platform: string): string | undefined {
   const end = `.${platform}`
@@ -88,7 +85,7 @@ export function serviceDigitsOf(host: string, platform: string): string | undefi
     : undefined
 }
 
-/** The state of a domain that was just saved under a new name. */
+/** Returns the state of a domain that was just saved under a new name. */
 export const newProof = (now: Date, assumed: ProofMethod | undefined): ProofState => ({
   proof: assumed ?? null,
   proven_at: assumed === undefined ? null : now,
@@ -100,8 +97,8 @@ export const newProof = (now: Date, assumed: ProofMethod | undefined): ProofStat
 })
 
 /**
- * Pure: the state of a domain after DNS was asked. `isTaken`: another organization has proven it,
- * or a name above or below it.
+ * Pure: returns the state of a domain after a DNS check. `isTaken` means that another organization
+ * has proven it, or a name above or below it.
  */
 export function nextProof(state: ProofState, evidence: Evidence, isTaken: boolean, now: Date): ProofState {
   if ('proven' in evidence && !(isTaken && state.proof === null)) {
@@ -132,7 +129,7 @@ function stillPending(state: ProofState, finding: string, now: Date): ProofState
 
 const takenText = 'Another organization has proven this name, or one above or below it. Choose another name.'
 
-/** The refusal of a name that another organization has proven. */
+/** Creates the error for a name that another organization has proven. */
 export const takenError = (domain: string, cause?: unknown): AppError =>
   new AppError(
     'conflict',

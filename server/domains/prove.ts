@@ -6,7 +6,7 @@ import { type Evidence, newProof, nextProof } from './proof.ts'
 import { type DueDomain, listRivals, lockDomain, lockProofs, storeProof } from './proof-store.ts'
 import { replaceCustomHosts } from './route-store.ts'
 
-/** A change of a domain's proof that people should hear of. */
+/** A change of a domain's proof that people should know about. */
 export type ProofChange = 'proven' | 'lost' | 'found again' | 'released'
 
 export interface ProofResult {
@@ -16,8 +16,8 @@ export interface ProofResult {
 }
 
 /**
- * Stores what DNS said about a domain; its route begins with the proof. Undefined if the domain was
- * changed or deleted meanwhile.
+ * Stores the DNS result of a domain. A proof starts its route. Undefined if the domain was changed
+ * or deleted meanwhile.
  */
 export function storeEvidence(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -42,7 +42,7 @@ export function storeEvidence(
   })
 }
 
-/** Checks a name again, like a new one, after DNS named another organization for it. */
+/** Checks a name again like a new one, after DNS named another organization for it. */
 async function displace(sql: Sql, { id, service_id }: Rival, now: Date): Promise<void> {
   await lockOwner(sql, service_id)
   await storeProof(sql, id, newProof(now, undefined), null)

@@ -10,12 +10,12 @@ export async function findPublicPort(sql: Sql, serviceId: string): Promise<Publi
   return row
 }
 
-/** Nobody else gives ports away for the rest of the transaction. */
+/** Locks the assignment of ports until the transaction ends. */
 export async function lockPublicPorts(sql: Sql): Promise<void> {
   await sql`lock table public_port in share row exclusive mode`
 }
 
-/** Ports of this machine that other services have. */
+/** Returns the ports of this machine that other services have. */
 export async function listTakenPorts(sql: Sql, serviceId: string): Promise<ReadonlySet<number>> {
   const rows = await sql<{ port: number }[]>`
     select port from public_port where service_id <> ${serviceId}
@@ -24,8 +24,8 @@ export async function listTakenPorts(sql: Sql, serviceId: string): Promise<Reado
 }
 
 /**
- * Gives the service the first free port from the preferred one on, round the range; undefined when
- * there is none.
+ * Assigns the first free port to the service, starting at the preferred one and wrapping around the
+ * range. Undefined if no port is free.
  */
 export async function insertPublicPort(
   sql: Sql,
@@ -45,7 +45,7 @@ export async function insertPublicPort(
   return row
 }
 
-/** A service that is private has none any more, unless it is to become public again. */
+/** Releases the port of a private service, unless it is about to become public again. */
 export async function releasePublicPort(sql: Sql, serviceId: string): Promise<void> {
   await sql`
     delete from public_port p using service s

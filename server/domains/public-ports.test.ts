@@ -19,14 +19,14 @@ const make = (name: string) =>
   send('POST', `/environment/${environmentId}/database`, { ...databaseBody(name), accessibility: 'PUBLIC' })
 const deploys = async (id: string): Promise<void> => {
   assert.equal((await send('POST', `/database/${id}/deploy`)).status, 202)
-  const { state, reason } = await until('it is at rest', async () => {
+  const { state, reason } = await until('it is settled', async () => {
     const { body } = await send('GET', `/database/${id}/status`)
     return body.deployment_request_id === null ? body : undefined
   })
   assert.equal(state, 'DEPLOYED', reason)
 }
 
-test('public databases have ports of their own, until there are none', async () => {
+test('public databases get their own ports until none is left', async () => {
   const [one, two] = [(await make('one')).body, (await make('two')).body]
   assert.deepEqual([one.port, two.port].sort(), [30_000, 30_001])
   assert.match(one.host, /^database-z[0-9a-f]{12}\.apps\.example\.org$/)
@@ -41,7 +41,7 @@ test('public databases have ports of their own, until there are none', async () 
   const hidden = await send('PUT', `/database/${one.id}`, { accessibility: 'PRIVATE' })
   assert.deepEqual([hidden.body.port, hidden.status], [5432, 200])
   assert.equal(engine.publishes(one.port), true)
-  // It still answers there: nobody else gets the port before it does so no more.
+  // The database still answers there, so nobody else gets the port until it stops.
   assert.equal((await make('three')).status, 409)
   await deploys(one.id)
   assert.equal(engine.publishes(one.port), false)
@@ -49,7 +49,7 @@ test('public databases have ports of their own, until there are none', async () 
   assert.equal(three.body.port, one.port)
 })
 
-test('a port outside the range is exchanged, one inside stays', async () => {
+test('a port is replaced when it is outside the range and kept when it is inside', async () => {
   const [row] = await database<{ id: string; host: string; port: number }[]>`
     select service_id as id, host, port from public_port order by port limit 1`
   assert.ok(row)
@@ -60,7 +60,7 @@ test('a port outside the range is exchanged, one inside stays', async () => {
   assert.equal((await ask(30_000, 30_001)).port, row.port)
 })
 
-test('two that ask at the same time get different ports', async () => {
+test('two services get different ports when they request them at the same time', async () => {
   await database`delete from public_port`
   const services = await database<{ id: string }[]>`select id from service where kind = 'database' limit 2`
   const found = await Promise.all(

@@ -3,16 +3,16 @@ import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { findPublicPort, insertPublicPort, lockPublicPorts } from './public-port-store.ts'
 
-/** Where this machine publishes ports. */
+/** The address and port range that this machine publishes. */
 export interface PublicPortRange {
   readonly first: number
   readonly last: number
 }
 
 /**
- * The host name and port under which a service is reached from outside of its environment without
- * the router. A service keeps its port as long as that is of the range, and gets it again after it
- * was private, unless another one has it by then. Throws 409 when none is left.
+ * Assigns the host name and port at which a service is reached from outside its environment without
+ * the router. A service keeps its port while that is in the range. After being private it gets the
+ * same port again unless another service has it. Throws 409 if no port is left.
  */
 export async function reservePublicPort(
   sql: Sql,
@@ -32,19 +32,16 @@ export async function reservePublicPort(
   )
 }
 
-/** The ids of services are random: so are the places where they begin to look. */
+/** Service ids are random, and so is where the search for a free port starts. */
 export const offsetOf = (id: string, size: number): number =>
   Number.parseInt(id.replaceAll('-', '').slice(-8), 16) % size
 
-/**
- * The host name of a service's public port: one that leads to this machine by the DNS record of the
- * platform's host names.
- */
+/** Returns the host name of a public port. The platform's DNS record points it to this machine. */
 export const publicPortHost = (name: string, domain: string): string =>
   domain === 'localhost' ? domain : `${name}.${domain}`
 
 /**
- * The address at which public ports of this machine answer: that of the router, or the loopback if
- * the router listens under a name.
+ * Returns the address of public ports of this machine: the router's address, or the loopback
+ * address if the router listens on a name.
  */
 export const publicPortAddress = (routerHost: string): string => (isIP(routerHost) === 0 ? '127.0.0.1' : routerHost)

@@ -1,13 +1,13 @@
 import { getDomain } from 'tldts'
 
 /**
- * Names below suffixes of companies (`shop.github.io`) belong to different people, as those below
- * `co.uk` do.
+ * Includes suffixes of companies: names below `github.io` belong to different people, like those
+ * below `co.uk`.
  */
 const rules = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const
 
 /**
- * The part of a name that somebody registers: `example.co.uk` of `www.example.co.uk`. Undefined for
- * a public suffix, below which different people register names. The list comes with the library.
+ * Returns the registrable part of a name: `example.co.uk` of `www.example.co.uk`. Undefined for a
+ * public suffix, below which different people register names. The library contains the list.
  */
 export const registrableDomain = (name: string): string | undefined => getDomain(name, rules) ?? undefined

@@ -36,7 +36,7 @@ const host = (name: string, internal_port: number) => ({
 })
 const endpoint = (port: number, address = '10.0.0.1') => ({ port, address })
 
-test('each host leads to the endpoints of its own port', async (t) => {
+test('each host leads to the endpoints of its port', async (t) => {
   const { sql, service, tables, router } = await openBench(t)
   await replaceHosts(sql, service, [host('web', 80), host('admin', 81)], now)
   assert.ok(await setEndpoints(sql, service, service, [endpoint(80), endpoint(80, '10.0.0.2'), endpoint(82)], now))
@@ -50,7 +50,7 @@ test('each host leads to the endpoints of its own port', async (t) => {
   assert.deepEqual([admin?.endpoints, admin?.reason], [[], 'it was not deployed yet'])
 })
 
-test('tells of which services other programs have the ports, by the last table', async (t) => {
+test('the publisher reports ports that other programs use, by the last table', async (t) => {
   const { sql, service } = await openBench(t)
   const listening = { ...host('tcp', 80), public_port: 40001, public_protocol: 'TCP' as const }
   await replaceHosts(sql, service, [host('web', 80), listening], now)
@@ -70,7 +70,7 @@ test('says which ports are in use, and nothing where none is', () => {
   assert.match(lostPortsText([40001, 40002]) ?? '', /^Ports 40001, 40002 of this machine are in use/)
 })
 
-test('the version grows with every change, and with nothing else', async (t) => {
+test('the version grows with every change and only then', async (t) => {
   const { sql, service } = await openBench(t)
   await replaceHosts(sql, service, [host('web', 80)], now)
   const first = await readRouteVersion(sql)
@@ -81,7 +81,7 @@ test('the version grows with every change, and with nothing else', async (t) => 
   assert.equal(await readRouteVersion(sql), first + 1)
 })
 
-test('a host that stays keeps its endpoints, one that leads to another port loses them', async (t) => {
+test('a host keeps its endpoints when its port is unchanged, and loses them otherwise', async (t) => {
   const { sql, service } = await openBench(t)
   const endpoints = async () => {
     const rows = await sql<{ host: string; count: number }[]>`
@@ -96,7 +96,7 @@ test('a host that stays keeps its endpoints, one that leads to another port lose
   assert.deepEqual(await endpoints(), {})
 })
 
-test('the reconciler hands over what changed at once, and everything now and then', async (t) => {
+test('the reconciler publishes changes at once and the whole table periodically', async (t) => {
   const { sql, service, tables, router } = await openBench(t)
   const { reconciler } = createRoutePublisher({ database: sql, router })
   await reconciler.reconcile(signal)
@@ -132,7 +132,7 @@ test('one hand-over at a time, and a failed one keeps none from following', asyn
   assert.equal(tables.length, 2)
 })
 
-test('an address that no host of the service leads to is told from those that one leads to, at public ports alone', async (t) => {
+test('an address at a public port is elsewhere when no host of the service leads to it', async (t) => {
   const { sql, service } = await openBench(t)
   await replaceHosts(sql, service, [host('web', 80), host('admin', 81)], now)
   await setEndpoints(sql, service, service, [{ address: '10.0.0.1', port: 80 }], now)

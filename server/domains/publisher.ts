@@ -6,18 +6,15 @@ import { readRouteVersion, readTable } from './route-store.ts'
 
 export interface RoutePublisher {
   /**
-   * Hands the whole table of its clusters to the router, now; returns once requests go by it, with
-   * the ports of it that other programs have.
+   * Sends the route table to the router now. Returns once requests follow it, with the table's
+   * ports that other programs use.
    */
   apply(signal: AbortSignal): Promise<readonly number[]>
-  /**
-   * The ports of this machine of a service that other programs have, by the last table that was
-   * handed over.
-   */
+  /** Returns a service's ports of this machine that other programs use, by the last table sent. */
   lostPorts(serviceId: string): readonly number[]
   /**
-   * Does the same whenever the table has changed since, and now and then anyway: a router may have
-   * been replaced.
+   * Sends the table if it has changed, and periodically in any case, because a router may have been
+   * replaced.
    */
   readonly reconciler: Reconciler
 }
@@ -29,11 +26,11 @@ export interface RoutePublishers {
   readonly all: readonly RoutePublisher[]
   /** Returns the publisher of a cluster's router. */
   readonly publisherOf: (place: RouterPlace) => RoutePublisher
-  /** Returns the ports of this machine of a service that other programs have. */
+  /** Returns a service's ports of this machine that other programs use. */
   lostPorts(serviceId: string): readonly number[]
 }
 
-/** Creates a publisher for each router; `nameOf` names the reconciler of a router. */
+/** Creates a publisher for each router. `nameOf` returns the name of a router's reconciler. */
 export function createRoutePublishers(
   database: Database,
   routers: Routers,
@@ -55,10 +52,7 @@ export function createRoutePublishers(
   }
 }
 
-/**
- * Brings the table of routes from the database to one router. One hand-over at a time; the last one
- * always wins.
- */
+/** Sends the route table from the database to one router, one at a time. The last table wins. */
 export function createRoutePublisher({
   database,
   router,
@@ -102,7 +96,7 @@ export function createRoutePublisher({
   }
 }
 
-/** Those of the ports that services answer on, by service. */
+/** Returns the ports that belong to services, by service. */
 function portsOf(routes: readonly Route[], ports: ReadonlySet<number>): ReadonlyMap<string, readonly number[]> {
   const found = routes.flatMap(({ service, listen }) =>
     listen && ports.has(listen.port) ? [{ service, port: listen.port }] : [],
@@ -112,10 +106,7 @@ function portsOf(routes: readonly Route[], ports: ReadonlySet<number>): Readonly
   )
 }
 
-/**
- * What people are told of a service that runs while other programs have these ports of it;
- * undefined: there are none.
- */
+/** Returns the message for a running service whose ports other programs use. Undefined for none. */
 export function lostPortsText(ports: readonly number[]): string | undefined {
   const [first, ...others] = ports
   if (first === undefined) return undefined

@@ -5,7 +5,7 @@ import { createNameServers } from './resolve.ts'
 
 const inTime = () => AbortSignal.timeout(20_000)
 
-test('names without an answer in time are failures, not absent', async () => {
+test('names without an answer in time are reported as failures, not as absent', async () => {
   const signal = AbortSignal.abort(new Error('late'))
   const servers = createNameServers()
   const [found] = await servers.resolve(['example.invalid'], signal)
@@ -29,14 +29,14 @@ test('records come from the name servers that are set, absent ones as none', asy
   assert.deepEqual(await records('CNAME', `${'a'.repeat(64)}.example`, inTime()), [])
 })
 
-test('texts that are too long are left out', async (t) => {
+test('texts are left out when they are too long', async (t) => {
   const server = await startNameServer(t)
   const { records } = createNameServers([server.address])
   server.zones.set('a.example', { TXT: ['y'.repeat(600), 'short'] })
   assert.deepEqual(await records('TXT', 'a.example', inTime()), ['short'])
 })
 
-test('a server that never answers ends with the signal', async (t) => {
+test('a query ends with the signal when the server never answers', async (t) => {
   const server = await startNameServer(t)
   server.zones.set('a.example', { silent: true })
   const { resolve, records } = createNameServers([server.address])

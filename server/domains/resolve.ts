@@ -1,29 +1,28 @@
 import { Resolver } from 'node:dns/promises'
 import type { Resolved } from './domain-check.ts'
 
-/** Asks DNS for names; one call for all of them. */
+/** Looks up names in DNS, in one call for all of them. */
 export type Resolve = (names: readonly string[], signal: AbortSignal) => Promise<readonly Resolved[]>
 
-/** The questions that are put to DNS. */
+/** The DNS queries of this room. */
 export interface NameServers {
   readonly resolve: Resolve
   /**
-   * Returns the values of a name's records of one type: targets of CNAME records in lower case
-   * without a closing dot, or texts. Empty if there are none. Throws if DNS does not answer before
-   * the signal is aborted.
+   * Returns a name's records of one type: CNAME targets in lower case without a trailing dot, or
+   * texts. Empty if there are none. Throws if the signal is aborted before DNS answers.
    */
   readonly records: (type: 'CNAME' | 'TXT', name: string, signal: AbortSignal) => Promise<readonly string[]>
 }
 
-/** Answers that say that there is no such record. */
+/** Error codes that mean that no such record exists. */
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
 const mostAtOnce = 10
 const mostRecords = 50
 const longestText = 500
-/** For each name server and each try. */
+/** The limit of each attempt at each name server. */
 const patience = { timeout: 1500, tries: 2 } as const
 
-/** Asks these name servers, `address` or `address:port`; none: the name servers of this machine. */
+/** Queries these name servers, `address` or `address:port`, or those of this machine if none. */
 export function createNameServers(servers: readonly string[] = []): NameServers {
   const open = (): Resolver => {
     const resolver = new Resolver(patience)
@@ -66,7 +65,7 @@ async function resolveName(resolver: Resolver, name: string, signal: AbortSignal
   }
 }
 
-/** Why DNS gave no answer. */
+/** Returns why DNS gave no answer. */
 export const failureText = (error: unknown, signal: AbortSignal): string =>
   signal.aborted ? 'DNS did not answer in time.' : `DNS could not be asked (${codeOf(error)}).`
 
@@ -76,7 +75,7 @@ async function ask(resolver: Resolver, type: 'CNAME' | 'TXT' | 'A' | 'AAAA', nam
   return type === 'CNAME' ? records.map((record) => record.toLowerCase().replace(/\.$/, '')) : records
 }
 
-/** The records, cut to what is ever looked at. An answer that there are none is an answer. */
+/** Returns records up to the limits that anything reads. The absence of records is an answer. */
 async function answered(signal: AbortSignal, question: () => Promise<string[]>): Promise<string[]> {
   signal.throwIfAborted()
   try {

@@ -7,10 +7,10 @@ import { rulesOf, rulesProblem } from './route-rules.ts'
 const ingress = (settings: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [`network.ingress.${name}`, value]))
 
-/** What the defaults say. */
+/** The rules of the defaults. */
 const usual = { maxBodyBytes: 104_857_600, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 
-test('defaults become the same rules whether a client has sent them back or not', () => {
+test('defaults have the same rules when a client sends them back', () => {
   for (const kind of ['application', 'container', 'helm'] as const) {
     const defaults = settingDefaults(settingsOfKind(kind))
     assert.deepEqual(rulesOf(kind, {}), usual)
@@ -29,11 +29,11 @@ test('0 is no limit', () => {
   assert.equal(rulesOf('application', ingress(Object.fromEntries(sizes.map((name) => [name, 0])))), undefined)
 })
 
-test('a kind that has no settings of a router has no rules', () => {
+test('a kind without router settings has no rules', () => {
   for (const kind of ['database', 'job', 'terraform'] as const) assert.equal(rulesOf(kind, {}), undefined)
 })
 
-test('what was sent becomes rules', () => {
+test('settings in a request become rules', () => {
   const sent = ingress({
     proxy_body_size_mb: 2,
     proxy_read_timeout_seconds: 5,

@@ -16,7 +16,7 @@ const usualCors = {
     'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, ' +
     'Authorization',
 }
-/** Headers that say how an answer is read: nobody sets them from outside. */
+/** Headers that define how a response is read. Users must not set them. */
 const framing = new Set([
   'connection',
   'content-length',
@@ -33,7 +33,7 @@ const listOf = (value: unknown, fallback = ''): string[] =>
   text(value, fallback)
     .split(/[\s,]+/)
     .filter((part) => part !== '')
-/** Throws where one of them is no network. */
+/** Reads networks. Throws if one is invalid. */
 function networksOf(value: unknown): string[] {
   const networks = listOf(value)
   for (const network of networks) {
@@ -45,7 +45,7 @@ function networksOf(value: unknown): string[] {
   }
   return networks
 }
-/** Throws where it is no object of texts by names of headers. */
+/** Reads headers. Throws unless the value is an object with strings by header name. */
 function headersOf(value: unknown): Readonly<Record<string, string>> {
   const headers: unknown = JSON.parse(text(value, '{}'))
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) throw new Error('it is no JSON object')
@@ -71,10 +71,7 @@ function connectTimeout(value: unknown): RouteRules {
   return seconds('connectTimeoutMs')(value, {})
 }
 
-/**
- * The router rules of each setting below `network.ingress.` that was sent. Readers throw for an
- * invalid value.
- */
+/** The readers of settings below `network.ingress.`. They throw for an invalid value. */
 const ingressReaders: Readonly<Record<string, RuleReader>> = {
   proxy_body_size_mb: (value) => {
     const most = positive(value)
@@ -83,8 +80,8 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
   proxy_read_timeout_seconds: seconds('readTimeoutMs'),
   proxy_send_timeout_seconds: seconds('sendTimeoutMs'),
   send_timeout_seconds: seconds('clientTimeoutMs'),
-  // The default leaves the router its own way: it gives up an endpoint after a second, and tries
-  // another one.
+  // The default leaves the router its usual behavior: it abandons an endpoint after a second and
+  // tries another one.
   proxy_connect_timeout_seconds: (value) => (value === 60 ? {} : connectTimeout(value)),
   whitelist_source_range: (value) => {
     const allow = networksOf(value)
@@ -100,7 +97,7 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
     const headers = headersOf(value)
     return Object.keys(headers).length === 0 ? {} : { headers }
   },
-  // What it names is read at a deployment and kept with the release: it is no wish of this moment.
+  // The named variable is read at a deployment and stored with the release.
   basic_auth_env_var: (value) => {
     const name = text(value)
     if (name !== '' && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error(`"${name}" is no name of a variable`)
@@ -113,12 +110,12 @@ const readers: Readonly<Record<string, RuleReader>> = {
   ...gatewayReaders,
 }
 
-/** The settings that a router acts on. */
+/** The settings that a router uses. */
 export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
 
 /**
- * Returns the rules of a service's router. Defaults act like values that were sent; a stored value
- * that makes no sense is left out.
+ * Returns the rules of a service's router. Defaults act like explicit values. Invalid stored values
+ * are left out.
  */
 export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | undefined {
   const settings = effectiveSettings(settingsOfKind(kind), stored)
@@ -126,7 +123,7 @@ export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | und
     try {
       return key in settings ? read(settings[key], settings) : {}
     } catch {
-      // Kept before it was checked.
+      // It was stored before values were checked.
       return {}
     }
   })
@@ -135,8 +132,8 @@ export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | und
 }
 
 /**
- * Why these advanced settings cannot be kept: the first that a router could not act on and that is
- * not stored already; undefined: they can.
+ * Returns why these advanced settings are invalid, for the first new value that a router cannot
+ * use. Undefined if there is none. Values already stored are accepted.
  */
 export function rulesProblem(values: SettingValues, stored: SettingValues = {}): string | undefined {
   for (const [key, read] of Object.entries(readers)) {

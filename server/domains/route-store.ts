@@ -12,18 +12,18 @@ export interface RouteRow extends PublicHost {
   readonly service_id: string
   readonly path: string
   readonly rewrite: string | null
-  /** Null: a name of the platform's own. */
+  /** Null for one of the platform's own names. */
   readonly custom_domain_id: string | null
   readonly public_port: number | null
-  /** Null: HTTP. */
+  /** Null for HTTP. */
   readonly public_protocol: RoutePort['protocol'] | null
   readonly release_id: string | null
   readonly endpoints: readonly RouteEndpoint[]
 }
 
 /**
- * Makes the platform's own rows of a service be these hosts; endpoints of a port that stays are
- * kept. Its custom domains go with them.
+ * Replaces the platform's own hosts of a service. A host whose port is unchanged keeps its
+ * endpoints. The service's custom domains follow its hosts.
  */
 export async function replaceHosts(
   sql: Sql,
@@ -57,8 +57,8 @@ export async function replaceHosts(
 
 /**
  * Points the proven custom domains of a service to its default public port and to its ports with a
- * path, and nowhere if it has none. Throws 409 if another service answers at the same path of the
- * same domain.
+ * path, or nowhere if it has neither. Throws 409 if another service has the same path at the same
+ * domain.
  */
 export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date): Promise<void> {
   const shared = sharedRoutes(await listOwnRoutes(sql, [serviceId]))
@@ -84,15 +84,15 @@ export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date)
   await bumpVersion(sql)
 }
 
-/** One port's endpoints, as an engine gives them. */
+/** The endpoints of one port, as reported by an engine. */
 export interface PortEndpoint {
   readonly port: number
   readonly address: string
 }
 
 /**
- * Lets every host of the service lead to these endpoints; none: to a page that says why. True when
- * something changed.
+ * Points every host of the service to these endpoints. Without endpoints it serves a page with the
+ * reason. Returns true if something changed.
  */
 export async function setEndpoints(
   sql: Sql,
@@ -113,7 +113,7 @@ export async function setEndpoints(
   return count > 0
 }
 
-/** Whether `setEndpoints` with the same would change nothing. */
+/** Whether `setEndpoints` with these endpoints would change nothing. */
 export async function leadsTo(
   sql: Sql,
   serviceId: string,
@@ -127,10 +127,7 @@ export async function leadsTo(
   return others.length === 0
 }
 
-/**
- * Whether one of these, at a port that hosts lead to, is an address that none of the service's
- * hosts leads to.
- */
+/** Whether one of these endpoints, at a port with hosts, is missing from the service's hosts. */
 export async function leadsElsewhere(
   sql: Sql,
   serviceId: string,
@@ -146,7 +143,7 @@ export async function leadsElsewhere(
   return others.length > 0
 }
 
-/** The hosts of a service with what they would lead to, as a table expression. */
+/** A table expression with the service's hosts and their desired endpoints. */
 const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoint[]) => sql`
   (select i.host, i.path, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port)
   order by e.address)
@@ -156,7 +153,7 @@ const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoi
         as e(port integer, address text) on e.port = i.internal_port
     where i.service_id = ${serviceId} group by i.host, i.path)`
 
-/** Every route of the clusters of one router, with the version of the whole table. */
+/** Reads every route of the clusters of one router, and the version of the whole table. */
 export async function readTable(
   sql: Sql,
   { engines, isRest }: RouterScope = allClusters,
@@ -224,7 +221,7 @@ const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite:
   ...(rewrite === null ? {} : { rewrite }),
 })
 
-/** Wishes of this moment, and the passwords of the version that has the traffic. */
+/** Current settings, and the passwords of the version that has the traffic. */
 function rulesMember(
   rules: RouteRules | undefined,
   basicAuth: readonly BasicCredential[] | null,
@@ -249,7 +246,7 @@ export const listEnvironmentRoutes = (sql: Sql, environmentId: string) =>
     order by s.created_at, s.id, r.custom_domain_id is null desc, r.is_default desc, r.host,
       r.path`
 
-/** The table says something else although no row of it was written. */
+/** Raises the version of the table when its content changes without a change of its rows. */
 export const touchRoutes = async (sql: Sql): Promise<void> => void (await bumpVersion(sql))
 
 const bumpVersion = (sql: Sql) => sql`update route_version set version = version + 1`

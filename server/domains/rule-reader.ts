@@ -10,7 +10,7 @@ export const positive = (value: unknown): number | undefined =>
 export const text = (value: unknown, fallback = ''): string =>
   typeof value === 'string' && value !== '' ? value : fallback
 
-/** Longer times mean a day. */
+/** Longer times are reduced to a day. */
 const mostSeconds = 86_400
 
 type TimeRule =
@@ -26,7 +26,7 @@ export const milliseconds = (value: unknown): number | undefined => {
   return given === undefined ? undefined : Math.min(given, mostSeconds) * 1000
 }
 
-/** Reads seconds into a rule of that name; 0 and null are no limit. */
+/** Reads seconds into a rule with that name. 0 and null mean no limit. */
 export const seconds =
   (rule: TimeRule): RuleReader =>
   (value) => {

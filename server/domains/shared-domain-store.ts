@@ -11,7 +11,7 @@ export function sharedRoutes<R extends Pick<RouteRow, 'port_name' | 'path'>>(own
   return ports.filter(({ path }, index) => index === 0 || path !== '/')
 }
 
-/** The platform's own HTTP routes of services, in the order that `sharedRoutes` wants. */
+/** Selects the platform's own HTTP routes of services, in the order that `sharedRoutes` needs. */
 export const listOwnRoutes = (sql: Sql, serviceIds: readonly string[]) =>
   sql<RouteRow[]>`
     select * from route where service_id = any(${[...serviceIds]}::uuid[]) and custom_domain_id is null
@@ -20,7 +20,7 @@ export const listOwnRoutes = (sql: Sql, serviceIds: readonly string[]) =>
 
 /**
  * Throws 409 if another service of the organization has one of these paths at a custom domain of
- * this service. Proven or not: a proof must not be in anybody's way later.
+ * this service. Unproven domains count too, so that a later proof cannot conflict.
  */
 export async function refuseTaken(sql: Sql, serviceId: string, paths: readonly string[]): Promise<void> {
   const sharing = await sql<{ id: string; name: string; domain: string }[]>`
