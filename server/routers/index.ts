@@ -1,6 +1,6 @@
 /**
- * What carries traffic to the applications: our own process, or one in memory for tests. Knows
- * routes, not what they serve.
+ * Routers, which carry traffic to the applications: a separate process, or one in memory for tests.
+ * They know routes but not the applications behind them.
  */
 export { createFakeRouter, type FakeRouter } from './fake/fake-router.ts'
 export { createOwnRouter, type OwnRouterOptions } from './own/own-router.ts'

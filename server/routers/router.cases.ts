@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { Router } from './router.ts'
 
-/** A router together with applications behind it, as one kind of router provides them. */
+/** A router with applications behind it, as each implementation provides them. */
 export interface RouterUnderTest {
   readonly router: Router
-  /** Makes an application that answers with its name. */
+  /** Starts an application that answers with its name. */
   application(name: string): Promise<RouteEndpoint>
-  /** The name of the application that answers at a host; undefined: none does. */
+  /** Returns the name of the application that answers at a host, if any. */
   ask(host: string): Promise<string | undefined>
-  /** Opens a request at a host; the given function ends it. */
+  /** Opens a request at a host. Returns a function that ends it. */
   open(host: string): Promise<() => Promise<void>>
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ const route = (host: string, endpoints: readonly RouteEndpoint[]): Route => ({
   ...(endpoints.length === 0 && { reason: 'stopped' }),
 })
 
-/** What every router promises; run by the real one and by the one in memory. */
+/** The tests that every router passes, the real one and the one in memory. */
 export function routerCases(name: string, create: () => Promise<RouterUnderTest>): void {
   const { signal } = new AbortController()
   const routerTest = (title: string, body: (subject: RouterUnderTest) => Promise<void>): void => {
@@ -34,7 +34,7 @@ export function routerCases(name: string, create: () => Promise<RouterUnderTest>
     })
   }
 
-  routerTest('new requests go by the newest table as soon as it was taken', async ({ router, application, ask }) => {
+  routerTest('new requests follow the newest table as soon as it is applied', async ({ router, application, ask }) => {
     const [a, b] = [await application('a'), await application('b')]
     await router.replaceAll([route('one.test', [a]), route('two.test', [b])], signal)
     assert.deepEqual([await ask('one.test'), await ask('two.test'), await ask('three.test')], ['a', 'b', undefined])
@@ -44,21 +44,18 @@ export function routerCases(name: string, create: () => Promise<RouterUnderTest>
     assert.equal(await ask('one.test'), undefined)
   })
 
-  routerTest(
-    'the same table can be handed over again, and tables handed over at once end with the last',
-    async (subject) => {
-      const { router, application, ask } = subject
-      const [a, b] = [await application('a'), await application('b')]
-      const tables = [
-        [route('one.test', [a])],
-        [route('one.test', [a])],
-        [route('one.test', [b])],
-        [route('one.test', [a])],
-      ]
-      await Promise.all(tables.map((table) => router.replaceAll(table, signal)))
-      assert.equal(await ask('one.test'), 'a')
-    },
-  )
+  routerTest('the same table can be applied again, and of concurrent tables the last one wins', async (subject) => {
+    const { router, application, ask } = subject
+    const [a, b] = [await application('a'), await application('b')]
+    const tables = [
+      [route('one.test', [a])],
+      [route('one.test', [a])],
+      [route('one.test', [b])],
+      [route('one.test', [a])],
+    ]
+    await Promise.all(tables.map((table) => router.replaceAll(table, signal)))
+    assert.equal(await ask('one.test'), 'a')
+  })
 
   routerTest('endpoints without requests are drained at once, known or not', async ({ router, application }) => {
     const a = await application('a')
@@ -67,7 +64,7 @@ export function routerCases(name: string, create: () => Promise<RouterUnderTest>
     assert.equal(await router.drained([], 10_000, signal), 0)
   })
 
-  routerTest('waits for open requests, and tells how many are left when time is over', async (subject) => {
+  routerTest('waits for open requests and returns how many are left after the timeout', async (subject) => {
     const { router, application, open, ask } = subject
     const [a, b] = [await application('a'), await application('b')]
     await router.replaceAll([route('one.test', [a])], signal)
@@ -82,7 +79,7 @@ export function routerCases(name: string, create: () => Promise<RouterUnderTest>
     assert.equal(await drained, 0)
   })
 
-  routerTest('gives up when it is told to', async ({ router, application, open }) => {
+  routerTest('stops waiting when the signal is aborted', async ({ router, application, open }) => {
     const a = await application('a')
     await router.replaceAll([route('one.test', [a])], signal)
     const end = await open('one.test')

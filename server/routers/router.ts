@@ -1,26 +1,25 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 
-/** What carries traffic from host names to endpoints. Gets the whole table every time. */
+/** Carries traffic from host names to endpoints. Receives the whole table every time. */
 export interface Router {
   /**
-   * Returns once new requests go by this table, with the ports of this machine of it that other
-   * programs have. Throws when the router cannot be reached; repeatable.
+   * Applies a table and returns once new requests follow it. Returns the table's ports of this
+   * machine that other programs use. Throws if the router is unreachable. Safe to repeat.
    */
   replaceAll(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]>
   /**
-   * Waits until no request is open on these endpoints, at most `timeoutMs`; gives how many are
-   * still open.
+   * Waits for at most `timeoutMs` until these endpoints have no open request. Returns the number of
+   * requests still open.
    */
   drained(endpoints: readonly RouteEndpoint[], timeoutMs: number, signal: AbortSignal): Promise<number>
   /**
-   * Services that are asleep and for which requests wait: at once when something is new since
-   * `sequence`, else as soon as it is, at the latest after `timeoutMs`. Any number that was never
-   * given is news.
+   * Returns sleeping services for which requests wait. Waits for a change since `sequence`, but no
+   * longer than `timeoutMs`. A number that was never returned counts as changed.
    */
   wakes(sequence: number, timeoutMs: number, signal: AbortSignal): Promise<Wakes>
   /**
-   * What went on at each service with endpoints, by its id. Numbers begin anew with a new process
-   * or new endpoints.
+   * Returns the traffic of each service with endpoints, by its id. Counters restart from 0 with a
+   * new process or new endpoints.
    */
   activity(signal: AbortSignal): Promise<ReadonlyMap<string, Activity>>
 }
@@ -31,8 +30,8 @@ export interface Wakes {
 }
 
 export interface Activity {
-  /** All so far. */
+  /** The total so far. */
   readonly requests: number
-  /** Now; upgraded connections count. */
+  /** The current number, including upgraded connections. */
   readonly open: number
 }

@@ -36,7 +36,7 @@ test('each router is listed once, and every cluster is served by exactly one', (
   }
 })
 
-test('an engine with two routers, and no router at all, are refused', () => {
+test('createRouters throws without a router, or when an engine has two', () => {
   const one = { name: 'local', router: here }
   assert.throws(() => createRouters([one, one]), /an engine has two routers/)
   assert.throws(() => createRouters([]), /there is no router/)

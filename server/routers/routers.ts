@@ -10,7 +10,7 @@ export interface RouterPlace {
 /** Returns the router of a cluster. Throws NoRouterError. */
 export type RouterOf = (place: RouterPlace) => Router
 
-/** A router, and the name of an engine whose clusters it carries traffic to. */
+/** A router and the name of an engine whose clusters it serves. */
 export interface NamedRouter {
   readonly name: string
   readonly router: Router
@@ -23,12 +23,12 @@ export interface RouterScope {
   readonly isRest: boolean
 }
 
-/** A router with the clusters that it serves; `name` is the first of its engines. */
+/** A router with the clusters that it serves. `name` is the first of its engines. */
 export interface ScopedRouter extends NamedRouter {
   readonly scope: RouterScope
 }
 
-/** Thrown for a cluster to which no router of this installation carries traffic. */
+/** Thrown for a cluster that no router of this installation serves. */
 export class NoRouterError extends AppError {
   constructor({ engine }: RouterPlace) {
     super('conflict', `The cluster needs a router for the engine "${engine}", which this installation does not have.`)
@@ -36,16 +36,16 @@ export class NoRouterError extends AppError {
   }
 }
 
-/** The routers of this installation by the names of the engines that they serve. */
+/** The routers of this installation by the names of their engines. */
 export interface Routers {
-  /** All routers, each once, for work that is done for each router on its own. */
+  /** All routers, each once, for work that each router needs separately. */
   readonly all: readonly ScopedRouter[]
   readonly routerOf: RouterOf
 }
 
 /**
- * Several engines may share a router. The first router also answers for the host names of clusters
- * that are only records, and of engines that no longer exist. Throws if an engine has two routers.
+ * Maps engines to routers; several engines may share one. The first router also serves clusters
+ * that are only records or whose engine no longer exists. Throws if an engine has two routers.
  */
 export function createRouters(named: readonly NamedRouter[]): Routers {
   const byName = new Map(named.map(({ name, router }) => [name, router]))

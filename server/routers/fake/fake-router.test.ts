@@ -24,7 +24,7 @@ routerCases('fake router', async () => {
   }
 })
 
-test('fake router: fails when it is told to', async () => {
+test('fake router: throws the error that a test sets', async () => {
   const router = createFakeRouter()
   const { signal } = new AbortController()
   router.failWith(new Error('unreachable'))

@@ -2,28 +2,25 @@ import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Router, Wakes } from '../router.ts'
 
-/**
- * A router in memory: takes no traffic, but can be asked where a request would go and be told that
- * one is open.
- */
+/** A router in memory. It carries no traffic, but tests can look up hosts and open requests. */
 export interface FakeRouter extends Router {
   /** The table in effect. */
   readonly routes: readonly Route[]
-  /** How often a table was taken. */
+  /** The number of tables applied so far. */
   readonly replacements: number
   /**
-   * Opens a request at the first endpoint of a host; the given function ends it. Throws where there
-   * is no endpoint.
+   * Opens a request at the first endpoint of a host. Returns a function that ends it. Throws if the
+   * host has no endpoint.
    */
   open(host: string): () => void
   /**
-   * A request comes for a host whose service is asleep; the given function ends its waiting. Throws
-   * where a request would not wait.
+   * Lets a request wait at a host whose service is asleep. Returns a function that ends its wait.
+   * Throws if the service is not asleep.
    */
   knock(host: string): () => void
-  /** Ports of this machine that other programs have. */
+  /** Ports of this machine that other programs use. */
   readonly taken: Set<number>
-  /** From now on every call throws this; undefined: none does. */
+  /** Makes every call throw this error. Undefined ends that. */
   failWith(error: Error | undefined): void
 }
 

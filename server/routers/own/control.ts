@@ -15,9 +15,9 @@ export interface ControlAnswer {
 }
 
 /**
- * One question to the router process over its control socket. Throws `unavailable` when there is no
- * answer in time: the cause has the code of the system (`ENOENT`, `ECONNREFUSED`: nobody is there).
- * Rejects with the signal's reason on abort.
+ * Sends one request to the router process over its control socket. Throws `unavailable` if it does
+ * not answer in time. The cause has the system's code; `ENOENT` and `ECONNREFUSED` mean that
+ * nothing listens. Rejects with the signal's reason on abort.
  */
 export async function askRouter(socketPath: string, question: ControlRequest): Promise<ControlAnswer> {
   const { signal, timeoutMs } = question

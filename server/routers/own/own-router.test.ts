@@ -50,7 +50,7 @@ async function underTest(): Promise<RouterUnderTest> {
 
 routerCases('own router', underTest)
 
-test('own router: goes on from the version that the process has, and sends the same table under its version', async (t) => {
+test('own router: continues from the version of the process and keeps it for the same table', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
   const { controlSocket } = home.options
@@ -70,7 +70,7 @@ test('own router: goes on from the version that the process has, and sends the s
   assert.equal(await versionNow(), 44)
 })
 
-test('own router: says so when the process cannot be reached or refuses the table', async (t) => {
+test('own router: reports that the process is unreachable or rejects the table', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
   const router = createOwnRouter({ controlSocket: home.options.controlSocket })

@@ -5,18 +5,17 @@ import type { Activity, Router } from '../router.ts'
 import { askRouter, type ControlAnswer } from './control.ts'
 
 export interface OwnRouterOptions {
-  /** Path of the unix socket of the router process. */
+  /** The path of the router process's control socket. */
   readonly controlSocket: string
-  /** How long the process may take for an answer. Default 5,000. */
+  /** The time limit of one request to the process. Default 5,000. */
   readonly timeoutMs?: number
 }
 
 const attempts = 5
 
 /**
- * The router as its own process. A table gets the version after the one that the process has; the
- * same table keeps its version, so that handing it over again costs nothing. Tables are handed over
- * one after the other.
+ * The router as a separate process. A new table gets the version after that of the process. The
+ * same table keeps its version, so applying it again is cheap. Tables are applied one at a time.
  */
 export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterOptions): Router {
   let last: RouteTable = { version: 0, routes: [] }

@@ -14,7 +14,7 @@ import { application, ask, endProcess, isAlive, type RouterHome, routerHome } fr
 
 const { signal } = new AbortController()
 
-test('a running router process is adopted, one with another address replaced', async (t) => {
+test('a running router process is adopted, and replaced when its address differs', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
   assert.equal(home.process.adopted, false)
@@ -27,7 +27,7 @@ test('a running router process is adopted, one with another address replaced', a
   assert.equal((await stat(home.options.controlSocket)).mode & 0o777, 0o600)
 })
 
-test('a killed router process comes back by itself with the table that it had, without the control plane', async (t) => {
+test('a killed router process restarts with its last table without the control plane', async (t) => {
   const home = await routerHome()
   const { server, endpoint } = await application((_, response) => response.end('ok'))
   t.after(async () => {
@@ -47,7 +47,7 @@ test('a killed router process comes back by itself with the table that it had, w
   assert.equal((await ask(home.process.port, 'app.test')).body, 'ok')
 })
 
-test('a router process that is killed before it answers is started again', async (t) => {
+test('a router process is started again when it is killed before it answers', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
   await endProcess(home.process.pid)
@@ -61,7 +61,7 @@ test('a router process that is killed before it answers is started again', async
   assert.equal(again.adopted, false)
 })
 
-test('a router process that is killed again and again is reported', async (t) => {
+test('a router process is reported when it is killed repeatedly', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
   await endProcess(home.process.pid)
@@ -74,7 +74,7 @@ test('a router process that is killed again and again is reported', async (t) =>
   assert.equal(starts, 5)
 })
 
-test('a socket file that nobody listens on is replaced', async (t) => {
+test('a socket file is replaced when nothing listens on it', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
   await endProcess(home.process.pid)
@@ -82,7 +82,7 @@ test('a socket file that nobody listens on is replaced', async (t) => {
   assert.equal((await ensureRouterProcess(home.options)).adopted, false)
 })
 
-test('a port that another program uses is named together with the setting that changes it', async (t) => {
+test('the error names the port and its setting when another program uses the port', async (t) => {
   const home = await routerHome()
   const { server, endpoint } = await application(() => {})
   t.after(async () => {
@@ -99,7 +99,7 @@ test('a port that another program uses is named together with the setting that c
   })
 })
 
-test('a process that is replaced lets its successor listen first: nobody is refused, and what is open ends well', async (t) => {
+test('a replaced process lets its successor listen first: no request is refused and open ones complete', async (t) => {
   const home = await routerHome()
   let open: ServerResponse | undefined
   const { server, endpoint } = await application((request, response) => {
@@ -128,15 +128,15 @@ test('a process that is replaced lets its successor listen first: nobody is refu
   assert.equal((await ask(successor.port, 'app.test')).body, 'ok')
   isOver = true
   assert.deepEqual([...new Set(await asking)], ['ok'])
-  assert.ok(isAlive(home.process.pid), 'the former one has a request open')
+  assert.ok(isAlive(home.process.pid), 'the previous process has a request open')
   open?.end('ended')
   assert.equal((await slow).body, 'begun, ended')
-  await until('the former one has ended', () => !isAlive(home.process.pid))
+  await until('the previous process has ended', () => !isAlive(home.process.pid))
   const again = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
   assert.deepEqual(again, { pid: successor.pid, port: successor.port, adopted: true })
 })
 
-/** As whoever hands over does first, and is killed then. */
+/** Does the first part of a hand-over, as if it were killed then. */
 async function startBeside({ process: { port } }: RouterHome, options: RouterProcessOptions): Promise<{ pid: number }> {
   const controlSocket = join(dirname(options.controlSocket), 'next-cafe')
   const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
@@ -160,7 +160,7 @@ async function startBeside({ process: { port } }: RouterHome, options: RouterPro
   return { pid }
 }
 
-test('a hand-over that was cut off is carried on, whether or not the former one is there', async (t) => {
+test('an interrupted hand-over continues, whether or not the previous process is alive', async (t) => {
   for (const isThere of [true, false]) {
     const home = await routerHome()
     t.after(() => home.close())
@@ -170,13 +170,13 @@ test('a hand-over that was cut off is carried on, whether or not the former one 
     if (!isThere) await endProcess(home.process.pid)
     const taken = await ensureRouterProcess(options)
     assert.deepEqual(taken, { pid: waiting.pid, port: home.process.port, adopted: true })
-    await until('the former one has ended', () => !isAlive(home.process.pid))
+    await until('the previous process has ended', () => !isAlive(home.process.pid))
     assert.equal((await findRouter({ controlSocket }))?.pid, waiting.pid)
     assert.deepEqual(await readdir(dirname(controlSocket)), ['router.sock'])
   }
 })
 
-test('an installation does not share a port that another one has', async (t) => {
+test('an installation does not share the port of another one', async (t) => {
   const [home, other] = [await routerHome(), await routerHome()]
   t.after(() => Promise.all([home.close(), other.close()]))
   await endProcess(other.process.pid)

@@ -10,22 +10,22 @@ import { start } from '../../lib/run.ts'
 import { askRouter } from './control.ts'
 
 export interface RouterProcessOptions {
-  /** Where applications answer. */
+  /** The address on which the router listens. */
   readonly host: string
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number
   readonly controlSocket: string
-  /** File that keeps the route table, so that the process can start without the control plane. */
+  /** The file that stores the route table, so the process can start without the control plane. */
   readonly stateFile: string
-  /** File that takes what the process writes. */
+  /** The file that receives the output of the process. */
   readonly logFile: string
-  /** Folder for compiled code: a second start needs 20 MB less memory. */
+  /** The folder for compiled code, which saves later starts 20 MB of memory. */
   readonly cacheFolder?: string
-  /** Networks whose `X-Forwarded-*` are believed; default none. */
+  /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted?: readonly string[]
-  /** Connections of each port, and of one client among them. */
+  /** The most connections of each port, and of one client among them. */
   readonly connections?: { readonly total: number; readonly perClient: number }
-  /** Notified of each process that is started, before it answers. */
+  /** Called for each started process, before it answers. */
   readonly spawned?: (pid: number) => void
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -33,31 +33,30 @@ export interface RouterProcessOptions {
 
 export interface RouterProcess {
   readonly pid: number
-  /** Where applications answer. */
+  /** The port on which the router listens. */
   readonly port: number
-  /** Whether it ran already. */
+  /** Whether the process was already running. */
   readonly adopted: boolean
 }
 
-/** What the process must say about itself in `GET /health` to be one of this version. */
+/** The values that a process of this version reports in `GET /health`. */
 const protocol = 8
-/** From this one on a router shares its port with the one that takes over. */
+/** The first version that shares its port with its successor. */
 const sharingSince = 7
 const portInUse = 98
 const answerMs = 2_000
 const startMs = 15_000
-/** Of processes that are killed one after the other. */
+/** The most starts in a row of processes that are killed. */
 const mostStarts = 5
-/** A process that has to go finishes what is open for at most 30 s. */
+/** A process that must end completes open requests for at most 30 s. */
 const endMs = 35_000
 const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
 
 /**
- * Finds the router process that already serves this host and port, or starts one that outlives the
- * caller. One of another version on the same address ends once its successor listens beside it, so
- * that nobody is refused; one with another address is ended first, in order. May be repeated
- * wherever it was cut off. Throws `unavailable` when the port is taken or the process does not come
- * up.
+ * Finds the router process that serves this host and port, or starts one that outlives the caller.
+ * A process of another version on the same address ends once its successor listens beside it, so no
+ * connection is refused. A process with another address ends first. An interrupted call can be
+ * repeated. Throws `unavailable` if the port is taken or the process does not start.
  */
 export async function ensureRouterProcess(options: RouterProcessOptions): Promise<RouterProcess> {
   const running = await findRouter(options)
@@ -65,8 +64,8 @@ export async function ensureRouterProcess(options: RouterProcessOptions): Promis
   const waiting = await findSuccessor(options)
   if (waiting) return { ...(await takeOver(options, running, waiting)), adopted: true }
   if (running && mayShare(running, options)) {
-    // A name of its own: whoever closes a socket removes the name under which it was opened,
-    // whatever is there by then.
+    // A separate socket name is needed: closing a socket removes the path under which it was
+    // opened, even if another socket has that path by now.
     const name = `${successorPrefix}${randomBytes(2).toString('hex')}`
     const controlSocket = join(dirname(options.controlSocket), name)
     const started = await startRouter({ ...options, controlSocket }, ['--share'])
@@ -77,18 +76,17 @@ export async function ensureRouterProcess(options: RouterProcessOptions): Promis
   return { pid, port, adopted: false }
 }
 
-/** Of its socket, beside the other one; short, for paths of sockets are. */
+/** The prefix of a successor's socket name. It is short because socket paths are limited. */
 const successorPrefix = 'next-'
 
 type Successor = Health & { readonly controlSocket: string }
 
 /**
- * The one that waits beside the running one since somebody was cut off here; what does not serve
- * any more is ended.
+ * Returns the successor left by an interrupted hand-over. Ends it if it cannot be used any longer.
  */
 async function findSuccessor(options: RouterProcessOptions): Promise<Successor | undefined> {
   const dir = dirname(options.controlSocket)
-  // Before the first start there is no such directory.
+  // The directory does not exist before the first start.
   const names = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith(successorPrefix))
   let found: Successor | undefined
   for (const controlSocket of names.map((name) => join(dir, name))) {
@@ -100,7 +98,7 @@ async function findSuccessor(options: RouterProcessOptions): Promise<Successor |
   return found
 }
 
-/** The running one gives its address up at once and ends when what is open on it has ended. */
+/** Makes the running process release its address at once and end when its open requests end. */
 async function takeOver(
   options: RouterProcessOptions,
   running: Health | undefined,
@@ -133,8 +131,8 @@ interface Health {
 }
 
 /**
- * Undefined: nobody listens on the control socket. Throws `unavailable` when somebody does but
- * gives no answer.
+ * Returns undefined if nothing listens on the control socket. Throws `unavailable` if something
+ * listens but does not answer.
  */
 export async function findRouter({
   controlSocket,
@@ -154,8 +152,8 @@ export async function findRouter({
 }
 
 /**
- * Nobody is there: no socket file, one that a dead process left, or one whose process ended during
- * the question.
+ * Whether nothing listens: the socket file is missing, a dead process left it, or its process ended
+ * during the request.
  */
 function isAbsence(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : undefined
@@ -179,7 +177,7 @@ async function endRouter(options: RouterProcessOptions): Promise<void> {
 }
 
 /**
- * Starts the router again, a few times, if it is killed before it answers: the kill may have been
+ * Retries the start a few times if the process is killed before it answers. The kill may have been
  * meant for another process.
  */
 async function startRouter(options: RouterProcessOptions, more: readonly string[] = []): Promise<Health> {
@@ -191,7 +189,7 @@ async function startRouter(options: RouterProcessOptions, more: readonly string[
   for (let left = mostStarts; ; left--) {
     const outcome = await startOnce(options, more, end)
     if ('pid' in outcome) return outcome
-    // Another control plane may have started one at the same moment.
+    // Another control plane may have started one at the same time.
     const other = await findRouter(options)
     if (other && serves(other, options)) return other
     if (!outcome.wasKilled || left <= 1 || clock.monotonic() >= end) throw await notStarted(options, outcome)
@@ -204,7 +202,7 @@ interface NotStarted {
   readonly failure: unknown
 }
 
-/** Starts one process and waits until it answers, ends, or `end` is reached. */
+/** Starts one process and waits until it answers or ends, or `end` is reached. */
 async function startOnce(
   options: RouterProcessOptions,
   more: readonly string[],

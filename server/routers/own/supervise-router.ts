@@ -1,12 +1,12 @@
 import { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 /**
- * Keeps a router process running: starts one when it is gone; it comes up with the table that it
- * had last. One that is slow to answer is left alone, since traffic may well be flowing.
+ * Keeps a router process running. If it is gone, starts one, which loads the last table. A process
+ * that is slow to answer is left alone, since traffic may still flow.
  */
 export function superviseRouter(
   options: Omit<RouterProcessOptions, 'signal'>,
-  /** Told of every process that had to be started. */
+  /** Called for every process that had to be started. */
   started: (process: RouterProcess) => void = () => {},
 ): { readonly name: string; readonly everyMs: number; reconcile(signal: AbortSignal): Promise<void> } {
   return {

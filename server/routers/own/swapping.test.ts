@@ -16,7 +16,7 @@ const program = `
   server.listen(0, '127.0.0.1', () => console.log(server.address().port))
 `
 
-/** An application as a process of its own, which can be killed in the middle of everything. */
+/** An application in a separate process, so that it can be killed at any moment. */
 async function applicationProcess(name: string): Promise<{ child: Child; endpoint: RouteEndpoint }> {
   const child = start(process.execPath, ['-e', program, name], {})
   assert.ok(child.stdout)
@@ -26,7 +26,7 @@ async function applicationProcess(name: string): Promise<{ child: Child; endpoin
   throw new Error('the application did not start')
 }
 
-test('own router: no request fails when applications are killed right after they were replaced, under load', async (t) => {
+test('own router: no request fails when applications are killed right after they are replaced', async (t) => {
   const home = await routerHome()
   const children: Child[] = []
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })

@@ -7,14 +7,14 @@ import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import { until } from '../../../test/support/until.ts'
 import { ensureRouterProcess, findRouter, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
 
-/** A router process in a folder of its own, for tests. `close` ends it. */
+/** A router process in its own folder, for tests. `close` ends it. */
 export interface RouterHome {
   readonly options: RouterProcessOptions
   readonly process: RouterProcess
   close(): Promise<void>
 }
 
-/** With port 0 the first process takes a free port; `options` then hold that port. */
+/** With port 0 the first process takes a free port, which `options` then hold. */
 export async function routerHome(): Promise<RouterHome> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const options = {
@@ -34,7 +34,7 @@ export async function routerHome(): Promise<RouterHome> {
   return { options: { ...options, port: process.port }, process, close }
 }
 
-/** Ends a process at once and waits until it is gone. */
+/** Kills a process and waits until it is gone. */
 export async function endProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL')
   await until(`process ${pid} is gone`, () => !isAlive(pid))
@@ -57,7 +57,7 @@ export async function application(listener: RequestListener): Promise<{ server: 
   return { server, endpoint: { address: '127.0.0.1', port: bound.port } }
 }
 
-/** Asks the router for `/` at a host. */
+/** Requests `/` of a host from the router. */
 export function ask(port: number, host: string, agent = new Agent()): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, agent, headers: { host } }, (answer) => {
