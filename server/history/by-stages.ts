@@ -18,8 +18,8 @@ export interface Stage {
 }
 
 /**
- * The statuses of an environment and of its services by stages, with what the last deployment did
- * to each stage.
+ * Returns the statuses of an environment and its services by stage, with the effect of the last
+ * deployment on each stage.
  */
 export async function statusesWithStages(database: Database, environmentId: string, stages: readonly Stage[]) {
   const { rows, last, active } = await readEnvironment(database, environmentId)
@@ -28,9 +28,9 @@ export async function statusesWithStages(database: Database, environmentId: stri
 }
 
 /**
- * The same as one execution has left them, or leaves them just now: the services of today with the
- * states to which it brought them, and those that it did not concern. Throws AppError `invalid`
- * where the environment had none of that id.
+ * Returns the statuses as one execution left them, or as it has changed them so far: today's
+ * services with the states it brought them to, and unaffected services. Throws AppError `invalid`
+ * if the environment had no execution with that id.
  */
 export async function statusesOfExecution(
   database: Database,
@@ -49,15 +49,15 @@ export async function statusesOfExecution(
 type LastRequest = Pick<RequestRow, 'created_at'>
 
 /**
- * Pure: a stage with the statuses of its services, and what the last deployment of the environment
- * did to it.
+ * Pure: returns a stage with the statuses of its services and the effect of the environment's last
+ * deployment.
  */
 export function toStage({ id, name, description }: Stage, all: readonly StatusRow[], last: LastRequest | undefined) {
   const rows = all.filter((row) => row.stage_id === id)
   return { ...toStatuses(rows), stage: { id, name, description, ...describe(id, rows, last) } }
 }
 
-/** A stage of which the last deployment had nothing has no status. */
+/** A stage has no status if the last deployment did not affect it. */
 function describe(id: string, rows: readonly StatusRow[], last: LastRequest | undefined) {
   const acted = rows.flatMap(({ is_part_last_deployment, target_status, started_at, finished_at }) =>
     is_part_last_deployment && target_status ? [{ status: toStageStatus(target_status), started_at, finished_at }] : [],
@@ -82,9 +82,7 @@ const ends: Partial<Record<StageStatus, 'SUCCESS' | 'ERROR' | 'CANCEL' | 'SKIP'>
   SKIPPED: 'SKIP',
 }
 
-/**
- * What it waited, for other requests and stages; that builders are not made for it; what it took.
- */
+/** Returns the steps of a stage: queueing, the builder (always skipped) and the total. */
 function details(stage_id: string, status: StageStatus, queueing: number | undefined, total: number | null) {
   const end = ends[status]
   return [

@@ -26,7 +26,7 @@ const lifecycle = {
 }
 const helm = { source: { helm_repository: { repository: 'id', chart_name: 'nginx', chart_version: '2' } } }
 
-test('settings of any kind tell their image, chart, schedule and command', () => {
+test('settings of any kind have their image, chart, schedule and command', () => {
   assert.deepEqual(details(container), { ...image, arguments: ['a'], entrypoint: '/run', repository: null })
   assert.deepEqual(details(cron), {
     ...image,
@@ -38,7 +38,7 @@ test('settings of any kind tell their image, chart, schedule and command', () =>
   assert.deepEqual(details(null), { repository: null })
 })
 
-test('of a job, the event is the one that was run, with its command; what has nothing for it tells of none', () => {
+test('a job has the event that was run and its command; kinds without these have none', () => {
   const ran = (...given: Parameters<typeof details>) => {
     const { schedule, arguments: list, entrypoint } = details(...given)
     return [schedule?.event, list, entrypoint]
@@ -55,7 +55,7 @@ test('of a job, the event is the one that was run, with its command; what has no
   assert.deepEqual(ran(cron, 'RESTART'), ['CRON', ['b'], undefined])
 })
 
-test('the newer form tells of each kind what it has', () => {
+test('the newer format has the details of each kind', () => {
   const told = historyDetails
   assert.deepEqual(told(container), { ...image, arguments: ['a'], entrypoint: '/run' })
   assert.deepEqual(told({ ...container, entrypoint: null }), { ...image, arguments: ['a'] })

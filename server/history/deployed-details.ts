@@ -6,8 +6,7 @@ import { memberOf } from '../releases/index.ts'
 type Members = Readonly<Record<string, Json | undefined>>
 
 /**
- * What the settings of a release say of where it came from and how it was started; absent what its
- * kind does not have.
+ * The origin and start of a release according to its settings. Details its kind lacks are absent.
  */
 interface Details {
   readonly image_name?: string
@@ -27,14 +26,14 @@ export interface DeployedDetails extends Details {
 const eventNames = { START: 'ON_START', STOP: 'ON_STOP', DELETE: 'ON_DELETE', CRON: 'CRON' } as const
 type ScheduleEvent = (typeof eventNames)[JobEvent]
 
-/** What was done to a service, and the settings that it had; null where there was no release. */
+/** The action on a service, and its settings then. Null if there was no release. */
 interface Deployed {
   readonly settings: Members | null
   readonly action: Action
   readonly force_event: JobEvent | null
 }
 
-/** Pure: reads settings of any kind of service; of a job, what was run of it, if anything. */
+/** Pure: reads settings of any kind of service. For a job, adds what was run, if anything. */
 export function deployedDetails({ settings, action, force_event }: Deployed): DeployedDetails {
   const schedule = members(settings?.['schedule'])
   const event = force_event ?? eventOf(action, isObject(schedule['cronjob']))
@@ -50,10 +49,7 @@ export function deployedDetails({ settings, action, force_event }: Deployed): De
   }
 }
 
-/**
- * What of a job's schedule belongs to an action; a cron job is under its timetable, whatever is
- * done to it.
- */
+/** Returns the job event of an action. A cron job always has `CRON`. */
 function eventOf(action: Action, isCron: boolean): JobEvent | undefined {
   if (isCron) return 'CRON'
   if (action === 'RESTART') return undefined
@@ -62,8 +58,8 @@ function eventOf(action: Action, isCron: boolean): JobEvent | undefined {
 }
 
 /**
- * The same in the newer form, beside the commit: of a job its whole schedule, of what is built and
- * of databases nothing.
+ * The details in the newer format, in addition to the commit. Jobs have their whole schedule; built
+ * services and databases have no details.
  */
 export interface HistoryDetails extends Details {
   readonly schedule?: JobSchedule
@@ -95,11 +91,11 @@ export function historyDetails(settings: Members | null): HistoryDetails {
 
 function scheduled({ cronjob, ...events }: Members): Pick<HistoryDetails, 'schedule' | 'job_type'> {
   const schedule: Members = isObject(cronjob) ? { ...events, cron_job: cronjob } : events
-  // The settings of a job, as the contract has checked them.
+  // The contract has checked these settings of a job.
   return { schedule: schedule as JobSchedule, job_type: isObject(cronjob) ? 'CRON' : 'LIFECYCLE' }
 }
 
-/** Of a container its own members, of a job those of its source. */
+/** Returns the members of a container, or of a job's source. */
 function imageOf(settings: Members | null): Pick<Details, 'image_name' | 'tag'> {
   return texts({ ...members(members(settings?.['source'])['image']), ...settings }, 'image_name', 'tag')
 }

@@ -2,9 +2,7 @@ import type { Sql } from '../database/index.ts'
 import type { RequestRow, TargetRow } from '../requests/index.ts'
 import { type HistoryRow, targetSettings, type WithSettings } from './history-store.ts'
 
-/**
- * How far back a page begins: behind this deployment, which is of the same environment or service.
- */
+/** The start of a page: it follows this deployment of the same environment or service. */
 interface Place {
   readonly count: number
   readonly behind?: string | undefined
@@ -22,8 +20,8 @@ export const listTargetsWithSettings = (sql: Sql, requestIds: readonly string[])
     where t.request_id = any(${[...requestIds]}::uuid[]) order by t.stage_order, t.service_seq`
 
 /**
- * What was done to one service, newest first, at most 20. The limit is a literal: of a parameter,
- * the planner expects a tenth of the history and reads all requests for it.
+ * Lists the deployments of a service, newest first, at most 20. The limit is a literal because for
+ * a parameter the planner expects a tenth of the history and reads all requests.
  */
 export const listServiceTargets = (sql: Sql, serviceId: string, behind: string | undefined) =>
   sql<(HistoryRow & WithSettings)[]>`
@@ -39,22 +37,20 @@ export const listServiceTargets = (sql: Sql, serviceId: string, behind: string |
     join deployment_request q on q.id = t.request_id
     order by t.service_seq desc`
 
-/** Whether the deployment was one of this environment. */
+/** Whether the deployment belongs to this environment. */
 export async function isRequestOf(sql: Sql, requestId: string, environmentId: string): Promise<boolean> {
   const rows = await sql`
     select from deployment_request where id = ${requestId} and environment_id = ${environmentId}`
   return rows.length === 1
 }
 
-/** Whether the deployment did something to this service. */
+/** Whether the deployment acted on this service. */
 export async function isTargetOf(sql: Sql, requestId: string, serviceId: string): Promise<boolean> {
   const rows = await sql`select from deployment_target where request_id = ${requestId} and service_id = ${serviceId}`
   return rows.length === 1
 }
 
-/**
- * The requests for one service that run or wait, in order, each with what it does to the service.
- */
+/** Lists the running and queued requests for a service, in order, with their action on it. */
 export const listActiveTargets = (sql: Sql, serviceId: string) =>
   sql<HistoryRow[]>`
     select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at
@@ -70,7 +66,7 @@ export interface RequestTargetRow extends RequestRow {
   readonly environment_mode: string
 }
 
-/** The deployment request as the target of a request. */
+/** Selects the deployment request that an API request is for. */
 export const deploymentRequestTarget = (sql: Sql, id: string) => sql`
   select r.*, p.organization_id, e.project_id, e.name as environment_name, e.mode as environment_mode
   from deployment_request r join environment e on e.id = r.environment_id join project p on p.id = e.project_id

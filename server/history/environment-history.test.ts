@@ -32,7 +32,7 @@ async function run(action: string): Promise<string> {
 
 const [deployed, stopped] = [await run('deploy'), await run('stop')]
 
-test('the history of an environment is by requests and stages, newest first', async () => {
+test('the history of an environment lists requests and stages, newest first', async () => {
   const { page, page_size, results } = await get(`/environment/${environmentId}/deploymentHistoryV2?pageSize=500`)
   assert.deepEqual([page, page_size, results.length], [1, 20, 2])
   const [stop, deploy] = results
@@ -48,7 +48,7 @@ test('the history of an environment is by requests and stages, newest first', as
   assert.equal((await get(`/environment/${environmentId}/deploymentHistoryV2?pageSize=1`)).results.length, 1)
 })
 
-test('the older form goes on behind a deployment', async () => {
+test('the older format can start after a deployment', async () => {
   const path = `/environment/${environmentId}/deploymentHistory`
   const ids = ({ results }: { results: { id: string }[] }): string[] => results.map(({ id }) => id)
   const all = await get(path)
@@ -75,7 +75,7 @@ test('the older form goes on behind a deployment', async () => {
   assert.match(Object(foreign.body).message, /^startId/)
 })
 
-test('statuses stand under the stages, with what the last deployment did to them', async () => {
+test('statuses are listed by stage with the effect of the last deployment', async () => {
   const { environment, stages } = await get(`/environment/${environmentId}/statusesWithStages`)
   assert.equal(environment.state, 'STOPPED')
   const stage = stages.find((one: { applications: unknown[] }) => one.applications.length > 0)
@@ -87,7 +87,7 @@ test('statuses stand under the stages, with what the last deployment did to them
   assert.equal(other.stage.status, undefined)
 })
 
-test('the statuses of one execution are what it did, whatever came after it', async () => {
+test('the statuses of an execution are unaffected by later ones', async () => {
   const { results } = await get(`/environment/${environmentId}/deploymentHistoryV2`)
   const [stop, deploy]: string[] = results.map(
     ({ identifier }: { identifier: { execution_id: string } }) => identifier.execution_id,
@@ -118,7 +118,7 @@ test('the statuses of one execution are what it did, whatever came after it', as
   await assert.rejects(of('nothing'), { code: 'invalid', message: /^version: .*nothing/ })
 })
 
-test('the older log tells how each line’s service stood', async () => {
+test('the older log reports the state of each line’s service', async () => {
   const { results } = await get(`/environment/${environmentId}/log`)
   assert.ok(results.length > 0)
   assert.equal(results[0].scope.id, applicationId)
@@ -126,7 +126,7 @@ test('the older log tells how each line’s service stood', async () => {
   assert.ok(results.some(({ state }: { state: string }) => state === 'PAUSED'))
 })
 
-test('lists of a project and an organization know every environment and service', async () => {
+test('lists of a project and an organization include every environment and service', async () => {
   const { projectId } = a.objects
   const overview = (await get(`/project/${projectId}/environment/overview`)).results
   const entry = overview.find(({ id }: { id: string }) => id === environmentId)

@@ -16,10 +16,7 @@ import { stageStatus, toStageStatus } from './stage-status.ts'
 
 const longestPage = 20
 
-/**
- * The last deployments of an environment by stages, newest first; at most 20, whatever is asked
- * for.
- */
+/** Lists the last deployments of an environment by stage, newest first, never more than 20. */
 export async function environmentHistory(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   environmentId: string,
@@ -45,8 +42,8 @@ export async function environmentHistory(
 }
 
 /**
- * The same in the older form, which goes on behind any deployment: 404 when the environment had
- * none of that id.
+ * Lists them in the older format, which can start after any deployment. Throws 404 if the
+ * environment had no deployment with that id.
  */
 export async function environmentHistoryV1(database: Database, environmentId: string, behind: string | undefined) {
   if (behind !== undefined && !(await isRequestOf(database, behind, environmentId))) throw noSuchStart()
@@ -65,13 +62,13 @@ export async function environmentHistoryV1(database: Database, environmentId: st
   return { page: 1, page_size: longestPage, results }
 }
 
-/** The deployments of one service in the older form. */
+/** Lists the deployments of one service in the older format. */
 export async function serviceHistoryV1(database: Database, serviceId: string, behind: string | undefined) {
   const rows = await readServicePage(database, serviceId, behind)
   return { page: 1, page_size: longestPage, results: rows.map(toV1) }
 }
 
-/** The same with one of two words for how each ended; what has not ended has none. */
+/** Adds one of two words for the outcome of each deployment. An unfinished one has none. */
 export async function serviceHistoryBrief(database: Database, serviceId: string, behind: string | undefined) {
   const rows = await readServicePage(database, serviceId, behind)
   const results = rows.map((row) => {
@@ -116,7 +113,7 @@ function toStages(request: RequestRow, targets: readonly Target[], now: Date) {
   }))
 }
 
-/** From the first that began to the last that ended; 0 while none has begun. */
+/** Returns the time from the first start to the last end. 0 while nothing has started. */
 function stageMs(members: readonly Target[], now: Date): number {
   const begun = members.filter((target) => target.started_at !== null)
   if (begun.length === 0) return 0

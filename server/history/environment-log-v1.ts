@@ -4,7 +4,7 @@ import type { environmentLog } from './environment-log.ts'
 
 type Line = Awaited<ReturnType<typeof environmentLog>>[number]
 
-/** The lines of a deployment in the older form of the log. */
+/** The lines of a deployment in the older format of the log. */
 export const toEnvironmentLogV1 = (lines: readonly Line[]) =>
   lines.map(({ timestamp, details, message }, index) => {
     const { transmitter, execution_id, stage } = details
@@ -18,7 +18,7 @@ export const toEnvironmentLogV1 = (lines: readonly Line[]) =>
     }
   })
 
-/** By the step under which a line was reported. */
+/** Words of the older format by the step that reported the line. */
 const states: Readonly<Record<string, LogState>> = {
   Build: 'DEPLOYMENT_IN_PROGRESS',
   Built: 'DEPLOYMENT_IN_PROGRESS',

@@ -4,11 +4,11 @@ import { type DeploymentLine, type LineStore, readDeploymentLog } from '../logs/
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { findExecution, findLastRequest, listStagesOfExecution } from '../requests/index.ts'
 
-/** Where an environment was asked for an execution that it never had. */
+/** Creates the error for an execution that the environment never had. */
 export const noExecution = (version: string): AppError =>
   new AppError('invalid', `version: the environment has no execution ${version}.`)
 
-/** The execution of that id, or the last one of the environment; undefined where there is none. */
+/** Returns the execution with that id, or the environment's last one. Undefined if none exists. */
 export async function executionOf(
   database: Database,
   environmentId: string,
@@ -22,7 +22,7 @@ export async function executionOf(
 
 /**
  * Returns the lines that a deployment reported. `version` is its execution id or the id of its
- * request; absent: the last deployment. Returns no lines for an unknown version.
+ * request; the default is the last deployment. Returns no lines for an unknown version.
  */
 export async function environmentLog(
   database: Database,
@@ -38,10 +38,10 @@ export async function environmentLog(
   )
 }
 
-/** The stage of each service of an execution, by the service's id. */
+/** The stage of each service of an execution, by service id. */
 export type StagesOfServices = ReadonlyMap<string, { readonly id: string | null; readonly name: string }>
 
-/** Returns in which stage an execution acts on each of its services. */
+/** Returns the stage in which an execution acts on each of its services. */
 export const stagesOfExecution = async (
   database: Database,
   environmentId: string,
@@ -51,10 +51,7 @@ export const stagesOfExecution = async (
   return new Map(rows.map(({ service_id, id, name }) => [service_id, { id, name }]))
 }
 
-/**
- * Pure: a line of an execution as the API answers it. A line of the environment itself belongs to
- * no stage.
- */
+/** Pure: returns a line in API format. A line of the environment itself has no stage. */
 export const toEnvironmentLog =
   (environment: EnvironmentRow, execution: string, stages: StagesOfServices) =>
   ({ at, level, step, text, transmitter }: DeploymentLine) => ({

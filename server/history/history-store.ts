@@ -4,7 +4,7 @@ import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 import type { TargetRow } from '../requests/index.ts'
 
-/** What one request did to one service, with the request. */
+/** The effect of one request on one service, with the request. */
 export interface HistoryRow extends TargetRow {
   readonly execution_id: string
   readonly action: Action
@@ -14,26 +14,23 @@ export interface HistoryRow extends TargetRow {
   readonly updated_at: Date
 }
 
-/**
- * What of a release the history tells: its settings; null where none was made, or it is gone with
- * its service.
- */
+/** The settings of a release. Null if none was created, or it was deleted with its service. */
 export interface WithSettings {
   readonly settings: Readonly<Record<string, Json>> | null
 }
 
 /**
- * Settings of the release that the target `t` names; of what runs nothing when it is deployed, and
- * of what failed before it was started, those of the release that its request made. Each is one
- * look into an index, however many releases there are.
+ * Selects settings of the release that target `t` names. If the target names none, because nothing
+ * runs after its deployment or it failed earlier, selects those of the release its request created.
+ * Each is one index lookup, however many releases exist.
  */
 export const targetSettings = (sql: Sql) => sql`
   coalesce((select settings from release where id = t.release_id),
     (select settings from release where service_id = t.service_id and request_id = t.request_id)) as settings`
 
 /**
- * The last ones of a service, newest first, at most 20. That limit is a literal: of a parameter,
- * the planner expects a tenth of the history and reads all requests for it.
+ * Lists the last deployments of a service, newest first, at most 20. The limit is a literal because
+ * for a parameter the planner expects a tenth of the history and reads all requests.
  */
 export const listHistory = (sql: Sql, serviceId: string, count: number) =>
   sql<(HistoryRow & WithSettings)[]>`

@@ -9,7 +9,7 @@ import { type HistoryRow, listHistory, type WithSettings } from './history-store
 
 const longestPage = 20
 
-/** The last deployments of a service, newest first; at most 20, whatever is asked for. */
+/** Lists the last deployments of a service, newest first, never more than 20. */
 export async function serviceHistory(database: Database, serviceId: string, pageSize: number | undefined) {
   const page_size = Math.min(pageSize ?? longestPage, longestPage)
   const rows = await listHistory(database, serviceId, page_size)
@@ -36,12 +36,12 @@ export function toEntry(row: HistoryRow & WithSettings) {
   }
 }
 
-/** `origin`: the service as it was deployed, which has the repository of the commit's page. */
+/** `origin` is the deployed service. Its repository gives the address of the commit's page. */
 export function toCommit(
   { id, created_at, message, author_name, tag = '' }: CommitJson,
   { kind, settings }: Pick<HistoryRow, 'kind'> & WithSettings,
 ) {
-  // Settings of a release were checked when they were stored.
+  // The settings of a release were checked when they were stored.
   const [source] = settings ? repositoriesOf(kind, settings as unknown as Settings) : []
   const commit_page_url = source && commitPage(source.repository, id)
   return {
@@ -54,7 +54,7 @@ export function toCommit(
   }
 }
 
-/** ISO 8601, in whole seconds: `PT1M5S`. */
+/** Returns an ISO 8601 duration in whole seconds, such as `PT1M5S`. */
 export function toDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60]

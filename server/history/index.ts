@@ -1,7 +1,4 @@
-/**
- * What was deployed: histories, logs and stages of deployments, and the statuses of environments
- * and projects.
- */
+/** Histories, logs and stages of deployments, and the statuses of environments and projects. */
 export { statusesOfExecution, statusesWithStages } from './by-stages.ts'
 export {
   environmentHistory,

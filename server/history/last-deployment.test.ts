@@ -4,9 +4,7 @@ import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { newId } from '../lib/id.ts'
 
-/**
- * Clients that wait for one deployment read its own state, whatever the state of other services.
- */
+/** Clients that wait for a deployment read its state, whatever the state of other services. */
 const platform = await createPlatform({ after })
 const { a, call, database } = platform
 
@@ -15,10 +13,7 @@ interface Past {
   readonly status: RequestStatus
   readonly targets: readonly State[]
 }
-/**
- * An environment with a service in error, and with a last request as if it had been made; nothing
- * runs.
- */
+/** An environment with a failed service and the record of a last request. Nothing runs. */
 async function environmentAfter({ action, status, targets }: Past) {
   const { environmentId, applicationId, projectId } = await platform.addObjects(a)
   const id = newId()
@@ -60,7 +55,7 @@ const cases: readonly (Past & { readonly expected: State })[] = [
 ]
 
 for (const { expected, ...past } of cases) {
-  test(`last_deployment_state is ${expected} after ${past.action} ${past.status}, beside a service in error`, async () => {
+  test(`last_deployment_state is ${expected} after ${past.action} ${past.status} beside a failed service`, async () => {
     const { environmentId, projectId } = await environmentAfter(past)
     const answers = [
       await get(`/environment/${environmentId}/status`),

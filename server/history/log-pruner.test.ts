@@ -15,7 +15,7 @@ const now = new Date('2026-06-01T00:00:00Z')
 const clock = { ...systemClock, now: () => now }
 const ago = (days: number): Date => new Date(now.getTime() - days * 24 * 3600 * 1000)
 
-test('old logs of deployments go, those that run, that are young or the newest of their environment stay', async (t) => {
+test('old logs are deleted except those of running and of the newest deployments', async (t) => {
   const { sql } = await testDatabase(t)
   const { environmentId } = (await addPlace(sql)).service
   const directory = await mkdtemp(join(tmpdir(), 'quayside-logs-'))

@@ -4,18 +4,14 @@ import { deploymentStream, type LineStore } from '../logs/index.ts'
 import { listRecent } from '../requests/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
-/**
- * The newest of each environment are kept however old they are: somebody may still ask why it is as
- * it is.
- */
+/** The number of newest logs of each environment that are kept, because users still need them. */
 const keptRequests = 20
 const batch = 500
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Deletes the logs of deployments that ended more than `days` days ago, but for the newest of each
- * environment, and of those whose environment is gone. The deployments themselves stay in the
- * history.
+ * Deletes the logs of deployments that ended more than `days` days ago, except the newest of each
+ * environment, and the logs of deleted environments. The deployments stay in the history.
  */
 export const createLogPruner = (options: {
   readonly database: Database

@@ -5,8 +5,8 @@ import type { EnvironmentMode } from '../organizations/index.ts'
 import { type RequestProgress, requestTargets } from '../requests/index.ts'
 
 /**
- * An environment with what its status is made of. Moments inside `last_request` are text: they come
- * as JSON.
+ * An environment with the parts of its status. Times in `last_request` are strings because they
+ * come as JSON.
  */
 export interface EnvironmentSummaryRow {
   readonly id: string
@@ -39,10 +39,7 @@ export interface EnvironmentSummaryRow {
   readonly active_request_id: string | null
 }
 
-/**
- * One row for each environment of the project, oldest first, however many services and deployments
- * there are.
- */
+/** Lists one row per environment of the project, oldest first, for any number of services. */
 export const listEnvironmentSummaries = (sql: Sql, projectId: string) =>
   sql<EnvironmentSummaryRow[]>`
     select e.id, e.created_at, e.updated_at, e.name, e.mode, a.id as active_request_id,

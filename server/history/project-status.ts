@@ -2,7 +2,7 @@ import type { Database } from '../database/index.ts'
 import { toEnvironmentStatus } from '../requests/index.ts'
 import { type EnvironmentSummaryRow, listEnvironmentSummaries } from './project-status-store.ts'
 
-/** Each environment of a project with its cluster, how many services it has, and its status. */
+/** Lists the environments of a project with cluster, number of services and status. */
 export const projectOverview = async (database: Database, projectId: string) =>
   (await listEnvironmentSummaries(database, projectId)).map((row) => ({
     ...row,

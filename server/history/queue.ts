@@ -3,7 +3,7 @@ import type { Database } from '../database/index.ts'
 import { listActiveRequests, listTargets, type TargetRow } from '../requests/index.ts'
 import { stageStatus, toStageStatus } from './stage-status.ts'
 
-/** The deployment requests of an environment that run or wait, in order, by stages. */
+/** Lists the running and queued deployment requests of an environment by stage, in order. */
 export async function deploymentQueue(database: Database, environmentId: string) {
   const requests = await listActiveRequests(database, environmentId)
   const targets = await listTargets(

@@ -3,7 +3,7 @@ import type { Database } from '../database/index.ts'
 import { listTargets, type RequestRow, requestState, statusDetails } from '../requests/index.ts'
 import { listActiveTargets } from './environment-history-store.ts'
 
-/** The deployment requests for one service that run or wait, in order. */
+/** Lists the running and queued deployment requests for a service, in order. */
 export const serviceQueue = async (database: Database, serviceId: string) =>
   (await listActiveTargets(database, serviceId)).map((row) => ({
     identifier: {
@@ -17,7 +17,7 @@ export const serviceQueue = async (database: Database, serviceId: string) =>
     icon_uri: row.icon_uri,
   }))
 
-/** What a deployment request has come to. */
+/** Returns the state of a deployment request. */
 export async function requestStatus(database: Database, request: RequestRow) {
   const status = requestState(request, await listTargets(database, [request.id]))
   return { deployment_request_id: request.id, environment_id: request.environment_id, status }

@@ -45,14 +45,14 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   ...change,
 })
 
-test('a status speaks the words that its reader knows', () => {
+test('a status uses the words of its reader’s format', () => {
   assert.equal(toStatus(row()).state, 'DEPLOYED')
   assert.equal(toShortStatus(row()).state, 'RUNNING')
   assert.equal(toShortStatus(row({ state: 'BUILD_ERROR' })).state, 'ERROR')
   assert.equal(toShortStatus(row({ state: 'STOPPED' })).state, 'STOPPED')
 })
 
-test('what the engine sees fail is never called RUNNING, and says why', () => {
+test('a failure that the engine reports is never RUNNING and has its reason', () => {
   for (const observed_state of ['failing', 'absent']) {
     const failing = row({ observed_state, observed_reason: 'exited with code 1' })
     assert.deepEqual([toShortStatus(failing).state, toStatus(failing).state], ['ERROR', 'DEPLOYED'])
@@ -63,14 +63,14 @@ test('what the engine sees fail is never called RUNNING, and says why', () => {
   assert.equal(toShortStatus(row({ observed_state: 'starting' })).state, 'RUNNING')
 })
 
-test('a service is up to date, out of date or was never deployed', () => {
+test('a service is up to date, out of date or never deployed', () => {
   const of = (change: Partial<StatusRow>) => toStatus(row(change)).service_deployment_status
   assert.equal(of({}), 'UP_TO_DATE')
   assert.equal(of({ config_version: 4 }), 'OUT_OF_DATE')
   assert.equal(of({ deployed_config_version: null }), 'NEVER_DEPLOYED')
 })
 
-test('steps are those that the API names, and their sum is told when all are over', () => {
+test('steps are those that the API names, and their total is reported when all have ended', () => {
   const ended = toStatus(row())
   assert.deepEqual(
     ended.steps?.details.map(({ step_name }) => step_name),
@@ -82,7 +82,7 @@ test('steps are those that the API names, and their sum is told when all are ove
   assert.deepEqual([running.steps?.total_duration_sec, running.deployment_request_id], [null, 'request'])
 })
 
-test('before any request nothing is said of one', () => {
+test('a status names no request before the first one', () => {
   const none = toStatus(
     row({
       request_id: null,
@@ -98,7 +98,7 @@ test('before any request nothing is said of one', () => {
   assert.equal('steps' in none || 'execution_id' in none, false)
 })
 
-test('words that only we have are told in words of the API', () => {
+test('internal states are translated into words of the API', () => {
   const { status_details } = toStatus(row({ action: 'UNINSTALL', target_status: 'SKIPPED' }))
   assert.deepEqual(status_details, { action: 'DELETE', status: 'CANCELED', sub_action: 'NONE' })
 })
@@ -118,7 +118,7 @@ for (const [ms, text] of durations) {
   test(`${ms} ms are ${text}`, () => assert.equal(toDuration(ms), text))
 }
 
-test('what failed is told by its own words, in the state of the step that it failed in', () => {
+test('a failure is reported with its own reason, in the state of the step that failed', () => {
   const of = (error: unknown) => toFailure(error, 'DEPLOYMENT_ERROR')
   assert.deepEqual(of(new BuildError('failed', 'no')), { state: 'BUILD_ERROR', reason: 'no', lastLines: [] })
   assert.equal(of(new GitError('denied', 'no'))?.state, 'BUILD_ERROR')
@@ -130,7 +130,7 @@ test('what failed is told by its own words, in the state of the step that it fai
   assert.equal(of(new CanceledError('x'))?.state, 'CANCELED')
 })
 
-test('what is no outcome of the deployment is left to the workflow', () => {
+test('toFailure returns undefined when an error is not an outcome of the deployment', () => {
   for (const error of [
     new LeaseLostError('x'),
     new AppError('unavailable', 'x'),
@@ -142,7 +142,7 @@ test('what is no outcome of the deployment is left to the workflow', () => {
   }
 })
 
-test('no status of ERROR has an empty reason, whatever was observed and recorded', () => {
+test('a status of ERROR always has a reason', () => {
   for (const state of stateNames) {
     for (const observed_state of [null, ...observedStates]) {
       for (const observed_reason of [null, '', ' ']) {
