@@ -55,7 +55,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
       extra_headers: '{"X-Frame-Options": "DENY"}',
     }).map(([key, value]) => [
       `network.ingress.${key}`,
-      [value, 'server/domains/route-rules.test.ts', 'what was sent becomes rules'],
+      [value, 'server/domains/route-rules.test.ts', 'settings in a request become rules'],
     ]),
   ),
   ...Object.fromEntries(
