@@ -65,7 +65,7 @@ export class ArchiveReader {
       }
     })
     this.#tar.on('error', (cause) => {
-      this.#error = new BrokenArchive(`the archive broke off, or is none: ${cause.message}`, { cause })
+      this.#error = new BrokenArchive(`the archive is incomplete or not an archive: ${cause.message}`, { cause })
     })
     for (const event of ['drain', 'finish', 'close']) this.#tar.on(event, () => this.#wake())
   }
@@ -92,7 +92,7 @@ export class ArchiveReader {
     this.#tar.end(null)
     await woken
     this.#throwIfFailed()
-    if (this.#bytes < this.#lastEntryEnds + trailerBytes) throw new BrokenArchive('the archive broke off')
+    if (this.#bytes < this.#lastEntryEnds + trailerBytes) throw new BrokenArchive('the archive ended early')
   }
 
   #enter(header: Header): EntryReading | undefined {

@@ -71,7 +71,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       const image = `${bench.image('1').slice(0, -':1'.length)}:none`
       await assert.rejects(bench.engine.pinImage(image, bench.login, attempt()), (error: Error) => {
         assert.ok(error.message.includes(image), error.message)
-        assert.match(error.message, /registry .*has none of that name and tag/)
+        assert.match(error.message, /registry .*has no image with that name and tag/)
         return Object(error).reason === 'image-missing'
       })
     })
@@ -113,7 +113,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
         const pinned = await bench.engine.pinImage(bench.image('local'), bench.login, attempt(lines))
         assert.equal(pinned.namedBy, 'engine')
         assert.equal(pinned.reference, pinned.digest, 'no registry knows it: it is pinned by its id')
-        assert.match(lines.join(), /cannot be reached.*The engine has an image of that name, which is used/)
+        assert.match(lines.join(), /cannot be reached.*The image of that name on the engine is used instead/)
         await bench.engine.fetchImage(pinned.reference, undefined, attempt())
         await bench.engine.fetchImage(fetched.reference, undefined, attempt())
       } finally {

@@ -177,7 +177,7 @@ function onceCases(get: () => TaskBench): void {
     const run = newId()
     await get().engine.prepareTask(release, run, attempt())
     await get().remove(run)
-    await assert.rejects(get().engine.runTask(release, run, attempt()), /somebody removed it/)
+    await assert.rejects(get().engine.runTask(release, run, attempt()), /Somebody removed the container/)
     await erase(get(), release)
   })
 

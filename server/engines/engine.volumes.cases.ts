@@ -90,7 +90,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       await bench.engine.start(source, attempt())
       await bench.write(source, 'here')
       const late = bench.engine.copyVolumes([wish(source, target)], { mostStandingSeconds: 0 }, attempt())
-      await assert.rejects(late, /stood still for 0 s/)
+      await assert.rejects(late, /were paused for 0 s/)
       assert.equal(await bench.read(source), 'here')
       for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
     })

@@ -3,7 +3,7 @@ import { EngineError } from './engine-error.ts'
 
 const nothing = async (): Promise<void> => {}
 const refuse = async (): Promise<never> => {
-  throw new EngineError('refused', 'no engine of this installation runs anything on this cluster')
+  throw new EngineError('refused', 'this installation has no engine for this cluster')
 }
 const noReplica = async (): Promise<never> => {
   throw new EngineError('refused', 'no replica of the service is running; start it first')

@@ -107,7 +107,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
   it('serves on with the former version when the new one cannot be had, and says why', async () => {
     const missing = await ends('/deploy', { image_tag: 'none' })
     assert.equal(missing.state, 'DEPLOYMENT_ERROR')
-    assert.match(missing.reason, new RegExp(`registry ${registry.host} has none of that name and tag`))
+    assert.match(missing.reason, new RegExp(`registry ${registry.host} has no image with that name and tag`))
     assert.equal(await version(), 'two')
     const at = `/organization/${platform.a.organizationId}/containerRegistry/${registryId}`
     await must('PUT', at, login('wrong'))

@@ -87,7 +87,7 @@ test('a copy with data is consistent and independent of its source', async () =>
     { limitMs: 60_000 },
   )
   assert.ok(
-    server.output.some((line) => line.includes('pg_basebackup gave what the volume holds')),
+    server.output.some((line) => line.includes('pg_basebackup copied the volume')),
     'PostgreSQL was not paused',
   )
   // The source kept running during the copy.

@@ -75,7 +75,7 @@ describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }
   test('one that limits requests for a moment is retried and returns the image', async () => {
     const { ended, lines } = await bring('too often', { until: 'first line' })
     assert.match(ended.reference ?? JSON.stringify(ended), /@sha256:/)
-    assert.match(lines[0] ?? '', /asked too often.*Trying again in 5 s/)
+    assert.match(lines[0] ?? '', /received too many requests.*Trying again in 5 s/)
   })
 
   test('one that fails for a moment is retried and returns the image', async () => {

@@ -29,8 +29,8 @@ export async function fetchBaseImage(
     if (found && referencesTo(found).length === 0) return found.Id
     throw new EngineError(
       'registry-away',
-      `The image ${image} came to the engine by a password, and its registry cannot be asked whether it ` +
-        'gives it to everybody. Deploy again when it answers.',
+      `The image ${image} was fetched with a password, and its registry does not answer whether it is ` +
+        'public. Deploy again when the registry is available.',
     )
   }
   // A caller may know a digest without having asked the image's registry.

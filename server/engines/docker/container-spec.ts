@@ -135,14 +135,11 @@ function environmentOf(workload: Workload): string[] {
     if (!/^[^\s=\0]+$/.test(name)) {
       throw new EngineError(
         'refused',
-        `variable name ${JSON.stringify(name)} has a space, "=" or nothing in it; rename it`,
+        `variable name ${JSON.stringify(name)} is empty or contains a space or "="; rename it`,
       )
     }
     if (text.includes('\0')) {
-      throw new EngineError(
-        'refused',
-        `variable ${name} contains a NUL character, which no program can be given; remove it`,
-      )
+      throw new EngineError('refused', `variable ${name} contains a NUL character, which no program accepts; remove it`)
     }
     return `${name}=${text}`
   })
@@ -158,7 +155,7 @@ function checkPaths(workload: Workload): void {
     if (!isPlain || path.includes('\0') || ['proc', 'sys', 'dev'].includes(parts[0] ?? '')) {
       throw new EngineError(
         'refused',
-        `${JSON.stringify(path)} is not a usable path: give an absolute one outside /proc, /sys and /dev`,
+        `${JSON.stringify(path)} is not a usable path: use an absolute path outside /proc, /sys and /dev`,
       )
     }
   }

@@ -20,8 +20,7 @@ export async function listContainers(
     query: { all: true, filters: labelFilter(filter.instance, filter.labels) },
     signal,
   })
-  if (!Array.isArray(answer))
-    throw new EngineError('unreachable', 'Docker answered a list of containers with something else')
+  if (!Array.isArray(answer)) throw new EngineError('unreachable', 'Docker returned an invalid list of containers')
   return answer
 }
 
@@ -37,7 +36,7 @@ export async function inspectContainer(
       path: `/containers/${encodeURIComponent(idOrName)}/json`,
       signal,
     })
-    if (!('Id' in answer)) throw new EngineError('unreachable', 'Docker answered a container with something else')
+    if (!('Id' in answer)) throw new EngineError('unreachable', 'Docker returned an invalid description of a container')
     // The shape is that of Docker's published API; `Id` tells that it is one.
     return replicaState(answer as ContainerInspectInfo)
   } catch (error) {
@@ -70,7 +69,7 @@ export async function createContainer(
       create.made?.add(answer.Id)
       return answer.Id
     }
-    throw new EngineError('unreachable', 'Docker answered the making of a container with something else')
+    throw new EngineError('unreachable', 'Docker returned an invalid response to the creation of a container')
   } catch (error) {
     if (isRefusal(error, 409)) return adopt(daemon, create, signal)
     if (lacksImage(error)) {
@@ -80,7 +79,7 @@ export async function createContainer(
       )
     }
     if (isRefusal(error, 400, 404))
-      throw new EngineError('refused', `Docker refused the container: ${error.message}`, { cause: error })
+      throw new EngineError('refused', `Docker rejected the container: ${error.message}`, { cause: error })
     if (isRefusal(error, 500)) refuseFull(error)
     // A fault of the daemon, not of the workload: worth a retry.
     if (isRefusal(error, 500, 502, 503))
@@ -132,7 +131,10 @@ async function adopt(
   }
   const wanted = create.spec.Labels ?? {}
   if (![label.instance, label.release, label.replica, label.run].every((name) => found.labels[name] === wanted[name])) {
-    throw new EngineError('refused', `a container named ${create.name} exists and is not this one; remove or rename it`)
+    throw new EngineError(
+      'refused',
+      `a container named ${create.name} already exists and is not ours; remove or rename it`,
+    )
   }
   return found.id
 }
@@ -146,7 +148,7 @@ export async function startContainer(daemon: DockerDaemon, id: string, signal: A
     if (taken) {
       throw new EngineError(
         'refused',
-        `port ${taken} of the machine is in use by another program; end that program, or have another port published`,
+        `port ${taken} of the machine is in use by another program; stop that program or publish another port`,
       )
     }
     if (isRefusal(error, 500)) refuseFull(error)
@@ -167,7 +169,7 @@ function refuseFull({ message }: DaemonRefusal): void {
   if (!/no space left on device/i.test(message)) return
   throw new EngineError(
     'disk-full',
-    `The disk of the engine is full: the container cannot be made (${message}). Free space there, and deploy again.`,
+    `The disk of the engine is full: the container cannot be created (${message}). Free space there, and deploy again.`,
   )
 }
 

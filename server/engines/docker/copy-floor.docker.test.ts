@@ -35,7 +35,11 @@ test('a copy of a sparse file larger than the disk stops above the floor and lea
   const engine = new DockerEngine({ socketPath, instance: bench.instance, clock: systemClock, floorBytes })
   const owner = { service: newId(), environment: newId() }
   const copying = engine.copyVolumes([{ from, to, owner }], { mostStandingSeconds: 100 }, attempt())
-  await assert.rejects(copying, { name: 'EngineError', reason: 'disk-full', message: /holes take their whole length/ })
+  await assert.rejects(copying, {
+    name: 'EngineError',
+    reason: 'disk-full',
+    message: /Sparse files take their full length/,
+  })
   assert.equal(await bench.exists(`/volumes/${volumeName({ id: to })}`), false)
   const { state } = await bench.engine.observe(source.service, limit())
   assert.equal(state, 'running')

@@ -73,7 +73,7 @@ export async function* archiveOf(
     yield* archive
   } catch (cause) {
     signal.throwIfAborted()
-    throw new EngineError('unreachable', `the archive of a volume broke off: ${messageOf(cause)}`, { cause })
+    throw new EngineError('unreachable', `the archive of a volume ended early: ${messageOf(cause)}`, { cause })
   } finally {
     archive.destroy()
   }
@@ -95,7 +95,7 @@ export async function makeReader(
   const container = await createContainer(daemon, { name, spec, output }, signal)
   if (await isOurVolume(host, id, signal)) return container
   await removeContainer(daemon, container, signal)
-  throw new EngineError('refused', `the volume ${volume} was removed while it was to be read`)
+  throw new EngineError('refused', `the volume ${volume} was removed before it could be read`)
 }
 
 /** Removes the helpers of this volume, including those of an earlier process. */

@@ -42,5 +42,5 @@ const translate =
   (reason: Metering['broken']) =>
   (error: unknown): never => {
     if (!(error instanceof BrokenArchive)) throw error
-    throw new EngineError(reason, `the archive of a volume is not whole: ${error.message}`, { cause: error })
+    throw new EngineError(reason, `the archive of a volume is incomplete: ${error.message}`, { cause: error })
   }

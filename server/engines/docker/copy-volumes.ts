@@ -60,8 +60,8 @@ export async function copyVolumes(
 const floorError = (floor: number): EngineError =>
   new EngineError(
     'disk-full',
-    `The copy was ended because less than ${sizeText(floor)} of the engine's disk are free, which copies ` +
-      'leave to what runs (QUAYSIDE_DISK_FLOOR). Files with holes take their whole length in a copy. Free ' +
+    `The copy was cancelled: less than ${sizeText(floor)} of the engine's disk is free. That much is reserved ` +
+      'for running services (QUAYSIDE_DISK_FLOOR). Sparse files take their full length in a copy. Free ' +
       'space there or delete data, and try again.',
   )
 
@@ -103,12 +103,12 @@ async function takeArchive({ host, attempt, count }: Copying, copy: VolumeCopy):
     const bytes = await intoVolume(host, copy, attempt, (target) =>
       unpack(host.daemon, target, give, { signal, count, broken }),
     )
-    output.line(`${program} gave what the volume holds; its service went on.`)
+    output.line(`${program} copied the volume's data while its service continued.`)
     return bytes
   } catch (error) {
     signal.throwIfAborted()
     output.line(
-      `${program} did not give the volume: ${messageOf(error)}. It is copied while its users stand still.`,
+      `${program} could not copy the volume: ${messageOf(error)}. It is copied while its service is paused.`,
       'warning',
     )
     return undefined
@@ -132,8 +132,8 @@ async function copyStanding(copying: Copying, parts: Parts, { mostStandingSecond
   } catch (error) {
     if (!over.aborted || attempt.signal.aborted) throw error
     const message =
-      `what uses the volumes has stood still for ${mostStandingSeconds} s, and they were not copied by then; ` +
-      'copy them when less is written, stop what uses them first, or have the operator raise ' +
+      `the services were paused for ${mostStandingSeconds} s, and their volumes were not copied by then; ` +
+      'copy them when less is written, stop the services first, or ask the operator to raise ' +
       'QUAYSIDE_COPY_SECONDS'
     throw new EngineError('refused', message, { cause: error })
   } finally {
@@ -169,9 +169,12 @@ async function copyTogether(copying: Copying, { plain, given }: Parts): Promise<
     const isSame = now.every(({ id, state }) => state === 'paused' && users.includes(id))
     if (isSame && now.length === users.length)
       return [archived, ...copied].reduce<number>((sum, one) => sum + (one ?? 0), 0)
-    attempt.output.line('Something was deployed or stopped meanwhile; the volumes are copied anew.', 'warning')
+    attempt.output.line('Something was deployed or stopped meanwhile; the volumes are copied again.', 'warning')
   }
-  throw new EngineError('refused', 'the volumes are in use by something that starts and ends; try again when it rests')
+  throw new EngineError(
+    'refused',
+    'a service that uses the volumes keeps starting and stopping; try again when it has settled',
+  )
 }
 
 async function copyEach(copying: Copying, copies: readonly VolumeCopy[]): Promise<number> {

@@ -49,7 +49,7 @@ export class DockerDaemon {
   async json(call: DaemonCall): Promise<object> {
     const result = await this.#request(call)
     if (typeof result !== 'object' || result === null) {
-      throw new EngineError('unreachable', `Docker answered ${call.method} ${call.path} with something unreadable`)
+      throw new EngineError('unreachable', `Docker returned an unreadable response to ${call.method} ${call.path}`)
     }
     return result
   }

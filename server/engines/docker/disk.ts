@@ -85,7 +85,7 @@ async function askUsage(daemon: DockerDaemon, signal: AbortSignal): Promise<Syst
   } catch (error) {
     // Older daemons measure for one caller at a time.
     if (!isRefusal(error, 500) || !/already running/.test(error.message)) throw error
-    throw new EngineError('unreachable', 'Docker measures its disk for somebody else at this moment; ask again later')
+    throw new EngineError('unreachable', 'Docker is already measuring its disk; try again later')
   }
 }
 
@@ -115,7 +115,7 @@ const serviceOf = (tag: string): string[] => /^quayside\/([^:/]+):/.exec(tag)?.s
 /** Engine.removeImage for Docker. */
 export async function removeImage(daemon: DockerDaemon, reference: string, signal: AbortSignal): Promise<boolean> {
   if (!isImageId(reference) && parseReference(reference).digest === undefined) {
-    throw new EngineError('refused', `"${reference}" is not pinned: only what has a digest is removed`)
+    throw new EngineError('refused', `"${reference}" is not pinned: only images with a digest can be removed`)
   }
   try {
     const found = await inspectPinned(daemon, reference, signal)

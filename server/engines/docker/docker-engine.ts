@@ -118,7 +118,7 @@ export class DockerEngine implements Engine {
     const daemon = new DockerDaemon({ socketPath, clock })
     const known = new KnownStates()
     const whenRefused = (reason: string) =>
-      log?.warn({ reason }, 'Docker made a container without a limit of its layer')
+      log?.warn({ reason }, 'Docker created a container without a limit of its layer')
     const layers = new LayerLimits({ daemon, whenRefused })
     const heard: Listener = (event) => {
       known.forget(event?.container)

@@ -129,7 +129,7 @@ describe('fetching images', () => {
         request.url?.endsWith(sha256(layer)) ? lie(layer)(request, response) : undefined
       await assert.rejects(bench.fetch(image), {
         reason: 'image-missing',
-        message: /is not used: what the registry .* sent is not what its digest says/,
+        message: /is rejected: the data that the registry .* sent does not match its digest/,
       })
       assert.equal(bench.registry.asked.filter(({ path }) => path.endsWith(sha256(layer))).length, 3)
       assert.equal(bench.docker.loaded.length, 0)
@@ -143,7 +143,7 @@ describe('fetching images', () => {
       bench.registry.put(image)
       bench.registry.misbehave = (request, response) =>
         request.url?.includes(`/${kind}/`) ? say('{}')(request, response) : undefined
-      await assert.rejects(bench.fetch(image), { message: /is not what its digest says/ })
+      await assert.rejects(bench.fetch(image), { message: /does not match its digest/ })
     }
   })
 
@@ -171,7 +171,7 @@ describe('fetching images', () => {
     bench.registry.put(image)
     await assert.rejects(bench.fetch(image), {
       reason: 'refused',
-      message: /is too large \(it takes .*QUAYSIDE_IMAGE_SIZE\)/,
+      message: /is too large \(its .*QUAYSIDE_IMAGE_SIZE\)/,
     })
     assert.equal(bench.registry.asked.filter(({ path }) => isBlob(path)).length, 1, 'the configuration')
   })
@@ -202,7 +202,7 @@ describe('fetching images', () => {
       else
         await assert.rejects(bench.fetch(image), {
           reason: 'refused',
-          message: /it takes 2\.50 GiB, and an image may take 2\.00 GiB/,
+          message: /its size is 2\.50 GiB, and the limit is 2\.00 GiB/,
         })
       assert.equal(bench.docker.images.has(own), isKept)
     }

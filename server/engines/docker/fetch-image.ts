@@ -33,7 +33,7 @@ export async function fetchImage(
   if (isImageId(image)) {
     throw new EngineError(
       'image-missing',
-      `The image ${image.slice(0, 19)} was on this engine only, and is gone. Make it again under its name, ` +
+      `The image ${image.slice(0, 19)} was only on this engine and no longer exists. Build it again under its name, ` +
         'and deploy again.',
     )
   }
@@ -115,14 +115,14 @@ async function fetchAndLoad(
     return false
   })
   if (isLoaded || (present > 0 && (await handOver(0)))) return
-  throw new RegistryProblem('form', 'Docker made another image of it')
+  throw new RegistryProblem('form', 'Docker loaded a different image from it')
 }
 
 const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(2)} GiB`
 const tooLarge = (bytes: number, most: number): RegistryProblem =>
   new RegistryProblem(
     'size',
-    `it takes ${gibibytes(bytes)}, and an image may take ${gibibytes(most)} (QUAYSIDE_IMAGE_SIZE)`,
+    `its size is ${gibibytes(bytes)}, and the limit is ${gibibytes(most)} (QUAYSIDE_IMAGE_SIZE)`,
   )
 
 /** Layers that the engine already had count, too. */

@@ -44,7 +44,7 @@ export async function intoVolume(
     return bytes
   } catch (error) {
     await removeVolume(host, name, cleanUp()).catch((problem: unknown) =>
-      output.line(`A volume that is half filled could not be removed: ${messageOf(problem)}`, 'warning'),
+      output.line(`A partly filled volume could not be removed: ${messageOf(problem)}`, 'warning'),
     )
     throw error
   } finally {
@@ -116,5 +116,5 @@ function translated(error: unknown): unknown {
       'disk-full',
       `The disk of the engine is full: a volume cannot be filled (${message}). Free space there, and try again.`,
     )
-  return new EngineError('refused', `Docker did not unpack the archive of a volume: ${message}`, { cause: error })
+  return new EngineError('refused', `Docker could not unpack the archive of a volume: ${message}`, { cause: error })
 }

@@ -126,7 +126,7 @@ test('rules distinguish packets on the bridge of builds only if the filter sees 
 })
 
 test('a Docker that makes no rules is left alone', () => {
-  const none = /Docker makes no rules/
+  const none = /Docker creates no iptables rules/
   assert.throws(() => checkDockersRules(rules, 'br0'), none)
   assert.throws(
     () =>

@@ -32,14 +32,14 @@ export function parseReference(text: string): ImageReference {
   if (path === '' || text.length > 500) {
     throw new EngineError(
       'refused',
-      `"${text.slice(0, 200)}" is no valid name of an image: lower-case letters and digits, with "/", ".", ` +
-        `"_" or "-" between, and a tag. Correct the image's name and tag.`,
+      `"${text.slice(0, 200)}" is not a valid image name. Use lower-case letters and digits, separated by "/", ".", ` +
+        '"_" or "-", and a tag.',
     )
   }
   if (given !== undefined && isReserved(given)) {
     throw new EngineError(
       'refused',
-      `The image "${text.slice(0, 200)}" has no registry: no host ends in "invalid". Correct its name.`,
+      `The image "${text.slice(0, 200)}" has no registry: a host must not end in "invalid". Correct its name.`,
     )
   }
   const isHub = given === undefined || given === 'docker.io' || given === 'index.docker.io'

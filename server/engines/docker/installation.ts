@@ -79,7 +79,7 @@ async function listed(
   const answer = await daemon.json({ method: 'GET', path, query: { filters }, signal })
   // Docker wraps the list of volumes in an object.
   const list: unknown = path === '/volumes' ? Object(answer).Volumes : answer
-  if (!Array.isArray(list)) throw new EngineError('unreachable', `Docker answered ${path} with something else`)
+  if (!Array.isArray(list)) throw new EngineError('unreachable', `Docker returned an invalid response to ${path}`)
   // Docker's published API guarantees this shape.
   return list as readonly Labelled[]
 }

@@ -93,7 +93,7 @@ export function taskLabels(instance: string, release: Release<Task>, run: string
 /** Names the container of a run. The name is unique on the engine, so a run has one container. */
 export function taskName(run: string): string {
   if (/^[0-9a-z][0-9a-z-]{0,79}$/.test(run)) return `quay-run-${run}`
-  throw new EngineError('refused', 'the engine was given something that is not the id of a run')
+  throw new EngineError('refused', 'the engine received an invalid run id')
 }
 
 /** Names the container that holds the network of a run. */
@@ -114,6 +114,6 @@ export const replicaCount = (workload: Pick<LongRunning, 'replicas'>): number =>
 
 function safeId(id: string): string {
   const parsed = parseId(id)
-  if (parsed === undefined) throw new EngineError('refused', 'the engine was given something that is not an id')
+  if (parsed === undefined) throw new EngineError('refused', 'the engine received an invalid id')
   return parsed
 }

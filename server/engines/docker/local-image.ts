@@ -43,5 +43,6 @@ async function importImage(
     timeoutMs: 60_000,
   })
   const said = (await buffer(answer)).toString()
-  if (said.includes('"error"')) throw new EngineError('refused', `Docker did not make the image ${reference}: ${said}`)
+  if (said.includes('"error"'))
+    throw new EngineError('refused', `Docker could not create the image ${reference}: ${said}`)
 }

@@ -44,7 +44,7 @@ async function findOrCreate(owner: Owner, environment: string, signal: AbortSign
   }
   throw new EngineError(
     'unreachable',
-    `network ${networkName(environment)} is being made by somebody else and does not appear`,
+    `network ${networkName(environment)} is being created by another process and does not appear; try again`,
   )
 }
 
@@ -59,8 +59,7 @@ export async function eraseNetwork(owner: Owner, environment: string, signal: Ab
 async function networksOf(owner: Owner, environment: string, signal: AbortSignal): Promise<{ Id: string }[]> {
   const filters = labelFilter(owner.instance, { [label.environment]: environment })
   const answer = await owner.daemon.json({ method: 'GET', path: '/networks', query: { filters }, signal })
-  if (!Array.isArray(answer))
-    throw new EngineError('unreachable', 'Docker answered a list of networks with something else')
+  if (!Array.isArray(answer)) throw new EngineError('unreachable', 'Docker returned an invalid list of networks')
   return answer
 }
 
@@ -89,7 +88,7 @@ async function createNetwork(owner: Owner, environment: string, signal: AbortSig
       const call = { method: 'POST', path: '/networks/create', body, signal, timeoutMs: 60_000 } as const
       const made = await owner.daemon.json(call)
       if ('Id' in made && typeof made.Id === 'string') return made.Id
-      throw new EngineError('unreachable', 'Docker answered the making of a network with something else')
+      throw new EngineError('unreachable', 'Docker returned an invalid response to the creation of a network')
     } catch (error) {
       if (isRefusal(error, 403, 409, 500) && /already exists|same bridge name/i.test(error.message)) return undefined
       if (!(isRefusal(error, 400, 403, 404, 500) && /overlap/i.test(error.message))) throw error
@@ -97,7 +96,7 @@ async function createNetwork(owner: Owner, environment: string, signal: AbortSig
   }
   throw new EngineError(
     'refused',
-    'no free subnet is left for the network of this environment; delete environments that are not used',
+    'no free subnet is left for the network of this environment; delete unused environments',
   )
 }
 

@@ -65,7 +65,7 @@ function replaced(rules: readonly string[], { chain, replaces }: Guard, wanted: 
 export function checkDockersRules(rules: readonly string[], defaultBridge: string): void {
   const isDockers = rules.some((rule) => rule.endsWith(` -o ${defaultBridge} -j DOCKER`))
   if (!isDockers || !rules.includes('-N DOCKER-USER')) {
-    throw new Error('Docker makes no rules of iptables for its networks')
+    throw new Error('Docker creates no iptables rules for its networks')
   }
 }
 

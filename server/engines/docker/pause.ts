@@ -49,7 +49,7 @@ export async function pauseUsers(owner: Owner, volumes: readonly string[], signa
     await everyOne(moving.map(({ id }) => switchTo(owner, id, 'pause')))
     signal.throwIfAborted()
   }
-  throw new EngineError('unreachable', 'something that uses the volumes starts again and again')
+  throw new EngineError('unreachable', 'a service that uses the volumes keeps restarting; stop it first')
 }
 
 /**
@@ -95,7 +95,7 @@ async function list(
   const filters = { ...labelFilter(instance), status: ['running', 'paused', 'restarting'], ...filter }
   const answer = await daemon.json({ method: 'GET', path: '/containers/json', query: { all: true, filters }, signal })
   if (!Array.isArray(answer)) {
-    throw new EngineError('unreachable', 'Docker answered a list of containers with something else')
+    throw new EngineError('unreachable', 'Docker returned an invalid list of containers')
   }
   return answer.map(({ Id, State, Mounts }) => ({
     id: String(Id),

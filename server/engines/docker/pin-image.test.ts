@@ -28,10 +28,10 @@ describe('resolving a tag', () => {
 
   const refusals: readonly (readonly [string, number, number, RegExp])[] = [
     ['registry-away', 503, 6, /cannot be reached.*Check that it runs/],
-    ['registry-away', 429, 6, /asked too often.*later/],
+    ['registry-away', 429, 6, /received too many requests.*later/],
     ['image-missing', 401, 1, /does not give access.*user name and password/],
     ['image-missing', 403, 1, /does not give access.*user name and password/],
-    ['image-missing', 404, 1, /none of that name and tag.*Correct them/],
+    ['image-missing', 404, 1, /no image with that name and tag.*Correct them/],
     ['image-missing', 418, 1, /the registry .* said: status 418/],
   ]
   for (const [reason, code, times, sentence] of refusals) {

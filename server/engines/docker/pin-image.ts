@@ -34,7 +34,7 @@ export async function pinImage(
     return { reference: pinned, digest: answer, isThere, namedBy: 'registry' }
   }
   if (!local || !mayStandIn(answer.problem, local)) throw toError(answer)
-  output.line(`${answer.text} The engine has an image of that name, which is used.`, 'warning')
+  output.line(`${answer.text} The image of that name on the engine is used instead.`, 'warning')
   const { id, repoDigest } = local
   return {
     reference: repoDigest ? `${reference.name}@${repoDigest}` : id,

@@ -144,7 +144,7 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     }
     await assert.rejects(
       engine.pushImage(third, target('team/elsewhere'), attempt()),
-      /it has uploads sent to 127.0.0.2:1/,
+      /it redirects uploads to 127.0.0.2:1/,
     )
   })
 })

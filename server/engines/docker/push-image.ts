@@ -45,9 +45,8 @@ export async function pushImage(
   const [lost] = missing
   if (lost !== undefined) {
     const text =
-      `The image ${image.slice(0, 200)} cannot be published: Docker did not hand out its part ` +
-      `${lost.slice(0, 19)}.`
-    throw new EngineError('refused', `${text} Use Docker's own image store, not that of containerd.`)
+      `The image ${image.slice(0, 200)} cannot be published: Docker did not provide its part ` + `${lost.slice(0, 19)}.`
+    throw new EngineError('refused', `${text} Switch Docker from the image store of containerd to its own.`)
   }
   const describe = (mediaType: string, digest: string) => ({ mediaType, digest, size: sizes.get(digest) ?? 0 })
   const manifest = {

@@ -25,7 +25,7 @@ export function writableDirectories(workload: Written): string[] {
     if (directory === '/') {
       throw new EngineError(
         'refused',
-        'a file right below / cannot be mounted while the root filesystem is read-only; give it a path such ' +
+        'a file directly below / cannot be mounted while the root filesystem is read-only; give it a path such ' +
           'as /config/file, or set security.read_only_root_filesystem to false',
       )
     }

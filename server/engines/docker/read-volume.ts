@@ -34,7 +34,7 @@ export async function readVolume(host: Host, id: string, write: VolumeWriter, at
   try {
     await write(archive())
     if (isWhole) return bytes
-    throw new EngineError('refused', `the archive of the volume ${name} was not taken to its end`)
+    throw new EngineError('refused', `the archive of the volume ${name} was not read to its end`)
   } finally {
     ended.abort(nobodyWaits)
     await removeHelpers(host, name, AbortSignal.timeout(60_000))
@@ -45,5 +45,8 @@ export async function readVolume(host: Host, id: string, write: VolumeWriter, at
 async function assertUnused(host: Host, name: string, signal: AbortSignal): Promise<void> {
   const users = await usersOf(host, [name], signal)
   if (users.length > 0)
-    throw new EngineError('refused', `the volume ${name} is in use; copy it, and read the copy, or end what uses it`)
+    throw new EngineError(
+      'refused',
+      `the volume ${name} is in use; copy it and read the copy, or stop the service that uses it`,
+    )
 }

@@ -59,7 +59,7 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
       )
     case 'busy':
       return (
-        `The image ${image} cannot be fetched: the registry ${host} was asked too often ${because}. Deploy ` +
+        `The image ${image} cannot be fetched: the registry ${host} received too many requests ${because}. Deploy ` +
         'again later, or give the registry a user name and password.'
       )
     case 'denied':
@@ -69,13 +69,13 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
       )
     case 'absent':
       return (
-        `The image ${image} cannot be fetched: the registry ${host} has none of that name and tag ${because}. ` +
+        `The image ${image} cannot be fetched: the registry ${host} has no image with that name and tag ${because}. ` +
         'Correct them, or push the image.'
       )
     case 'broken':
       return (
-        `The image ${image} is not used: what the registry ${host} sent is not what its digest says ` +
-        `${because}. Push the image again, or check what stands between the registry and this machine.`
+        `The image ${image} is rejected: the data that the registry ${host} sent does not match its digest ` +
+        `${because}. Push the image again, or check for a proxy between the registry and this machine.`
       )
     case 'disk-full':
       return (
@@ -84,18 +84,21 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
       )
     case 'platform':
       return (
-        `The image ${image} of the registry ${host} is not made for the engine's platform ${because}. Push one ` +
-        'that is.'
+        `The image ${image} of the registry ${host} was not built for the engine's platform ${because}. Push one ` +
+        'that was.'
       )
     case 'address':
       return `The image ${image} is not fetched: ${plain}.`
     case 'certificate':
       return (
-        `The image ${image} cannot be fetched: the registry ${host} did not prove who it is ${because}. Give ` +
-        `it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
+        `The image ${image} cannot be fetched: the registry ${host} did not present a trusted certificate ` +
+        `${because}. Give it a valid certificate, or add its authority to /etc/docker/certs.d/${host}/ca.crt.`
       )
     case 'form':
-      return `The image ${image} of the registry ${host} cannot be used ${because}. Push it in a form that Docker runs.`
+      return (
+        `The image ${image} of the registry ${host} cannot be used ${because}. Push it in a format that Docker ` +
+        'can run.'
+      )
     case 'size':
       return `The image ${image} is too large ${because}. Use a smaller one, and deploy again.`
     case 'other':
@@ -114,7 +117,7 @@ export function pushProblemText(kind: ProblemKind, name: string, host: string, s
     case 'away':
     case 'busy':
       return (
-        `${what}: the registry ${host} cannot be reached, or asks to wait (${plain}). Check that it runs and ` +
+        `${what}: the registry ${host} cannot be reached or is overloaded (${plain}). Check that it runs and ` +
         'that this machine reaches it, and deploy again.'
       )
     case 'denied':
@@ -126,8 +129,8 @@ export function pushProblemText(kind: ProblemKind, name: string, host: string, s
       return `${what}: the disk of this machine is full (${plain}). Free space there, and deploy again.`
     case 'certificate':
       return (
-        `${what}: the registry ${host} did not prove who it is (${plain}). Give it a valid certificate, or put ` +
-        `its authority into /etc/docker/certs.d/${host}/ca.crt.`
+        `${what}: the registry ${host} did not present a trusted certificate (${plain}). Give it a valid ` +
+        `certificate, or add its authority to /etc/docker/certs.d/${host}/ca.crt.`
       )
     default:
       return `${what}: the registry ${host} said: ${plain}. Check the registry, and deploy again.`

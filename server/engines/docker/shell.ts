@@ -92,7 +92,9 @@ export async function connectTo(
   const socket = connect({ host: address, port, noDelay: true, signal })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   socket.once('connect', resolve).once('error', reject)
-  AbortSignal.timeout(connectMs).addEventListener('abort', () => reject(new Error('nobody answered')), { once: true })
+  AbortSignal.timeout(connectMs).addEventListener('abort', () => reject(new Error('the connection timed out')), {
+    once: true,
+  })
   try {
     await promise
   } catch (error) {

@@ -144,7 +144,7 @@ async function perform(
   if (operation.do !== 'create') await undoChanges(host, release, operation.container, { signal, output })
   if (operation.do === 'join') {
     const { container, replica } = operation
-    output.line(`Replica ${replica} was taken out of its network; it is put back`, 'warning')
+    output.line(`Replica ${replica} was disconnected from its network; it is being reconnected`, 'warning')
     await joinNetwork(daemon, network, { container, aliases: release.workload.aliases }, signal)
   }
   if (operation.do === 'adopt' || operation.do === 'join') {
@@ -181,6 +181,6 @@ async function clear(host: Host, release: Release, kept: ReadonlySet<string>, { 
     const brought = found.filter(({ Id }) => !kept.has(Id))
     await everyOne(brought.map(({ Id }) => removeContainer(host.daemon, Id, signal)))
   } catch (error) {
-    output.line(`What is left of the failed release could not be removed yet: ${messageOf(error)}`, 'warning')
+    output.line(`The rest of the failed release could not be removed yet: ${messageOf(error)}`, 'warning')
   }
 }

@@ -13,7 +13,7 @@ export async function look({ daemon, instance }: Host, run: string, signal: Abor
   const isOurs = named?.labels[label.instance] === instance && named.labels[label.run] === run
   const state = isOurs ? named : await findRenamed({ daemon, instance }, run, signal)
   if (!state || state.status === 'removing' || state.status === 'dead') {
-    throw new EngineError('crashed', 'The container of this run is gone: somebody removed it. It is not run again.')
+    throw new EngineError('crashed', 'Somebody removed the container of this run. It does not run again.')
   }
   return state
 }

@@ -19,7 +19,7 @@ export async function undoChanges(
 ): Promise<void> {
   const state = await inspectContainer(daemon, container, signal)
   if (!state || !isChanged(state)) return
-  output.line(`Replica ${state.replica} was changed by somebody; its limits are put back`, 'warning')
+  output.line(`Replica ${state.replica} was changed by hand; its limits are being restored`, 'warning')
   const { Memory, MemorySwap, NanoCpus, RestartPolicy } = hostConfig(release, true)
   const body = { Memory, MemorySwap, NanoCpus, RestartPolicy }
   const update = () => daemon.send({ method: 'POST', path: `/containers/${container}/update`, body, signal })
@@ -33,6 +33,6 @@ export async function undoChanges(
     })
   } catch (error) {
     if (!(error instanceof DaemonRefusal)) throw error
-    throw new EngineError('refused', `the limits of replica ${state.replica} cannot be put back: ${error.message}`)
+    throw new EngineError('refused', `the limits of replica ${state.replica} cannot be restored: ${error.message}`)
   }
 }

@@ -51,7 +51,9 @@ export async function removeVolume(host: Host, name: string, signal: AbortSignal
     await absent(host.daemon.send({ method: 'DELETE', path: `/volumes/${encodeURIComponent(name)}`, signal }))
   } catch (error) {
     if (!isRefusal(error, 409)) throw error
-    throw new EngineError('refused', `the volume ${name} is in use; end what uses it first`, { cause: error })
+    throw new EngineError('refused', `the volume ${name} is in use; stop the service that uses it first`, {
+      cause: error,
+    })
   }
 }
 
@@ -60,8 +62,7 @@ export async function eraseVolumes(host: Host, service: string, signal: AbortSig
   const { daemon, instance } = host
   const filters = labelFilter(instance, { [label.service]: service })
   const answer = await daemon.json({ method: 'GET', path: '/volumes', query: { filters }, signal })
-  if (!('Volumes' in answer))
-    throw new EngineError('unreachable', 'Docker answered a list of volumes with something else')
+  if (!('Volumes' in answer)) throw new EngineError('unreachable', 'Docker returned an invalid list of volumes')
   const volumes = Array.isArray(answer.Volumes) ? answer.Volumes : []
   await Promise.all(volumes.map((volume: { Name: string }) => removeVolume(host, volume.Name, signal)))
 }

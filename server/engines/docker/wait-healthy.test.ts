@@ -95,7 +95,7 @@ describe('waiting for a replica', () => {
       const waiting = wait({ deadlineInMs: 1 })
       const answer = await asked
       while (lines.length === 0) await systemClock.sleep(1)
-      assert.match(lines[0] ?? '', /^Not ready yet: GET \/up on port \d+ has had no answer yet$/)
+      assert.match(lines[0] ?? '', /^Not ready yet: GET \/up on port \d+ has no response yet$/)
       answer.end()
       assert.equal((await waiting).name, 'replica-1')
     }))
@@ -115,7 +115,7 @@ describe('waiting for a replica', () => {
     withReplica('running', ({ wait }) =>
       assert.rejects(wait({ deadlineInMs: 0, clock: hurried }), {
         reason: 'not-ready',
-        message: /GET \/up on port \d+ has had no answer yet/,
+        message: /GET \/up on port \d+ has no response yet/,
       }),
     ))
 

@@ -71,8 +71,7 @@ export async function untilHealthy(waiting: Waiting): Promise<ReplicaState> {
 async function look(waiting: Waiting, signal: AbortSignal): Promise<ReplicaState> {
   const { daemon, container } = waiting
   const state = await daemon.patiently(signal, () => inspectContainer(daemon, container, signal))
-  if (!state)
-    throw new EngineError('crashed', 'a container was removed by somebody else while it started; deploy again')
+  if (!state) throw new EngineError('crashed', 'a container was removed while it was starting; deploy again')
   return state
 }
 
@@ -165,16 +164,15 @@ async function untilAnswered({ clock, workload }: Waiting, view: View, signal: A
 }
 
 async function explain(workload: LongRunning, { state, answer, isAsking }: View): Promise<string> {
-  if (!state.running)
-    return state.exits > 0 ? `it exits again and again (${state.exits} times so far)` : 'it is not running'
+  if (!state.running) return state.exits > 0 ? `it keeps exiting (${state.exits} times so far)` : 'it is not running'
   const readiness = readinessProbe(workload)
   const check = readiness?.check
   const listening =
     check && check.type !== 'exec' ? explainListeners(check.port, await listenersOf(state.pid)) : undefined
   if (listening !== undefined) return listening
   if (answer?.healthy === false) return answer.why
-  if (readiness && answer) return `it has to be healthy ${readiness.successThreshold} times in a row, and was not yet`
-  if (check && isAsking) return `${describe(check)} has had no answer yet`
+  if (readiness && answer) return `it must be healthy ${readiness.successThreshold} times in a row and is not yet`
+  if (check && isAsking) return `${describe(check)} has no response yet`
   return state.address === undefined
     ? 'it has no address in the network of its environment'
     : `it has not run for ${settleMs / 1000} s yet`

@@ -25,5 +25,8 @@ export async function writeVolume(host: Host, { volume, owner, archive }: Wanted
 /** Rejects other paths: they would not get into the volume, so its content would be incomplete. */
 function assertInside({ path }: ArchiveEntry): void {
   if (`/${path}`.startsWith(`${copyHelper.path}/`)) return
-  throw new EngineError('refused', `the archive is not that of a volume: it has ${JSON.stringify(path.slice(0, 200))}`)
+  throw new EngineError(
+    'refused',
+    `the archive does not contain a volume: it has ${JSON.stringify(path.slice(0, 200))}`,
+  )
 }

@@ -41,7 +41,7 @@ export async function unpackFiles(archive: AsyncIterable<Uint8Array>): Promise<{
   const files = new Map<string, FakeFile>()
   const reader = new ArchiveReader((entry) => {
     if (!entry.path.startsWith('volume/'))
-      throw new EngineError('refused', `the archive is not that of a volume: it has ${JSON.stringify(entry.path)}`)
+      throw new EngineError('refused', `the archive does not contain a volume: it has ${JSON.stringify(entry.path)}`)
     const pieces: Uint8Array[] = []
     const end = () => void files.set(entry.path, { entry, content: Buffer.concat(pieces) })
     return { piece: (bytes) => void pieces.push(bytes), end }
@@ -53,5 +53,5 @@ export async function unpackFiles(archive: AsyncIterable<Uint8Array>): Promise<{
 
 function refuse(error: unknown): never {
   if (!(error instanceof BrokenArchive)) throw error
-  throw new EngineError('refused', `the archive of a volume is not whole: ${error.message}`, { cause: error })
+  throw new EngineError('refused', `the archive of a volume is incomplete: ${error.message}`, { cause: error })
 }

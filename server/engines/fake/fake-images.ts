@@ -81,7 +81,7 @@ export class FakeImages {
     }
     const id = this.#made.get(image)
     if (!id) throw failed
-    output.line(`${failed.message} The engine has an image of that name, which is used.`, 'warning')
+    output.line(`${failed.message} The image of that name on the engine is used instead.`, 'warning')
     return { reference: id, digest: id, isThere: true, namedBy: 'engine' }
   }
 
@@ -104,7 +104,7 @@ export class FakeImages {
     if (this.password !== undefined && login?.password.reveal() !== this.password) {
       return new EngineError('image-missing', `${failed} does not give access. Check the user name and password.`)
     }
-    return isMissing ? new EngineError('image-missing', `${failed} has none of that name and tag.`) : undefined
+    return isMissing ? new EngineError('image-missing', `${failed} has no image with that name and tag.`) : undefined
   }
 }
 

@@ -66,7 +66,7 @@ export class FakeReplicas {
   claimPorts({ id, workload }: Release): void {
     for (const { hostPort } of workload.publishedPorts ?? []) {
       if (!this.#all.some((replica) => replica.release !== id && hasPort(replica.workload, hostPort))) continue
-      throw new EngineError('refused', `port ${hostPort} of the machine is in use by another program; end it`)
+      throw new EngineError('refused', `port ${hostPort} of the machine is in use by another program; stop it`)
     }
   }
 

@@ -95,7 +95,7 @@ export class FakeStock extends FakeWorld implements Stock {
     }
     await write(archive.call(this))
     if (isWhole) return bytes
-    throw new EngineError('refused', `the archive of the volume ${volume} was not taken to its end`)
+    throw new EngineError('refused', `the archive of the volume ${volume} was not read to its end`)
   }
 
   async writeVolume(
@@ -126,7 +126,7 @@ export class FakeStock extends FakeWorld implements Stock {
 
   #assertUnused(volume: string): void {
     const isUsed = this.replicas.all.some(({ workload }) => workload.storage.some(({ id }) => id === volume))
-    if (isUsed) throw new EngineError('refused', `the volume ${volume} is in use; end what uses it first`)
+    if (isUsed) throw new EngineError('refused', `the volume ${volume} is in use; stop the service that uses it first`)
   }
 
   /** Nothing is ever paused here. */

@@ -115,7 +115,7 @@ export class FakeTasks {
   #find(run: string): FakeRun {
     const task = this.#runs.get(run)
     if (task) return task
-    throw new EngineError('crashed', 'The container of this run is gone: somebody removed it. It is not run again.')
+    throw new EngineError('crashed', 'Somebody removed the container of this run. It does not run again.')
   }
 
   #say(task: FakeRun, run: string, text: string): void {

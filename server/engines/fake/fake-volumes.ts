@@ -52,7 +52,8 @@ export class FakeVolumes {
     if (there.length > 0) failpoint('copy.paused')
     const held = there.map((copy) => ({ copy, files: this.files(copy.from) }))
     let [made, bytes] = [0, 0]
-    if (there.length > 0 && mostStandingSeconds === 0) throw new EngineError('refused', 'it has stood still for 0 s')
+    if (there.length > 0 && mostStandingSeconds === 0)
+      throw new EngineError('refused', 'the services were paused for 0 s')
     for (const { copy, files } of held) {
       await this.onCopy(copy)
       if (this.make(copy.to, copy.owner.service)) made++

@@ -49,7 +49,7 @@ describe('addresses of registries', () => {
 
   it('use plain http only if the operator configured it in Docker', async () => {
     await using bench = await openFetchBench({ info: { RegistryConfig: { InsecureRegistryCIDRs: [] } } })
-    await assert.rejects(bench.pin(), { message: /did not prove who it is/ })
+    await assert.rejects(bench.pin(), { message: /did not present a trusted certificate/ })
     assert.deepEqual(bench.registry.asked, [])
   })
 

@@ -104,7 +104,7 @@ export class RegistryClient {
     const usual = new URL(`${this.#origin.origin}${base}/v2/${repository}/${path}`)
     if (location === undefined) return usual
     const { host, pathname, search } = URL.parse(location, usual.href) ?? usual
-    if (host !== usual.host) throw new RegistryProblem('other', `it has uploads sent to ${host.slice(0, 100)}`)
+    if (host !== usual.host) throw new RegistryProblem('other', `it redirects uploads to ${host.slice(0, 100)}`)
     return new URL(`${usual.origin}${pathname}${search}`)
   }
 
@@ -135,7 +135,7 @@ export class RegistryClient {
     const { realm } = challenge
     const proof = place.isInsecure || this.#origin.protocol === 'http:' ? 'none' : 'certificate'
     if (given && !mayGetPassword(this.#origin, realm, proof)) {
-      throw new RegistryProblem('denied', `it asks for the password at ${realm.host}, which is not given it`)
+      throw new RegistryProblem('denied', `it asks for the password at ${realm.host}, which must not receive it`)
     }
     const headers = given ? { authorization: basicAuthorization(given.username, given.password.reveal()) } : {}
     await using answer = await this.#open(realm, { path: '', headers, signal })

@@ -69,7 +69,7 @@ async function startOf(part: Part, { status, headers }: SafeStream): Promise<num
   if (status !== 206) return part.received
   if (headers['content-range']?.startsWith(`bytes ${part.received}-`)) return 0
   await forget(part)
-  throw new RegistryProblem('broken', 'it sent another range than it was asked for')
+  throw new RegistryProblem('broken', 'it sent a different range than requested')
 }
 
 async function receive(

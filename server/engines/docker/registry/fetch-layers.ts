@@ -88,7 +88,7 @@ async function fetchLayer({ blob, diffId }: Layer, options: LayersOptions, signa
   const file = spool.fileOf(blob)
   const { diffId: found, bytes } = await unpack(part.file, file, room, signal)
   await rm(part.file, { force: true })
-  if (found !== diffId) throw new RegistryProblem('form', 'a layer is not what the configuration of the image says')
+  if (found !== diffId) throw new RegistryProblem('form', 'a layer does not match the configuration of the image')
   spool.done.set(diffId, { file, bytes })
   options.done()
 }

@@ -56,17 +56,17 @@ describe('forms of images', () => {
   const refused: Readonly<Record<string, readonly [TestImage | Promise<TestImage>, RegExp]>> = {
     'a platform that is not there': [
       asImage(index([entry(image, { os: 'linux', architecture: 's390x' })])),
-      /it has none for linux\/amd64, only for linux\/s390x/,
+      /it has no image for linux\/amd64, only for linux\/s390x/,
     ],
     'a list in a list': [
       asImage(index([entry(image, { os: 'linux', architecture: 'amd64' }, 'application/vnd.oci.image.index.v1+json')])),
-      /it has none for linux\/amd64/,
+      /it has no image for linux\/amd64/,
     ],
     'a list that says it is an image': [
       makeImage({ manifest: { layers: undefined, config: undefined, manifests: [] } }),
       /says that it is/,
     ],
-    'an image that is a list, too': [makeImage({ manifest: { manifests: [] } }), /neither that of an image nor a list/],
+    'an image that is a list, too': [makeImage({ manifest: { manifests: [] } }), /neither an image nor a list/],
     'schema 1': [
       asImage(Buffer.from('{"schemaVersion":1,"fsLayers":[],"history":[]}')),
       /"schema 1", which is obsolete/,
@@ -76,15 +76,15 @@ describe('forms of images', () => {
       makeImage({
         manifest: { config: { mediaType: 'application/vnd.cncf.helm.config.v1+json', size: 2, digest: sha256('{}') } },
       }),
-      /no image of containers/,
+      /not a container image/,
     ],
     'a layer elsewhere': [
       makeImage({ descriptor: { urls: ['http://127.0.0.1:1/layer'] } }),
-      /lies outside of the registry/,
+      /is outside of the registry/,
     ],
     'a foreign layer': [
       makeImage({ layerType: 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip' }),
-      /lies outside of the registry/,
+      /is outside of the registry/,
     ],
     'an encrypted layer': [
       makeImage({ layerType: 'application/vnd.oci.image.layer.v1.tar+gzip+encrypted' }),
@@ -104,15 +104,15 @@ describe('forms of images', () => {
     ],
     'a layer that is another one': [
       makeImage({ compress: () => gzipSync('other') }),
-      /not what the configuration of the image says/,
+      /does not match the configuration of the image/,
     ],
     'fewer layers than diff ids': [makeImage({ manifest: { layers: [] } }), /name different layers/],
     'more layers than Docker can stack': [
       makeImage({ layers: Array.from({ length: 128 }, () => tar) }),
       /more than 127 layers/,
     ],
-    'a digest that is none': [makeImage({ descriptor: { digest: 'sha256:../../x' } }), /no sha256 digest/],
-    'a size that is none': [makeImage({ descriptor: { size: -1 } }), /no valid size/],
+    'a digest that is none': [makeImage({ descriptor: { digest: 'sha256:../../x' } }), /without a sha256 digest/],
+    'a size that is none': [makeImage({ descriptor: { size: -1 } }), /without a valid size/],
   }
   for (const [name, [made, message]] of Object.entries(refused)) {
     it(`${name} is rejected with the reason`, async () => {

@@ -40,7 +40,7 @@ export function readManifest(bytes: Buffer, platform: Platform): ImageManifest |
   if (schemaVersion === 1 || fsLayers !== undefined)
     throw refuse('its manifest has the form "schema 1", which is obsolete')
   const isIndex = manifests !== undefined
-  if (isIndex === (layers !== undefined)) throw refuse('its manifest is neither that of an image nor a list of such')
+  if (isIndex === (layers !== undefined)) throw refuse('its manifest is neither an image nor a list of images')
   const types = isIndex
     ? /(?:manifest\.list\.v2|image\.index\.v1)\+json$/
     : /(?:manifest\.v2|image\.manifest\.v1)\+json$/
@@ -52,7 +52,7 @@ export function readManifest(bytes: Buffer, platform: Platform): ImageManifest |
 function imageOf(config: unknown, layers: unknown): ImageManifest {
   const { mediaType } = Object(config)
   if (!/^application\/vnd\.(?:docker\.container\.image|oci\.image\.config)\.v1\+json$/.test(String(mediaType))) {
-    throw refuse(`it is no image of containers, but ${quoted(mediaType)}`)
+    throw refuse(`it is not a container image, but ${quoted(mediaType)}`)
   }
   if (!Array.isArray(layers) || layers.length > mostLayers) throw refuse(`it has more than ${mostLayers} layers`)
   return { config: { ...blobOf(config, mostConfigBytes) }, layers: layers.map(layerOf) }
@@ -65,7 +65,7 @@ function imageOf(config: unknown, layers: unknown): ImageManifest {
 function layerOf(layer: unknown): Blob {
   const { mediaType, urls } = Object(layer)
   if (/foreign|nondistributable/.test(String(mediaType)) || (Array.isArray(urls) && urls.length > 0)) {
-    throw refuse('one of its layers lies outside of the registry')
+    throw refuse('one of its layers is outside of the registry')
   }
   if (
     !/^application\/vnd\.(?:docker\.image\.rootfs\.diff\.tar(?:\.gzip|\.zstd)?|oci\.image\.layer\.v1\.tar(?:\+gzip|\+zstd)?)$/.test(
@@ -79,8 +79,8 @@ function layerOf(layer: unknown): Blob {
 
 function blobOf(descriptor: unknown, mostBytes: number): Blob {
   const { digest, size } = Object(descriptor)
-  if (typeof digest !== 'string' || !isDigest(digest)) throw refuse('it names a part by no sha256 digest')
-  if (!Number.isSafeInteger(size) || size < 0 || size > mostBytes) throw refuse('it names a part of no valid size')
+  if (typeof digest !== 'string' || !isDigest(digest)) throw refuse('it has a part without a sha256 digest')
+  if (!Number.isSafeInteger(size) || size < 0 || size > mostBytes) throw refuse('it has a part without a valid size')
   return { digest, size }
 }
 
@@ -119,7 +119,7 @@ function choose(entries: readonly Entry[], { os, architecture, variant }: Platfo
   const all = [...new Set(entries.map((entry) => `${entry.os}/${entry.architecture}`))].slice(0, 10).join(', ')
   throw new RegistryProblem(
     'platform',
-    `it has none for ${os}/${architecture}${all && `, only for ${all}`}`.slice(0, 300),
+    `it has no image for ${os}/${architecture}${all && `, only for ${all}`}`.slice(0, 300),
   )
 }
 

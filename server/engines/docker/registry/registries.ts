@@ -90,7 +90,7 @@ export async function sourceOf(
   if (!isAddress(host)) {
     throw new EngineError(
       'refused',
-      `The image "${name.slice(0, 200)}" has no registry that can be asked: "${host.slice(0, 100)}" is not ` +
+      `The image "${name.slice(0, 200)}" has no valid registry: "${host.slice(0, 100)}" is not ` +
         'the address of a host. Correct the host and port in its name.',
     )
   }

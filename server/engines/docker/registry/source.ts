@@ -77,7 +77,7 @@ export function createSource(clients: readonly RegistryClient[]): ImageSource {
       const found = await read(digest)
       if (!('digest' in found)) return found
       const image = await read(found.digest)
-      if ('digest' in image) throw new RegistryProblem('form', 'it lists a list of manifests')
+      if ('digest' in image) throw new RegistryProblem('form', 'its list contains another list')
       return image
     },
     small: ({ digest, size }, signal) => whole(`blobs/${digest}`, digest, size, signal),

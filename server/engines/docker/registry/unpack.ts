@@ -46,7 +46,7 @@ export async function unpack(from: string, to: string, room: Room, signal: Abort
       }
       room.leftBytes -= piece.length
       bytes += piece.length
-      if (room.leftBytes < 0) throw new RegistryProblem('size', 'its layers take more than an image may')
+      if (room.leftBytes < 0) throw new RegistryProblem('size', 'its layers exceed the size limit of images')
       hash.update(piece)
       yield piece
     }

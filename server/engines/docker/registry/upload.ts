@@ -136,7 +136,7 @@ async function expecting(
 
 function locationOf({ headers }: SafeStream): string {
   const { location } = headers
-  if (location === undefined) throw new RegistryProblem('other', 'it takes an upload without saying where')
+  if (location === undefined) throw new RegistryProblem('other', 'it accepts an upload without a location')
   return location
 }
 
