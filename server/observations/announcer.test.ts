@@ -4,7 +4,7 @@ import { silentLogger } from '../lib/log.ts'
 import { createAnnouncer } from './announcer.ts'
 import { joinObservers } from './service-observers.ts'
 
-test('a new number of replicas is written into the log and looked at by the observers of all engines', () => {
+test('announcer logs a new number of replicas and has the observers of all engines look', () => {
   const done: string[] = []
   const watcher = (name: string) => ({
     endRepair: async () => {},

@@ -4,8 +4,8 @@ import type { Announcer } from '../scaling/index.ts'
 import type { ServiceObserver } from './service-observers.ts'
 
 /**
- * Writes a new number of replicas into the service's log and has the observer carry it out. What
- * the observer misses now it sees a second later.
+ * Writes a new number of replicas into the service's log and has the observer apply it. If that
+ * fails, the next look a second later applies it.
  */
 export function createAnnouncer({
   log,

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 
 interface Known {
-  /** What the engine said when it last knew how a replica had ended. */
+  /** The last reason that the engine reported for the end of a replica. */
   readonly reason: string | undefined
   readonly lines: readonly string[]
 }
@@ -11,16 +11,16 @@ interface Known {
 export interface CrashReasonsOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** What a service printed last, without secrets. */
+  /** Returns the last lines of a service, without secrets. */
   readonly lastLines: (serviceId: string) => Promise<readonly string[]>
 }
 
-/** A service that fails again and again is told of so often at most. */
+/** The shortest time between two warnings about the same failing service. */
 const tellEveryMs = 60_000
 
 /**
- * Why services fail that ran before, in words that stay while they do: an engine knows how a
- * replica ended only until it is started again, and that is most of the time.
+ * Remembers why services fail. An engine knows how a replica ended only until it restarts it, so
+ * most of the time the reason has to come from here.
  */
 export class CrashReasons {
   readonly #options: CrashReasonsOptions
@@ -31,7 +31,7 @@ export class CrashReasons {
     this.#options = options
   }
 
-  /** The observation, with the reason and the last lines of a failing service. */
+  /** Returns the observation, with the reason and the last lines if the service fails. */
   async explain(serviceId: string, seen: Observation): Promise<Observation> {
     if (seen.state !== 'failing') {
       if (seen.state === 'running') this.#known.delete(serviceId)
@@ -60,6 +60,6 @@ export class CrashReasons {
     const nowMs = clock.monotonic()
     if (nowMs - (this.#toldMs.get(serviceId) ?? Number.NEGATIVE_INFINITY) < tellEveryMs) return
     this.#toldMs.set(serviceId, nowMs)
-    log.warn({ serviceId, reason }, 'a service fails again and again')
+    log.warn({ serviceId, reason }, 'a service fails repeatedly')
   }
 }

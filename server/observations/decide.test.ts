@@ -24,9 +24,9 @@ const down = { running: false, endpoints: [] }
 const absent: Observation = { state: 'absent' }
 const start = { kind: 'start', release: 'new' } as const
 
-/** With how many replicas are wished; one, unless told. */
+/** The desired number of replicas follows each case. Default 1. */
 const cases: [string, string | null, Observation, ReturnType<typeof decideRepair>, number?][] = [
-  ['nothing is wished and nothing runs', null, absent, undefined],
+  ['nothing is desired and nothing runs', null, absent, undefined],
   [
     'nothing is wished and something runs',
     null,

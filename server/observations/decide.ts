@@ -2,22 +2,22 @@ import type { Endpoint, Observation, Replica } from '../engines/index.ts'
 
 /** What should run of a service. */
 export interface Wish {
-  /** Null: nothing. */
+  /** Null if nothing should run. */
   readonly release_id: string | null
-  /** How many replicas of it; 0: it sleeps. */
+  /** The number of replicas. 0 if the service is asleep. */
   readonly replicas: number
 }
 
-/** What has to be done for one service that nobody is busy with. */
+/** The repair of a service that no request acts on. */
 export type Repair =
-  /** Something that should run is missing: start the release again, which adopts what is there. */
+  /** A release that should run is missing. Starts it again, which adopts existing replicas. */
   | { readonly kind: 'start'; readonly release: string }
-  /** More replicas run than should: end those that leave, once nothing is open on them. */
+  /** Too many replicas run. Ends the leaving ones once they have no open requests. */
   | { readonly kind: 'shrink'; readonly release: string; readonly staying: Endpoint[]; readonly leaving: Replica[] }
-  /** Something runs that should not: end all but `keep`. */
+  /** Something runs that should not. Ends all releases except `keep`. */
   | { readonly kind: 'retire'; readonly keep: string | undefined }
 
-/** Pure: the difference between what should run and what was seen. */
+/** Returns the repair that brings the observed state to the desired one. */
 export function decideRepair(wish: Wish, seen: Observation): Repair | undefined {
   const { release_id: release, replicas: count } = wish
   const start = release === null || count === 0 ? undefined : ({ kind: 'start', release } as const)
@@ -29,16 +29,16 @@ export function decideRepair(wish: Wish, seen: Observation): Repair | undefined 
   if (others) return { kind: 'retire', keep: release }
   if (own.length > count) return shrink(release, own, count)
   if (start && own.some(({ isChanged }) => isChanged)) return start
-  // The engine itself restarts what exits; only what is gone or was stopped by hand has to be
-  // started from here.
+  // The engine restarts programs that exit. Only replicas that are gone or were stopped by hand
+  // have to be started from here.
   const missing = seen.state === 'stopped' || seen.state === 'starting'
   const none = own.every((replica) => !replica.running && replica.exits === 0)
   return missing && (none || seen.state === 'stopped' || seen.reason !== undefined) ? start : undefined
 }
 
 /**
- * What was seen, held against how many replicas there should be now: engines know only how many
- * there were at a start.
+ * Corrects an observation by the number of replicas that should run now. An engine knows only the
+ * number at the start.
  */
 export function judge(wish: Wish, seen: Observation): Observation {
   const { release_id: release, replicas: count } = wish
@@ -57,11 +57,11 @@ export function judge(wish: Wish, seen: Observation): Observation {
   return up >= count ? { ...plain, state: 'running' } : seen
 }
 
-/** What runs, and cannot be reached all the same, runs with the reason. */
+/** Adds the reason why a running service cannot be reached. */
 export const withTrouble = (seen: Observation, trouble: string | undefined): Observation =>
   seen.state === 'running' && trouble !== undefined ? { ...seen, reason: trouble } : seen
 
-/** A service that must not run fails with the reason, whether or not its replicas have ended. */
+/** Reports a service that must not run as failing, with the reason, even if its replicas ended. */
 export const withStop = (seen: Observation, wish: Wish & { readonly stop_reason: string | null }): Observation =>
   wish.stop_reason === null || wish.release_id === null
     ? seen
@@ -72,7 +72,7 @@ export const withStop = (seen: Observation, wish: Wish & { readonly stop_reason:
         reason: wish.stop_reason,
       }
 
-/** Where the wanted release answers now, on the `count` replicas that come first. */
+/** Returns the addresses of the desired release: of its first `count` running replicas. */
 export const liveEndpoints = (wanted: string, seen: Observation, count = Number.POSITIVE_INFINITY): Endpoint[] =>
   seen.state === 'absent'
     ? []
@@ -80,7 +80,7 @@ export const liveEndpoints = (wanted: string, seen: Observation, count = Number.
         .slice(0, count)
         .flatMap(({ endpoints }) => endpoints)
 
-/** Those that do not run leave first, then the latest. */
+/** Orders replicas for leaving: first those that do not run, then the newest. */
 function shrink(release: string, own: readonly Replica[], count: number): Repair {
   const ranked = [...inOrder(own.filter(({ running }) => running)), ...inOrder(own.filter(({ running }) => !running))]
   return {
@@ -91,6 +91,6 @@ function shrink(release: string, own: readonly Replica[], count: number): Repair
   }
 }
 
-/** By their numbers, with which their names end. */
+/** Orders replicas by the number at the end of their names. */
 const inOrder = (replicas: readonly Replica[]): Replica[] =>
   replicas.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))

@@ -1,4 +1,4 @@
-/** What really runs: seen, written down, and brought back where it drifted from what should run. */
+/** Observes what runs on the engines, stores it, and repairs what differs from what should run. */
 export { createAnnouncer } from './announcer.ts'
 export { decideRepair, judge, liveEndpoints, type Repair, type Wish } from './decide.ts'
 export { createLineFollower } from './line-follower.ts'

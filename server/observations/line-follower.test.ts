@@ -17,7 +17,7 @@ const wish = {
   stop_reason: null,
 }
 
-/** A follower that notes what is collected. `open` answers for the releases. */
+/** A follower that records what is collected. `open` opens the releases. */
 function follow(open: (release: string) => Promise<readonly Secret[]>) {
   const collected: string[] = []
   const warned: unknown[] = []
@@ -38,7 +38,7 @@ function follow(open: (release: string) => Promise<readonly Secret[]>) {
   return { follower, collected, warned }
 }
 
-test('lines are collected once the secrets of all running releases are known', async () => {
+test('line follower collects lines once the secrets of all running releases are known', async () => {
   const opening = Promise.withResolvers<readonly Secret[]>()
   const { follower, collected } = follow((id) => (id === 'new' ? opening.promise : Promise.resolve([])))
   follower.collect(wish, ['old', 'new'])
@@ -48,7 +48,7 @@ test('lines are collected once the secrets of all running releases are known', a
   assert.deepEqual(collected, ['old 0', 'new 1'])
 })
 
-test('a service that is followed, and one of which nothing should run, are left alone', async () => {
+test('line follower ignores a service that is followed already, and one that should not run', async () => {
   let opened = 0
   const { follower } = follow(async () => {
     opened += 1
@@ -59,7 +59,7 @@ test('a service that is followed, and one of which nothing should run, are left 
   assert.equal(opened, 0)
 })
 
-test('a release that cannot be opened is logged, and no line is collected', async () => {
+test('line follower logs a release that it cannot open, and collects no line', async () => {
   const { follower, collected, warned } = follow(() => Promise.reject(new Error('sealed')))
   follower.collect(wish, ['new'])
   await until('it is logged', () => warned.length === 1)

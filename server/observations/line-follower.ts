@@ -3,10 +3,10 @@ import { type LineStore, serviceLine, serviceStream } from '../logs/index.ts'
 import type { WishRow } from './observation-store.ts'
 import type { LineCollector, LineFollower, ReleaseOpener } from './roles.ts'
 
-/** How many lines of a failing service are quoted. Its log has more. */
+/** The number of lines that are quoted for a failing service. Its log has more. */
 const mostLines = 10
 
-/** Follows the lines of running services whose lines nobody collects yet. */
+/** Starts to collect the lines of running services that nobody collects yet. */
 export function createLineFollower({
   log,
   lines,
@@ -19,7 +19,8 @@ export function createLineFollower({
   readonly collector: LineCollector
 }): LineFollower {
   /**
-   * Opens all secrets before the first line comes: while one version follows another, both print.
+   * Opens all secrets before the first line arrives, because during a deployment both versions
+   * print.
    */
   const collectAll = async ({ id, organization_id }: WishRow, all: ReadonlySet<string>): Promise<void> => {
     const opening = [...all].map(async (release) => ({

@@ -3,8 +3,8 @@ import { type Engines, engineOrNone, type LogSource } from '../engines/index.ts'
 import { findService } from '../services/index.ts'
 
 /**
- * Returns where the lines of a service come from: the engine of its cluster. A service without a
- * record has no lines to come.
+ * Returns the source of a service's lines, which is the engine of its cluster. A service without a
+ * record has no source.
  */
 export const createLineSource =
   (database: Database, { engineOf }: Pick<Engines<LogSource>, 'engineOf'>) =>

@@ -7,7 +7,7 @@ import { createNetworkGuards, openPorts } from './network-guards.ts'
 
 const { signal } = new AbortController()
 
-/** The guards, with an engine that gives these answers one after the other. */
+/** Guards with an engine that returns these answers in order. */
 function guarding(settings: Record<string, string>, answers: readonly (boolean | Error)[]) {
   const logged: string[] = []
   const asked: NetworkGuards[] = []
@@ -15,7 +15,7 @@ function guarding(settings: Record<string, string>, answers: readonly (boolean |
     (level: string) =>
     ({ reason }: { readonly reason?: string }) =>
       void logged.push(`${level} ${reason ?? 'done'}`)
-  // Nothing else of a logger is called.
+  // No other method of the logger is called.
   const log = { info: note('info'), warn: note('warn'), debug: note('debug') } as unknown as Logger
   const engine = {
     checkLiveness: async () => [],
@@ -30,14 +30,14 @@ function guarding(settings: Record<string, string>, answers: readonly (boolean |
   return { guards, logged, asked }
 }
 
-test('the reason why rules cannot be set is logged once, and again after a success', async () => {
+test('network guards log a reason once, and again after a success', async () => {
   const [first, second] = [new Error('not as root'), new Error('no iptables')]
   const { guards, logged } = guarding({}, [first, first, second, true, false, second])
   for (let times = 0; times < 6; times++) await guards.reconcile(signal)
   assert.deepEqual(logged, ['warn not as root', 'warn no iptables', 'info done', 'warn no iptables'])
 })
 
-test('what is open is opened once, what is closed is kept closed', async () => {
+test('network guards open an open access once, and close a closed one each time', async () => {
   const { guards, asked } = guarding({ QUAYSIDE_CLOUD_METADATA: 'open', QUAYSIDE_HOST_ACCESS: 'closed' }, [true])
   for (let times = 0; times < 2; times++) await guards.reconcile(signal)
   assert.deepEqual(asked, [
@@ -52,7 +52,7 @@ test('what is open is opened once, what is closed is kept closed', async () => {
   ])
 })
 
-test('containers reach the public ports of the platform, and the ports that the operator opens', () => {
+test('containers reach the public ports of the platform and the ports that the operator opens', () => {
   const open = (settings: Record<string, string>) =>
     openPorts(readConfig(settings)).map(({ first, last, protocol }) => `${first}-${last}/${protocol}`)
   assert.deepEqual(open({}), [])
@@ -65,7 +65,7 @@ test('containers reach the public ports of the platform, and the ports that the 
   assert.deepEqual(open({ QUAYSIDE_HOST_ACCESS: '9100, 5000-5010/udp' }), ['9100-9100/tcp', '5000-5010/udp'])
 })
 
-test('ports that are none are refused with the name of the setting', () => {
+test('invalid ports are rejected with the name of the setting', () => {
   for (const text of ['70000', '10-5', '80/sctp', '0', 'all', '80;443'])
     assert.throws(() => readConfig({ QUAYSIDE_HOST_ACCESS: text }), /^ConfigError: QUAYSIDE_HOST_ACCESS must be closed/)
   assert.equal(readConfig({ QUAYSIDE_HOST_ACCESS: 'open' }).hostAccess, 'open')

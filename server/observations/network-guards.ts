@@ -12,9 +12,8 @@ type Listening = Pick<
 const isLoopback = (host: string): boolean => /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
 
 /**
- * Pure: the ports of the machine that containers reach. These are the platform's own ports that
- * listen publicly, the port of its public URL (a proxy may listen there), and the ports that the
- * operator opens.
+ * Returns the ports of the machine that containers may reach: the platform's own public ports, the
+ * port of its public URL (a proxy may listen there), and the ports that the operator opens.
  */
 export function openPorts(config: Listening): OpenPorts[] {
   const port = (first: number, last = first, protocol: OpenPorts['protocol'] = 'tcp'): OpenPorts => ({
@@ -34,8 +33,8 @@ export function openPorts(config: Listening): OpenPorts[] {
 }
 
 /**
- * Keeps containers and build steps away from the metadata service of a cloud, from programs of the
- * machine and from each other, also after somebody has set up the firewall again.
+ * Keeps containers and build steps away from a cloud's metadata service, from programs of the
+ * machine and from each other. Sets the rules up again if someone resets the firewall.
  */
 export function createNetworkGuards(
   { config, log }: { readonly config: Listening & Pick<Config, 'cloudMetadata'>; readonly log: Logger },
@@ -43,7 +42,7 @@ export function createNetworkGuards(
 ): Reconciler {
   const metadata = config.cloudMetadata
   const host = config.hostAccess === 'open' ? 'open' : openPorts(config)
-  // An access that is open here is opened once: another installation on the machine may want it
+  // An open access is opened only once, because another installation on the machine may keep it
   // closed.
   const kept: NetworkGuards = {
     metadata: metadata === 'closed' ? metadata : undefined,
@@ -63,7 +62,7 @@ export function createNetworkGuards(
       } catch (error) {
         signal.throwIfAborted()
         const reason = messageOf(error)
-        // Once for each reason: it will mostly stay the same.
+        // Once for each reason, because it mostly stays the same.
         if (reason !== failure)
           log.warn({ metadata, host, reason }, 'packet filter not set up for containers and builds')
         failure = reason

@@ -7,21 +7,23 @@ import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { Wish } from './decide.ts'
 import { reasonOf } from './reason-of.ts'
 
-/** What should run of a service, as it is stored. */
+/** The stored desired state of a service. */
 export interface WishRow extends Wish {
   readonly id: string
   readonly organization_id: string
   /** The engine of its cluster. */
   readonly engine: string | null
-  /** It is run now and then, and nobody else starts it. */
+  /** Whether it is a task, which only its own reconcilers start. */
   readonly is_task: boolean
-  /** A running request acts on it. */
+  /** Whether a running request acts on it. */
   readonly busy: boolean
-  /** Why nothing of its version may run; null if it may. `replicas` is 0 then. */
+  /** Why its version must not run. Null if it may. If set, `replicas` is 0. */
   readonly stop_reason: string | null
 }
 
-/** Whether the same release in the same number is wished, and no request acts on it. */
+/**
+ * Returns whether both wish for the same release and number, and no request acts on the service.
+ */
 export const isSame = (before: WishRow, now: WishRow): boolean =>
   !before.busy &&
   !now.busy &&
@@ -74,8 +76,8 @@ async function readWishes(sql: Sql, chosen: ReturnType<Sql>): Promise<WishRow[]>
 }
 
 /**
- * Whether this release in this number (if told), or nothing, is still what should run, and no
- * request acts on the service.
+ * Returns whether this release (or nothing) is still what should run, in this number if given, and
+ * no request acts on the service.
  */
 export async function isWished(
   sql: Sql,
@@ -87,9 +89,9 @@ export async function isWished(
 }
 
 /**
- * Keeps the newest observation of a service. Writes nothing when it says the same, or when another
- * release is wished by now: what was seen before a deployment ended would make the new version look
- * as if it did not run. What runs with a reason is a warning.
+ * Stores the newest observation of a service. Writes nothing if it is unchanged. Also writes
+ * nothing if another release should run by now: an observation from before the end of a deployment
+ * would make the new version look stopped. A service that runs with a reason is a warning.
  */
 export async function insertObservation(
   sql: Sql,
@@ -99,7 +101,7 @@ export async function insertObservation(
 ): Promise<void> {
   const present = observation.state !== 'absent'
   const release = present ? observation.release : null
-  // Nothing is missing where nothing is wished.
+  // A service that should not run needs no reason for being absent.
   const reason = present || wish.release_id !== null ? reasonOf(observation) : null
   const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
   const replicas = present ? observation.replicas.map(toRecord) : []
@@ -113,7 +115,7 @@ export async function insertObservation(
       is distinct from (excluded.state, excluded.release_id, excluded.replicas, excluded.reason)`
 }
 
-/** What is kept of a replica. */
+/** The stored part of a replica. */
 const toRecord = ({ name, running, image, startedAt, finishedAt, exits, exitCode, outOfMemory }: Replica) => ({
   name,
   running,

@@ -8,14 +8,14 @@ export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, 
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** The engine that it watches, under the name by which clusters refer to it. */
+  /** The observed engine, with the name that clusters use for it. */
   readonly name: string
   readonly engine: Runner & Observes
   /**
-   * Returns whether a backup that is being proven runs for a service without a record: it is left
-   * alone.
+   * Returns whether a service without a record belongs to the proof of a backup. The observer
+   * ignores it.
    */
   readonly isScratch: (serviceId: string) => Promise<boolean>
-  /** Returns what keeps a running service from being reached, in words for people. */
+  /** Returns why a running service cannot be reached, in words for people. */
   readonly troubleOf: (serviceId: string) => string | undefined
 }

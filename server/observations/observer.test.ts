@@ -15,19 +15,19 @@ import { createObserver, type Observer } from './observer.ts'
 import type { ObserverOptions } from './observer-options.ts'
 import { beginRequest } from './testing.ts'
 
-/** One service, its engine, and an observer that is driven by hand. */
+/** One service, its engine, and an observer that looks only when asked to. */
 interface Bench {
   readonly sql: Database
   readonly engine: FakeEngine
   readonly observer: Observer
   readonly place: Place
   readonly service: string
-  /** Where traffic was moved to, in order. */
+  /** The releases that traffic was moved to, in order. */
   readonly moved: string[]
   release(): Release
-  /** This release is what should run. */
+  /** Sets the release that should run. */
   wish(release: string | null): Promise<void>
-  /** A request that acts on the service begins; gives how it ends. */
+  /** Begins a request that acts on the service. Returns a function that ends it. */
   begin(): Promise<() => Promise<void>>
   look(): Promise<void>
   running(): Promise<string[]>
@@ -87,7 +87,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
 
 const attempt: Attempt = { signal: new AbortController().signal, output: silent }
 
-test('starts what should run and does not, and ends what should not run', async (t) => {
+test('observer starts a missing release and ends one that should not run', async (t) => {
   const { engine, look, running, release, wish } = await openBench(t)
   const [wanted, stray] = [release(), release()]
   await wish(wanted.id)
@@ -101,7 +101,7 @@ test('starts what should run and does not, and ends what should not run', async 
   await until('nothing runs', async () => (await running()).length === 0)
 })
 
-test('writes down what it sees, and lets traffic follow', async (t) => {
+test('observer stores what it sees and moves traffic', async (t) => {
   const { sql, engine, look, moved, release, wish } = await openBench(t)
   const wanted = release()
   await engine.start(wanted, attempt)
@@ -121,7 +121,7 @@ test('writes down what it sees, and lets traffic follow', async (t) => {
   assert.deepEqual(row, { state: 'failing', reason: 'exited with code 3, 3 times' })
 })
 
-test('a container that was removed by hand is observed with a reason', async (t) => {
+test('observer stores a reason for a container that was removed by hand', async (t) => {
   const { sql, engine, look, release, wish } = await openBench(t)
   const wanted = release()
   await engine.start(wanted, attempt)
@@ -132,10 +132,10 @@ test('a container that was removed by hand is observed with a reason', async (t)
   await look()
   const [row] = await sql`select state, reason from observation`
   assert.equal(row?.['state'], 'absent')
-  assert.match(String(row?.['reason']), /No container of it exists/)
+  assert.match(String(row?.['reason']), /Its container no longer exists/)
 })
 
-test('why a service fails is told with what it printed last, also while it is up for a moment, and forgotten when it is well', async (t) => {
+test('observer keeps the reason and the last lines of a failing service until it has recovered', async (t) => {
   let printed = 'heap is full'
   const { sql, engine, look, release, wish } = await openBench(t, { lastLines: async () => [printed] })
   const wanted = release()
@@ -163,7 +163,7 @@ test('why a service fails is told with what it printed last, also while it is up
   assert.equal((await pretend('failing', 'exited 5 times', false))?.reason, 'exited 5 times\nup again')
 })
 
-test('traffic goes to replicas that nobody waited for only once they are seen healthy', async (t) => {
+test('observer moves traffic to unexpected replicas only once they are healthy', async (t) => {
   const started: string[] = []
   const { engine, look, moved, release, wish } = await openBench(t, {
     isNew: async () => started.length === 0,
@@ -181,7 +181,7 @@ test('traffic goes to replicas that nobody waited for only once they are seen he
   assert.deepEqual(started, [wanted.id])
 })
 
-test('replicas that were told to end have ended before anything else is done to the service', async (t) => {
+test('observer waits for the end of leaving replicas before it does anything else to the service', async (t) => {
   const { sql, engine, look, observer, release, service, wish } = await openBench(t)
   const wanted = release()
   await engine.start({ ...wanted, workload: { ...wanted.workload, replicas: { min: 2, max: 2 } } }, attempt)
@@ -207,7 +207,7 @@ test('replicas that were told to end have ended before anything else is done to 
   assert.equal(engine.effects.removed, 1)
 })
 
-test('leaves a service to its request, and others of the environment not', async (t) => {
+test('observer leaves a service to its request, but not others of the environment', async (t) => {
   const { sql, engine, look, running, place, release, begin, wish } = await openBench(t)
   await wish(null)
   const end = await begin()
@@ -226,7 +226,7 @@ test('leaves a service to its request, and others of the environment not', async
   await until('what the request left is ended', async () => (await running()).length === 0)
 })
 
-test('where nothing happened nothing is looked at again, until something else is wished or the routes change', async (t) => {
+test('observer skips unchanged services until the desired state or the routes change', async (t) => {
   let [collected, routes] = [0, 0]
   const { engine, look, moved, running, release, wish } = await openBench(t, {
     collect: () => void collected++,
@@ -247,7 +247,7 @@ test('where nothing happened nothing is looked at again, until something else is
   await until('what is wished now runs', async () => (await running()).includes(next.id))
 })
 
-test('what runs and cannot be reached is a warning with its reason, as long as it lasts', async (t) => {
+test('observer warns with the reason while a running service cannot be reached', async (t) => {
   let trouble: string | undefined
   const { sql, engine, look, release, running, service, wish } = await openBench(t, { troubleOf: () => trouble })
   const told = async () => [...(await sql`select state, reason from observation where service_id = ${service}`)]
@@ -267,7 +267,7 @@ test('what runs and cannot be reached is a warning with its reason, as long as i
   assert.deepEqual(await told(), [{ state: 'running', reason: null }])
 })
 
-test('what was wished while the engine was looked at is attended to, though that look still holds afterwards', async (t) => {
+test('observer applies a change of the desired state made during a look, even if the next look is the same', async (t) => {
   const { engine, look, moved, release, wish } = await openBench(t)
   const [former, next] = [release(), release()]
   await engine.start(former, attempt)
@@ -286,7 +286,7 @@ test('what was wished while the engine was looked at is attended to, though that
   assert.deepEqual(moved, [former.id, next.id])
 })
 
-test('what was seen before a request says nothing after it', async (t) => {
+test('observer ignores what it saw before a request', async (t) => {
   const { engine, look, moved, running, release, wish, begin } = await openBench(t)
   const [former, next] = [release(), release()]
   await engine.start(former, attempt)
@@ -307,7 +307,7 @@ test('what was seen before a request says nothing after it', async (t) => {
   assert.equal(engine.effects.created, 2)
 })
 
-test('a request that begins while the engine is looked at finds its release untouched', async (t) => {
+test('observer does not touch the release of a request that begins during a look', async (t) => {
   const { engine, look, running, release, wish, begin } = await openBench(t)
   const [former, next] = [release(), release()]
   await engine.start(former, attempt)
@@ -323,7 +323,7 @@ test('a request that begins while the engine is looked at finds its release unto
   assert.deepEqual(await running(), [former.id, next.id].sort())
 })
 
-test('a repair that was decided before a request began is not carried out after it', async (t) => {
+test('observer drops a repair if a request begins before it starts', async (t) => {
   let begin = async (): Promise<unknown> => undefined
   const bench = await openBench(t, { moveTraffic: async () => void (await begin()) })
   const { engine, look, observer, running, release, service, wish } = bench
@@ -337,7 +337,7 @@ test('a repair that was decided before a request began is not carried out after 
   assert.deepEqual(await running(), [former.id, next.id].sort())
 })
 
-test('a request that takes over waits until a repair under way has ended', async (t) => {
+test('endRepair waits until a running repair has ended', async (t) => {
   const bench = await openBench(t)
   const { engine, look, observer, running, release, service, wish } = bench
   const [former, next] = [release(), release()]
@@ -346,7 +346,7 @@ test('a request that takes over waits until a repair under way has ended', async
   await engine.start(release(), attempt)
   const retired = Promise.withResolvers<void>()
   const retire = engine.retire.bind(engine)
-  // As an engine does that lists what there is, and ends it a while later.
+  // Some engines list a container first and end it later.
   engine.retire = async (id, keep, ending) => {
     retired.resolve()
     await new Promise<void>((resolve) => ending.signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -362,7 +362,7 @@ test('a request that takes over waits until a repair under way has ended', async
   assert.ok((await running()).includes(next.id))
 })
 
-test('ends what has no record, but not what has only just got one', async (t) => {
+test('observer ends a service without a record, but not one that was just created', async (t) => {
   const { sql, engine, look, place, release } = await openBench(t)
   const orphan = { ...release(), service: newId() }
   await engine.start(orphan, attempt)
@@ -382,7 +382,7 @@ test('ends what has no record, but not what has only just got one', async (t) =>
   assert.equal((await engine.observe(fresh.service, attempt.signal)).state, 'running')
 })
 
-test('what is deleted while it is looked at is ended by who deletes it; what of it still runs is found by the next look', async (t) => {
+test('observer leaves a service to its deletion, and ends what still runs at the next look', async (t) => {
   const taken: string[] = []
   const { sql, engine, look, release, service } = await openBench(t, {
     isScratch: async (id) => {
@@ -405,7 +405,7 @@ test('what is deleted while it is looked at is ended by who deletes it; what of 
   await until('it is ended', async () => (await engine.observe(service, attempt.signal)).state === 'absent')
 })
 
-test('leaves alone what has no record because a backup is being proven', async (t) => {
+test('observer ignores a service without a record while a backup is being proven', async (t) => {
   const proof = newId()
   const { engine, look, release } = await openBench(t, { isScratch: async (id) => id === proof })
   const [proven, orphan] = [proof, newId()].map((service) => ({ ...release(), service }))
@@ -420,7 +420,7 @@ test('leaves alone what has no record because a backup is being proven', async (
   assert.equal((await engine.observe(proof, attempt.signal)).state, 'running')
 })
 
-test('a service that cannot be brought back says why, and is tried again later and later', async (t) => {
+test('observer stores why a service cannot be restarted, and retries with growing delays', async (t) => {
   let monotonic = 0
   let tries = 0
   const { sql, look, release, wish } = await openBench(t, {
@@ -447,7 +447,7 @@ test('a service that cannot be brought back says why, and is tried again later a
   assert.deepEqual(row, { reason: 'the image is gone; deploy again' })
 })
 
-test('an observation keeps the image of each replica, and when its program began and ended', async (t) => {
+test('observations keep the image of each replica and the times of its program', async (t) => {
   const { sql, engine, look, release, service, wish } = await openBench(t)
   const wanted = release()
   await engine.start(wanted, attempt)
@@ -460,7 +460,7 @@ test('an observation keeps the image of each replica, and when its program began
   assert.ok(Date.parse(String(startedAt)) <= Date.parse(String(finishedAt)), `${startedAt} to ${finishedAt}`)
 })
 
-test('an observation that is older than the present wish is not written', async (t) => {
+test('observations that are older than the desired state are not stored', async (t) => {
   const { sql, release, service, wish } = await openBench(t)
   const [former, next] = [release().id, release().id]
   await wish(next)

@@ -9,22 +9,18 @@ import { type Look, type Seen, SettledServices } from './settled.ts'
 
 export interface Observer extends Reconciler {
   /**
-   * Ends a repair of the service that is under way here, and waits for that. For a request that
-   * runs already, so that no further repair begins: a repair decided before the request would end
-   * what the request starts.
+   * Ends a repair of the service in this process and waits for its end. A request calls this when
+   * it starts, because an earlier repair would end what the request starts.
    */
   endRepair(serviceId: string): Promise<void>
-  /**
-   * Looks at one service now, and begins what has to be done: something was written down that
-   * concerns it.
-   */
+  /** Looks at one service now, and starts a repair if it needs one. */
   look(serviceId: string, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Sees what really runs on one engine, writes it down, and brings back what should run but does
- * not: containers removed by hand, engines that were restarted, releases that a crash left behind.
- * Services of a running request are left to that request.
+ * Observes what runs on one engine, stores it, and repairs differences: containers removed by hand,
+ * restarted engines, releases that a crash left behind. Services of a running request are left to
+ * that request.
  */
 export function createObserver(options: ObserverOptions): Observer {
   const observer = new ServiceObserver(options)
@@ -37,7 +33,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 }
 
-/** What was known of a service just before the engine was asked. */
+/** The stored state of a service just before the engine was asked. */
 interface Before {
   readonly wish: WishRow
   readonly round: number | undefined
@@ -105,14 +101,14 @@ class ServiceObserver {
     return { wish, round: this.repairs.roundOf(wish.id) }
   }
 
-  /** Writes down what was seen of one service, and begins what has to be done. */
+  /** Stores the observation of one service, and starts a repair if it needs one. */
   async #attend(before: Before | undefined, wish: WishRow, seen: Observation, look: Look): Promise<void> {
     if (wish.busy) this.#settled.forget(wish.id)
     if (seen.state !== 'absent') this.#options.collect(wish, [...new Set(seen.replicas.map(({ release }) => release))])
     if (wish.is_task) return
     const isOld = (): boolean => before?.round !== this.repairs.roundOf(wish.id)
-    // What was seen while a request acted, or of another wish, says nothing about what is to be
-    // done now.
+    // An observation made while a request acted, or under another desired state, does not show
+    // what to do now.
     if (this.repairs.isUnderWay(wish) || !before || !isSame(before.wish, wish) || isOld()) return
     const trouble = this.#options.troubleOf(wish.id)
     const judged = withStop(withTrouble(await this.#reasons.explain(wish.id, judge(wish, seen)), trouble), wish)
@@ -124,18 +120,16 @@ class ServiceObserver {
     if (repair && !isOld()) this.repairs.begin(wish, repair, look.signal)
   }
 
-  /** Carries what was seen over to rows and routes, and says what has to be repaired now. */
+  /** Stores the observation, moves traffic, and returns the repair that is due now. */
   async #carryOver(wish: WishRow, seen: Observation): Promise<Repair | undefined> {
     const { database, clock, moveTraffic, isNew } = this.#options
     let unseen: Repair | undefined
-    // That nothing runs is no news where nothing should, and says less than why it could not be
-    // brought back.
+    // An absent service is news only if it should run. If a repair failed, its error says more.
     const isNews = seen.state !== 'absent' || (wish.release_id !== null && !this.repairs.hasFailed(wish.id))
     if (isNews) await insertObservation(database, wish, seen, clock.now())
     if (wish.release_id !== null) {
       const endpoints = liveEndpoints(wish.release_id, seen, wish.replicas)
-      // What has come up while nobody waited for it, because a server was killed, may not be
-      // healthy yet.
+      // If a server was killed during the start, nobody waited until these replicas were healthy.
       const isUnseen = seen.state === 'running' && endpoints.length > 0 && (await isNew(wish.id, endpoints))
       if (isUnseen) unseen = { kind: 'start', release: wish.release_id }
       else if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)

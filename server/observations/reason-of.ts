@@ -1,8 +1,8 @@
 import type { Observation } from '../engines/index.ts'
 
-/** Why a service does not run as it should; null for an observation that needs no reason. */
+/** Returns why a service does not run as it should. Null if the observation needs no reason. */
 export function reasonOf(seen: Observation): string | null {
-  if (seen.state === 'absent') return 'No container of it exists on the engine. It is being started again.'
+  if (seen.state === 'absent') return 'Its container no longer exists on the engine. It is being started again.'
   const reason = seen.reason?.trim() ? seen.reason : undefined
-  return reason ?? (seen.state === 'failing' ? 'It fails, and the engine gives no reason. See its log.' : null)
+  return reason ?? (seen.state === 'failing' ? 'It fails, and the engine reports no reason. See its log.' : null)
 }

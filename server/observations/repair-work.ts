@@ -3,15 +3,15 @@ import type { Repair } from './decide.ts'
 import type { WishRow } from './observation-store.ts'
 import type { ObserverOptions } from './observer-options.ts'
 
-/** What is to be done for a service. */
+/** A repair of one service. */
 export interface Job {
   readonly wish: WishRow
   readonly repair: Repair
-  /** Aborted only with this process, not when something else is wished. */
+  /** Aborted only with this process, not when the desired state changes. */
   readonly whole: AbortSignal
 }
 
-/** Brings what runs of a service to what is wished. Throws EngineError. */
+/** Carries out a repair. Throws EngineError. */
 export async function carryOut(
   { engine, log, restartRelease, moveTraffic, leave, endLeaving }: ObserverOptions,
   { wish, repair, whole }: Job,
@@ -28,14 +28,14 @@ export async function carryOut(
   }
   const { staying, leaving } = repair
   if (!(await leave(wish, { staying, leaving }, signal))) return
-  // What was told to end ends: adopted half-way by a start, it would be taken for running.
+  // Ends leaving replicas first. A start that adopts one would report it as running.
   const names = leaving.map(({ name }) => name)
   await endLeaving(wish, names, { signal: whole, output: silent })
 }
 
 /**
- * Ends what runs for a service that has no record. Its volumes stay: data is only removed by a
- * deletion.
+ * Ends the containers of a service that has no record. Its volumes stay, because only a deletion
+ * removes data.
  */
 export async function removeOrphan(
   { engine, log, isScratch }: ObserverOptions,

@@ -5,9 +5,9 @@ import { silentLogger } from '../lib/log.ts'
 import type { ObserverOptions } from './observer-options.ts'
 import { Repairs } from './repairs.ts'
 
-test('rounds of a service are forgotten once it has no record and nothing of it is being removed', async () => {
+test('repairs forget the rounds of a service without a record once its removal has ended', async () => {
   const scratch = Promise.withResolvers<boolean>()
-  // The removal of a scratch service ends before it needs anything else.
+  // The removal of a scratch service ends before it calls anything else.
   const options = { log: silentLogger, isScratch: () => scratch.promise } as Partial<ObserverOptions> as ObserverOptions
   const repairs = new Repairs(options, () => {})
   repairs.beginRemoval('gone', new AbortController().signal)

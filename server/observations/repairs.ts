@@ -7,7 +7,7 @@ import { carryOut, type Job, removeOrphan } from './repair-work.ts'
 interface UnderWay {
   readonly ended: Promise<void>
   readonly stop: AbortController
-  /** What the repair makes it be. */
+  /** The number of replicas that the repair leads to. */
   readonly replicas: number
 }
 
@@ -17,49 +17,47 @@ interface Failure {
   readonly againAt: number
 }
 
-/** `ending` is aborted when something else is wanted, too; `whole` only with this process. */
+/** `ending` is aborted also when the desired state changes; `whole` only with this process. */
 type Work = (ending: AbortSignal, whole: AbortSignal) => Promise<void>
 
 const longestPauseMs = 60_000
 
 /**
- * Repairs in the background, at most one of a service, so that one service that does not come back
- * keeps no other from being seen. What failed is tried again later and later.
+ * Runs repairs in the background, at most one for each service, so that a service that does not
+ * recover delays no other. Failed repairs are retried with growing delays.
  */
 export class Repairs {
   readonly #options: ObserverOptions
   readonly #whenStopped: (serviceId: string, signal: AbortSignal) => void
   readonly #underWay = new Map<string, UnderWay>()
-  /** How often something was begun or ended for a service: what was seen before that is old. */
+  /** Counts the beginnings and ends of repairs. An observation of an earlier round is outdated. */
   readonly #rounds = new Map<string, number>()
   readonly #failures = new Map<string, Failure>()
 
-  /** `whenStopped` is told of a service whose repair was ended for something else. */
+  /** `whenStopped` is called when a repair was ended in favour of something else. */
   constructor(options: ObserverOptions, whenStopped: (serviceId: string, signal: AbortSignal) => void) {
     this.#options = options
     this.#whenStopped = whenStopped
   }
 
-  /** Changes with everything that is begun or ended for the service. */
+  /** Returns a number that changes whenever a repair of the service begins or ends. */
   roundOf(serviceId: string): number | undefined {
     return this.#rounds.get(serviceId)
   }
 
-  /**
-   * Whether one is under way. It is ended where it brings something else than what is wished now.
-   */
+  /** Returns whether a repair runs. Ends it if it leads to another number than desired now. */
   isUnderWay(wish: WishRow): boolean {
     const running = this.#underWay.get(wish.id)
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()
     return running !== undefined
   }
 
-  /** Whether the last one failed, and none has gone well since. */
+  /** Returns whether the last repair failed and none has succeeded since. */
   hasFailed(serviceId: string): boolean {
     return this.#failures.has(serviceId)
   }
 
-  /** What is to be done now: nothing while the pause after a failure lasts. */
+  /** Returns the repair that is due. Undefined during the delay after a failure. */
   due(serviceId: string, repair: Repair | undefined): Repair | undefined {
     if (!repair) this.#failures.delete(serviceId)
     const { againAt = 0 } = this.#failures.get(serviceId) ?? {}
@@ -72,19 +70,19 @@ export class Repairs {
     )
   }
 
-  /** For what runs without a record. */
+  /** Begins the removal of containers without a record. */
   beginRemoval(serviceId: string, signal: AbortSignal): void {
     this.#begin({ id: serviceId, replicas: 0 }, signal, (ending) => removeOrphan(this.#options, serviceId, ending))
   }
 
-  /** Ends the one of the service, and waits for that. */
+  /** Ends the repair of the service, and waits for its end. */
   async end(serviceId: string): Promise<void> {
     const running = this.#underWay.get(serviceId)
     running?.stop.abort()
     await running?.ended
   }
 
-  /** Forgets services without a record, unless something of them is being removed. */
+  /** Forgets services that the observer no longer lists, unless a repair of them runs. */
   keepOnly(isThere: (serviceId: string) => boolean): void {
     for (const map of [this.#rounds, this.#failures]) {
       for (const id of map.keys()) if (!isThere(id) && !this.#underWay.has(id)) map.delete(id)
@@ -114,7 +112,7 @@ export class Repairs {
 
   async #try(job: Job, signal: AbortSignal): Promise<void> {
     const { wish } = job
-    // A request may have begun since the wishes were read: it does its own repairs.
+    // A request may have begun since the desired state was read. It makes its own repairs.
     if (!(await isWished(this.#options.database, wish))) return
     try {
       signal.throwIfAborted()
@@ -136,7 +134,7 @@ export class Repairs {
       await insertObservation(database, wish, seen, clock.now())
       await failed(wish.id)
     }
-    log.warn({ err: error, serviceId: wish.id, tries: count }, 'a service could not be brought back yet')
+    log.warn({ err: error, serviceId: wish.id, tries: count }, 'a service could not be restarted; trying again')
   }
 }
 

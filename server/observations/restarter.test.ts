@@ -10,7 +10,7 @@ import { createRestarter } from './restarter.ts'
 
 const attempt = { signal: new AbortController().signal, output: silent }
 
-test('restartRelease collects lines, has the image, ends leaving replicas, and starts, in this order', async (t) => {
+test('restartRelease collects lines, fetches the image, ends leaving replicas and starts, in this order', async (t) => {
   const { sql } = await testDatabase(t)
   const { serviceId: service, environmentId: environment, organizationId } = (await addPlace(sql)).service
   await sql`

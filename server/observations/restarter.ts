@@ -26,8 +26,8 @@ export function createRestarter({
       if (!opened) return undefined
       collector.collect(wish.id, id, opened.secrets)
       await opened.haveImage(attempt)
-      // If a server was killed after it told replicas to end, they would be found healthy and be
-      // gone a moment later.
+      // A server that was killed may have told these replicas to end. They would look healthy now
+      // and be gone a moment later.
       const leaving = await findLeaving(database, wish.id)
       if (leaving.length > 0) await endLeaving(wish, leaving, attempt)
       return engine.start(opened.release, attempt)

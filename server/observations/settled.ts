@@ -3,45 +3,45 @@ import { isSame, type WishRow } from './observation-store.ts'
 
 export type Seen = ReadonlyMap<string, Observation>
 
-/** One look at what runs. */
+/** One look at an engine. */
 export interface Look {
   readonly signal: AbortSignal
   /** The version of the routes at that time. */
   readonly routes: number
-  /** What was seen of everything, where everything was looked at. */
+  /** All observations, if the look was at everything. */
   readonly all?: Seen
 }
 
-/** What was wished and seen of one service. */
+/** The desired state and the observation of one service. */
 export interface Found {
   readonly wish: WishRow
   readonly judged: Observation
   readonly look: Look
-  /** What keeps it from being reached, in words for people. */
+  /** Why it cannot be reached, in words for people. */
   readonly trouble: string | undefined
 }
 
-/** By the last look by which it was so. */
+/** What was found at the last look that found it. */
 interface Settled extends Found {
-  /** What was seen and wished, in words. */
+  /** The desired state and the observation as text, for comparison. */
   readonly words: string
 }
 
 /**
- * Services of which what was seen is carried over to their rows, and nothing is to be done: while
- * that stays the same there is nothing to write.
+ * Services whose last observation is stored and that need no repair. While that stays the same,
+ * there is nothing to write.
  */
 export class SettledServices {
   readonly #all = new Map<string, Settled>()
 
-  /** Whether it is as it was by this very look, and nothing else is wished of it since. */
+  /** Returns whether neither this look nor the desired state differs from when it settled. */
   isStill(wish: WishRow, { all, routes }: Look, trouble: string | undefined): boolean {
     const known = this.#all.get(wish.id)
     if (known?.look.all !== all || known?.look.routes !== routes || known.trouble !== trouble) return false
     return isSame(known.wish, wish)
   }
 
-  /** Whether the same was found before, as it was settled; notes by which look it was so. */
+  /** Returns whether the same was found before. If so, remembers this look. */
   isKnown(found: Found): boolean {
     const words = wordsOf(found)
     const isKnown = this.#all.get(found.wish.id)?.words === words
@@ -57,7 +57,7 @@ export class SettledServices {
     this.#all.delete(serviceId)
   }
 
-  /** Forgets those that are not there any more. */
+  /** Forgets services for which `isThere` returns false. */
   keepOnly(isThere: (serviceId: string) => boolean): void {
     for (const id of this.#all.keys()) if (!isThere(id)) this.#all.delete(id)
   }

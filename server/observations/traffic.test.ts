@@ -25,9 +25,7 @@ const replica = (name: string, endpoint: typeof first) => ({
   endpoints: [endpoint],
 })
 
-/**
- * A service that runs and has a route, and a traffic mover that notes what it asks of the carrier.
- */
+/** A running service with a route, and a traffic mover that records its calls to the carrier. */
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)
   const { serviceId: service } = (await addPlace(sql)).service
@@ -100,7 +98,7 @@ test('leave takes traffic from replicas, waits for their requests, and notes tha
   assert.deepEqual(row?.leaving, ['app-2'])
 })
 
-test('leave reports that the wish changed while requests were waited for', async (t) => {
+test('leave returns false if the desired state changed while it waited for requests', async (t) => {
   const { sql, service, release, traffic, wish, duringDrain } = await openBench(t)
   await traffic.moveTraffic(service, release, [first, second])
   const before = await wish()
@@ -109,7 +107,7 @@ test('leave reports that the wish changed while requests were waited for', async
   assert.equal(await traffic.leave(before, replicas, signal), false)
 })
 
-test('failed ends the wait for a service that wakes up, and asks for a new table only then', async (t) => {
+test('failed ends the wait for a waking service, and hands over a new table only then', async (t) => {
   const { sql, service, traffic, asked } = await openBench(t)
   await traffic.failed(service)
   assert.deepEqual(asked, [])

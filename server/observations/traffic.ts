@@ -6,12 +6,12 @@ import { lockService } from '../services/index.ts'
 import { isWished, type WishRow } from './observation-store.ts'
 import type { TrafficCarrier, TrafficMover } from './roles.ts'
 
-/** A table that comes late is handed over by the reconciler of routes. */
+/** The time limit of a hand-over. A table that misses it is handed over by the reconciler. */
 const routerMs = 5_000
 
 /**
- * Moves traffic under the lock under which a deployment moves it: what was seen before a deployment
- * must not overrule it.
+ * Moves traffic under the lock that a deployment takes, so that an observation from before a
+ * deployment does not overrule it.
  */
 export function createTrafficMover({
   database,
@@ -28,8 +28,8 @@ export function createTrafficMover({
     return (await setEndpoints(sql, service, release, endpoints, clock.now())) && (isWoken ? 'woken' : 'moved')
   }
   /**
-   * Runs the work under the lock of a service if the wish is still the present one. Returns whether
-   * it is.
+   * Runs the work under the lock of a service if the desired state is unchanged. Returns whether it
+   * is.
    */
   const whileWished = (wish: WishRow, work: (sql: Sql) => Promise<unknown>): Promise<boolean> =>
     inTransaction(database, async (sql) => {
@@ -45,7 +45,7 @@ export function createTrafficMover({
         await lockService(sql, service)
         return move(sql, service, release, endpoints)
       })
-      // Requests wait for a service that wakes up: a reconciler would begin too late for them.
+      // Requests wait for the service that wakes up. The reconciler would be too late for them.
       if (moved === 'woken') await carrier.apply(AbortSignal.timeout(routerMs))
       else if (moved) carrier.nudge()
     },

@@ -65,6 +65,6 @@ test('a version that later runs out of memory repeatedly is reported as failing 
   const heldMs = Date.now() - Date.parse(State.StartedAt)
   assert.ok(heldMs > 50_000, `the application is reported as RUNNING ${heldMs} ms after its last start`)
   assert.equal((await application.status()).reason, null)
-  const told = server.output.filter((line) => line.includes('a service fails again and again'))
+  const told = server.output.filter((line) => line.includes('a service fails repeatedly'))
   assert.ok(told.length >= 1 && told.length <= 4, `told ${told.length} times`)
 })

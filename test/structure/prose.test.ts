@@ -41,7 +41,6 @@ const notYet: readonly string[] = [
   'server/clusters',
   'server/engines',
   'server/http',
-  'server/observations',
   'server/releases',
   'server/requests',
   'server/rollout',
