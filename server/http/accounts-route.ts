@@ -3,15 +3,15 @@ import { type Accounts, issuerPath, joinPath, setupPath } from '../accounts/inde
 import { AppError } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
 
-/** What people's accounts are asked through; see server/accounts. */
+/** The part of server/accounts that these routes use. */
 export interface AccountsRouteOptions {
   readonly budgets: Budgets
   readonly accounts: Pick<Accounts, 'handle'>
 }
 
 /**
- * Pages to sign in and to make an account, and the OpenID Connect issuer: they read and answer
- * requests themselves.
+ * Mounts the pages for sign-in and sign-up and the OpenID Connect issuer. They read and answer
+ * their requests themselves.
  */
 export function mountAccounts(app: FastifyInstance, { accounts, budgets }: AccountsRouteOptions): void {
   app.register(async (scope) => {

@@ -9,15 +9,15 @@ import { isVersioned } from './siblings.ts'
 type Answer = (asked: Asked) => Promise<unknown>
 
 /**
- * Creates the answer of an operation. All its statements take the share of the caller's
- * organization.
+ * Creates the function that answers an operation. Its statements use the connection share of the
+ * caller's organization.
  */
 export function createAnswer(operation: Operation, handle: Handle, options: ChangeOptions): Answer {
   const answer = answerOf(operation, handle, options)
   return (asked) => withOwner(ownerOf(asked.call), () => answer(asked))
 }
 
-/** How an operation is answered: read, read with an ETag, or changed in one transaction. */
+/** Chooses how to answer: a read, a read with an ETag, or a change in one transaction. */
 function answerOf(operation: Operation, handle: Handle, options: ChangeOptions): Answer {
   if (operation.event) return createChanger({ ...operation, event: operation.event }, handle, options)
   const versioned = isVersioned(operation)

@@ -39,7 +39,7 @@ const serviceRow = {
   environment_name: 'prod',
 }
 
-test('what is made is named by the reply, below what the path names', () => {
+test('an entry takes its target from the reply and its place from the path when an object is created', () => {
   const made = entry(
     {
       operation: { target: 'environment', kind: 'database', event: { type: 'CREATE', target: 'SERVICE' } },
@@ -73,7 +73,7 @@ test('what is made is named by the reply, below what the path names', () => {
   )
 })
 
-test('what is changed is named by the path, and a part of it by its own word', () => {
+test('an entry takes its target from the path and names the changed part when an object is changed', () => {
   const operation = { target: 'service', event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' } } as const
   const changed = entry(
     { operation, reply: { id: thing, key: 'KEY' }, former: { id: thing, value: 'old' } },
@@ -90,14 +90,14 @@ test('what is changed is named by the path, and a part of it by its own word', (
   )
 })
 
-test('what is removed is named as it was', () => {
+test('an entry names the previous object when it is removed', () => {
   const operation = { target: 'organization', event: { type: 'DELETE', target: 'WEBHOOK' } } as const
   const row = { id: organization, name: 'Org', organization_id: organization }
   const removed = entry({ operation, former: { id: thing, name: 'hook' } }, { target: row, ids: [thing] })
   assert.deepEqual([...target(removed), removed?.change], ['WEBHOOK', thing, 'hook', null, '{}'])
 })
 
-test('a variable that is reached by its own id stands at its owner', () => {
+test('an entry names the owner of a variable when the path has only the id of the variable', () => {
   const operation = { target: 'variable', event: { type: 'DELETE', target: 'SERVICE', sub: 'VARIABLE' } } as const
   const row = {
     id: thing,
@@ -118,7 +118,7 @@ test('a variable that is reached by its own id stands at its owner', () => {
   assert.deepEqual(target(entry({ operation }, { target: ofService })), ['HELM', service, 'chart', 'VARIABLE'])
 })
 
-test('without a target the body says the place, and a new organization is its own', () => {
+test('an entry takes its place from the body when the path has no target, and a new organization from itself', () => {
   const operation = { target: 'caller', event: { type: 'CREATE', target: 'SERVICE', sub: 'VARIABLE' } } as const
   const place = { organization: { id: organization, name: 'Org' }, project: { id: project, name: 'Shop' } }
   const elsewhere = entry({ operation, place, reply: { id: thing } })
@@ -132,7 +132,7 @@ test('without a target the body says the place, and a new organization is its ow
   assert.equal(entry({ operation }, nobody), undefined)
 })
 
-test('where nothing is replied, the ids that the request named tell what was done', () => {
+test('an entry takes its target from the ids in the request when there is no reply', () => {
   const operation = {
     target: 'organization',
     event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'MEMBER_ROLE' },
@@ -150,7 +150,7 @@ test('where nothing is replied, the ids that the request named tell what was don
   ])
 })
 
-test('what a client says of itself becomes one short line', () => {
+test('a user agent becomes one short line', () => {
   const operation = { target: 'service', event: { type: 'TRIGGER_STOP', target: 'SERVICE' } } as const
   const agent = (userAgent: string | undefined) => entry({ operation, userAgent }, { target: serviceRow })?.user_agent
   assert.equal(agent('CLI 1.2\u0000\u001b[31m\u2028x'), 'CLI 1.2 [31m x')

@@ -9,7 +9,7 @@ import { changeText } from './without-secrets.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** All that is known of a change once its handler has answered. */
+/** A change, as known once its handler has answered. */
 export interface Change {
   readonly operation: Pick<Operation, 'target' | 'kind'> & { readonly event: AuditEvent }
   readonly call: {
@@ -19,10 +19,10 @@ export interface Change {
     readonly body?: unknown
     readonly client: Pick<Client, 'origin'>
   }
-  /** Where it happened, where the query or the body and not the path says so. */
+  /** The place of the change if the query or the body names it instead of the path. */
   readonly place: Place | undefined
   readonly reply: Json | undefined
-  /** The object as it was. */
+  /** The object before the change. */
   readonly former: Json | undefined
   readonly requestId: string
   readonly userAgent: string | undefined
@@ -34,7 +34,7 @@ interface Named {
   readonly name: string
 }
 
-/** Pure: what the record of changes says of it; undefined where it belongs to no organization. */
+/** Pure: returns the audit entry of a change. Undefined if it belongs to no organization. */
 export function auditEntry(change: Change): AuditEntry | undefined {
   const { operation, call, reply, former } = change
   const place = change.place ?? placeOf(operation.target, call.target)
@@ -67,7 +67,7 @@ export function auditEntry(change: Change): AuditEntry | undefined {
   }
 }
 
-/** What the loaded target says of itself and of what stands above it. */
+/** Returns a loaded target and the objects above it. */
 function placeOf(target: Operation['target'], row: Row | undefined): Place {
   if (!row) return {}
   const own = { id: idOf(row['id']) ?? '', name: textOf(row['name']) }
@@ -87,8 +87,8 @@ function placeOf(target: Operation['target'], row: Row | undefined): Place {
 }
 
 /**
- * `SERVICE` is the type of the service; of what may stand at several levels, the one that it stands
- * at.
+ * Returns the type of the target. `SERVICE` becomes the kind of the service, or the level of an
+ * object that can belong to several levels.
  */
 function targetType({ event, kind }: Change['operation'], { service, environment, project }: Place): string {
   if (event.target !== 'SERVICE') return event.target
@@ -98,8 +98,8 @@ function targetType({ event, kind }: Change['operation'], { service, environment
 }
 
 /**
- * What it was done to: the object above it in the path where that is meant, else what the reply
- * shows, or what was there.
+ * Returns the target of the change: the object that the path names, if the event is about it.
+ * Otherwise the object in the reply, or the previous one.
  */
 function targetOf({ operation, call, reply, former }: Change, type: string, place: Place): Named {
   const { event } = operation
@@ -121,13 +121,14 @@ function targetOf({ operation, call, reply, former }: Change, type: string, plac
 }
 
 /**
- * Where nothing is replied: which objects the request named. Nothing else of a request is recorded.
+ * Returns the ids that the body names. They are recorded if the operation has no reply. Nothing
+ * else of a request is recorded.
  */
 function givenIds(body: unknown): Json {
   const ids = Object.entries(Object(body)).filter(([name, value]) =>
     /_id$/.test(name) ? typeof value === 'string' : /_ids/.test(name) && Array.isArray(value),
   )
-  // What is left are texts and lists, as a body of JSON has them.
+  // The filter leaves strings and lists of a JSON body.
   return Object.fromEntries(ids) as Json
 }
 
@@ -135,7 +136,7 @@ const idOf = (value: unknown): string | null => (typeof value === 'string' ? (pa
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const cut = (text: string): string => text.slice(0, 255)
 
-/** What a client says of itself, as one short line. */
+/** Returns a user agent as one short line. */
 function cleaned(text: string | undefined): string | null {
   const line = (text ?? '').replace(/[^\x20-\x7e]+/g, ' ').trim()
   return line === '' ? null : line.slice(0, 256)

@@ -5,7 +5,7 @@ import { BodyRoom, roomFor, smallBody } from './body-room.ts'
 
 const full = { code: 'unavailable', message: /Try again/ }
 
-test('a sender holds at most half of the room, and another sender half of the rest', () => {
+test('a room gives one sender at most half of its bytes, and the next sender half of the rest', () => {
   const room = new BodyRoom(8 * smallBody)
   const [first, second, other] = [room.enter('a'), room.enter('a'), room.enter('b')]
   first.hold(2 * smallBody)
@@ -18,7 +18,7 @@ test('a sender holds at most half of the room, and another sender half of the re
   other.hold(3 * smallBody)
 })
 
-test('what is left twice is given back once', () => {
+test('a place returns its bytes once when it is left twice', () => {
   const room = new BodyRoom(4 * smallBody)
   const place = room.enter('a')
   place.hold(2 * smallBody)
@@ -27,7 +27,7 @@ test('what is left twice is given back once', () => {
   assert.throws(() => room.enter('a').hold(2 * smallBody + 1), full)
 })
 
-test('what comes after it was left takes nothing', () => {
+test('a place takes no bytes after it was left', () => {
   const room = new BodyRoom(4 * smallBody)
   const place = room.enter('a')
   place.leave()
@@ -35,13 +35,13 @@ test('what comes after it was left takes nothing', () => {
   room.enter('a').hold(2 * smallBody)
 })
 
-test('small bodies are let in where there is no room at all', () => {
+test('a room accepts small bodies when it is full', () => {
   const place = new BodyRoom(0).enter('a')
   place.hold(smallBody)
   assert.throws(() => place.hold(smallBody + 1), full)
 })
 
-test('a room is a part of the memory that there is, within its bounds', () => {
+test('a room is a share of the available memory, within its bounds', () => {
   const sizeOf = (bounds: { least: number; most: number }): boolean => {
     try {
       roomFor(bounds)

@@ -4,24 +4,21 @@ import { createShares, type Shares } from '../lib/shares.ts'
 
 const mebi = 1024 * 1024
 
-/** Below this, a body costs no more than the connection that it comes over. */
+/** A body up to this size costs no more than its connection. */
 export const smallBody = 16 * 1024
 
-/** What one body takes of a room. */
+/** The bytes that one body holds in a room. */
 export interface BodyPlace {
-  /**
-   * The body has so many bytes by now. Throws AppError `unavailable` where the room has none left
-   * for them.
-   */
+  /** Reports the size of the body so far. Throws AppError `unavailable` if the room is full. */
   hold(bytes: number): void
-  /** Nobody needs the body any more. */
+  /** Releases the bytes of the body. */
   leave(): void
 }
 
 /**
- * Bounds the bytes of all bodies that are held at a time, from the first byte read until the
- * request is answered. They are shared out among those who send them, so that no sender takes all.
- * Small bodies are always let in.
+ * Bounds the bytes of all request bodies held at the same time, from the first byte until the
+ * request is answered. Senders share the bytes, so none of them takes all. Small bodies are always
+ * accepted.
  */
 export class BodyRoom {
   readonly #shares: Shares
@@ -30,21 +27,20 @@ export class BodyRoom {
     this.#shares = createShares(bytes)
   }
 
-  /** `owner`: who sends the body; see `Budgets.ownerOf`. */
+  /** Reserves a place. `owner` is the sender of the body; see `Budgets.ownerOf`. */
   enter(owner: string): BodyPlace {
     const taken: (() => void)[] = []
     let held = 0
     let hasLeft = false
     return {
       hold: (bytes) => {
-        // What was sent before its connection ended may be read after that: nobody would give its
-        // bytes back any more.
+        // Bytes may still be read after the connection ended. Nothing would release them.
         if (hasLeft || bytes <= smallBody) return
         const give = this.#shares.take([owner], bytes - held)
         if (!give) {
           throw new AppError(
             'unavailable',
-            'Too many large bodies are being sent at a time. Try again in a few seconds.',
+            'Too many large request bodies at the same time. Try again in a few seconds.',
           )
         }
         taken.push(give)
@@ -58,14 +54,14 @@ export class BodyRoom {
   }
 }
 
-/** A sixteenth of the memory that this process may use, but `least` and at most `most` bytes. */
+/** Returns a room of a sixteenth of this process's memory, between `least` and `most` bytes. */
 export function roomFor({ least, most }: { readonly least: number; readonly most: number }): BodyRoom {
-  // 0, or a number beyond all memory, where nothing but the machine is the limit.
+  // Without a memory limit, Node.js reports 0 or a number larger than the machine's memory.
   const allowed = Math.min(process.constrainedMemory() || totalmem(), totalmem())
   return new BodyRoom(Math.min(most, Math.max(least, Math.floor(allowed / 16))))
 }
 
-/** For bodies of the API. */
+/** Bounds for bodies of the API. */
 export const apiBodies = { least: 32 * mebi, most: 128 * mebi }
-/** For messages of git providers, of which one alone may have 25 MiB. */
+/** Bounds for webhook messages of git providers. A single one may have 25 MiB. */
 export const webhookBodies = { least: 64 * mebi, most: 128 * mebi }

@@ -5,13 +5,13 @@ import { systemClock } from '../lib/clock.ts'
 import { readBytes } from './body.ts'
 import { BodyRoom, smallBody } from './body-room.ts'
 
-test('gives all bytes, up to the limit', async () => {
+test('readBytes returns all bytes up to the limit', async () => {
   const parts = Readable.from([Buffer.from('ab'), Buffer.from('c')])
   assert.equal((await readBytes(parts, { bytes: 3, timeoutMs: 1000 }, systemClock)).toString(), 'abc')
   assert.equal((await readBytes(Readable.from([]), { bytes: 3, timeoutMs: 1000 }, systemClock)).length, 0)
 })
 
-test('a byte too many ends it, whatever is still to come', async () => {
+test('readBytes stops at the first byte beyond the limit', async () => {
   const endless = Readable.from(
     (function* () {
       for (;;) yield Buffer.alloc(2)
@@ -21,7 +21,7 @@ test('a byte too many ends it, whatever is still to come', async () => {
   assert.ok(endless.destroyed)
 })
 
-test('a body that does not come in time is refused', async () => {
+test('readBytes rejects a body that does not arrive in time', async () => {
   const waited: number[] = []
   const clock = { ...systemClock, sleep: async (ms: number) => void waited.push(ms) }
   const silent = new PassThrough()
@@ -33,7 +33,7 @@ test('a body that does not come in time is refused', async () => {
   assert.ok(silent.destroyed)
 })
 
-test('a body for which there is no room is refused', async () => {
+test('readBytes rejects a body when the room is full', async () => {
   const place = new BodyRoom(0).enter('a')
   const large = Readable.from([Buffer.alloc(smallBody), Buffer.alloc(1), Buffer.alloc(1)])
   const limits = { bytes: 10 * smallBody, timeoutMs: 1000, place }

@@ -22,7 +22,7 @@ function bench(trusted: readonly string[] = []) {
 }
 const token = (keyId: string): Credential => ({ kind: 'token', keyId, hash: Buffer.alloc(32) })
 
-test('a token has a budget of its own once it was found good, its first request included', () => {
+test('a token has its own budget once it was accepted, including its first request', () => {
   const { take, confirm, taken } = bench()
   take(token('a'), address)
   confirm(token('a'))
@@ -33,19 +33,19 @@ test('a token has a budget of its own once it was found good, its first request 
   assert.deepEqual(taken, ['192.0.2.1', 'a', 'a', '192.0.2.1', '192.0.2.1'])
 })
 
-test('who comes with a JWT is one caller wherever from', () => {
+test('a JWT has one budget from every address', () => {
   const { take, taken } = bench()
   for (const one of ['192.0.2.1', '192.0.2.2']) take({ kind: 'jwt', issuer: 'https://id', subject: 'x' }, from(one))
   assert.deepEqual(taken, ['https://id x', 'https://id x'])
 })
 
-test('addresses of one IPv6 network of 64 bits have one budget', () => {
+test('addresses of one IPv6 /64 network share a budget', () => {
   const { take, taken } = bench()
   for (const one of ['2001:db8::1', '2001:db8::ffff:2', '::ffff:192.0.2.7']) take(undefined, from(one))
   assert.deepEqual(taken, ['2001:db8:0:0::/64', '2001:db8:0:0::/64', '192.0.2.7'])
 })
 
-test('behind a trusted proxy each client has a budget, whatever it says itself', () => {
+test('each client behind a trusted proxy has its own budget, whatever addresses it claims itself', () => {
   const { take, taken } = bench(['10.0.0.0/8'])
   take(undefined, from('10.0.0.1', { 'x-forwarded-for': '1.1.1.1, 192.0.2.7' }))
   take(undefined, from('10.0.0.1', { 'x-forwarded-for': '192.0.2.8, 10.9.9.9' }))

@@ -3,16 +3,15 @@ import { clientGroup, forwardedChain, networkList } from '@quayside/contract/for
 import type { Credential } from '../access/index.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 
-/** Whose budget a request is taken from. */
+/** Rate limits by credential or by address. */
 export interface Budgets {
   take(credential: Credential | undefined, request: IncomingMessage): Verdict
-  /** The address that a request came from, seen through trusted proxies. */
+  /** Returns the client address of a request. Trusted proxies are skipped. */
   addressOf(request: IncomingMessage): string
-  /** The credential was found good: from now on it has a budget of its own. */
+  /** Marks a credential as valid. It has its own budget from now on. */
   confirm(credential: Credential | undefined): void
   /**
-   * Whom something limited is counted for: the credential if it was found good before, otherwise
-   * the address.
+   * Returns the owner of a limit: the credential if it was confirmed before, otherwise the address.
    */
   ownerOf(credential: Credential | undefined, request: IncomingMessage): string
 }
@@ -20,9 +19,9 @@ export interface Budgets {
 const maxKnown = 100_000
 
 /**
- * A token that was good before has a budget of its own. Everything else is taken from that of the
- * address: whoever tries tokens gets no budget for each, and keeps nobody from asking who has shown
- * a good one.
+ * Creates budgets. A confirmed token has its own; all other requests use the budget of their
+ * address. Guessing tokens therefore does not give more budget, and does not block callers with a
+ * valid token.
  */
 export function createBudgets(limiter: RateLimiter, trustedProxies: readonly string[] = []): Budgets {
   const trusts = networkList(trustedProxies)
@@ -32,7 +31,7 @@ export function createBudgets(limiter: RateLimiter, trustedProxies: readonly str
   }
   const known = new Set<string>()
   const ownerOf = (credential: Credential | undefined, request: IncomingMessage): string => {
-    // The signature of a JWT was checked before.
+    // The signature of the JWT is already verified.
     if (credential?.kind === 'jwt') return `${credential.issuer} ${credential.subject}`
     return credential && known.has(credential.keyId) ? credential.keyId : clientGroup(addressOf(request))
   }
@@ -44,7 +43,7 @@ export function createBudgets(limiter: RateLimiter, trustedProxies: readonly str
       if (credential?.kind !== 'token' || known.has(credential.keyId)) return
       if (known.size >= maxKnown) known.clear()
       known.add(credential.keyId)
-      // This first request counts for the token too.
+      // The first request counts for the token too.
       limiter.take(credential.keyId)
     },
   }

@@ -13,7 +13,7 @@ import type { Dialect, RecordRequest } from '../requests/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { VariableTarget } from '../variables/index.ts'
 
-/** What the first id of a path names, loaded inside the caller's organization. */
+/** Row types of the objects that the first id of a path names, in the caller's organization. */
 export interface TargetRows {
   readonly caller: undefined
   readonly organization: OrganizationRow
@@ -28,37 +28,34 @@ export interface TargetRows {
 
 export type { RecordRequest } from '../requests/index.ts'
 
-/** Where the request came from. */
+/** The client that sent the request. */
 export interface Client {
   readonly origin: Origin
   readonly dialect: Dialect
 }
 
-/** One authorised, validated request. */
+/** An authorised and validated request. */
 export interface Call<T extends Target, Query, Body> {
   readonly caller: Caller
   /** Every organization of the caller; only for operations without a target. */
   readonly organizationIds: readonly string[]
-  /** What the caller may in each organization: for `authorizeParent`. */
+  /** The caller's rights in each organization, for `authorizeParent`. */
   readonly memberships: readonly Membership[]
   readonly target: TargetRows[T]
-  /** Ids of the path after the first, in lower case; all of them where there is no target. */
+  /** Ids of the path in lower case, without the target's. */
   readonly ids: readonly string[]
   readonly query: Query
   readonly body: Body
-  /** The kind of service that the operation is for, where it is for one. */
+  /** The kind of service that the operation is for, if any. */
   readonly kind: KindName
-  /** The provider of clouds that the operation is for, where it is for one. */
+  /** The cloud provider that the operation is for, if any. */
   readonly provider: ProviderName
-  /**
-   * The parameters of the path as they were sent, by their names: for those that are words and no
-   * ids.
-   */
+  /** The path parameters by name, as sent. For parameters that are not ids. */
   readonly words: Readonly<Record<string, string>>
   readonly client: Client
   /**
-   * Writes the record of changes with the request that the handler accepts; see `RequestedBy`.
-   * Others have it written for them.
+   * Writes the audit entry together with the request that the handler accepts; see `RequestedBy`.
+   * Without it, the caller of the handler writes the entry.
    */
   readonly record?: RecordRequest
 }
@@ -76,7 +73,7 @@ type ReplyOf<O> = O extends { readonly status: 204 } | { readonly reply: TNull }
     ? DeepReadonly<Static<S>>
     : never
 
-/** Handlers give what nobody changes any more. */
+/** Handlers return values that are not changed afterwards. */
 type DeepReadonly<T> = T extends Date
   ? T
   : T extends readonly (infer Item)[]
@@ -86,8 +83,8 @@ type DeepReadonly<T> = T extends Date
       : T
 
 /**
- * A function for every handler name of the contract: what it gets and what it gives follow from the
- * operations.
+ * One function for every handler name of the contract. Its parameter and result types follow from
+ * the operations.
  */
 export type Handlers = {
   readonly [H in HandlerName]: (call: CallOf<With<H>>) => Promise<ReplyOf<With<H>> | undefined>

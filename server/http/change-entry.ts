@@ -8,7 +8,7 @@ import type { AnyCall, Asked } from './reply.ts'
 
 export type ChangingOperation = Operation & Pick<Change['operation'], 'event'>
 
-/** What the record of changes says of it, once `body` is what is replied. */
+/** Returns the audit entry of a change with `body` as its reply. */
 export function entryOf(
   operation: ChangingOperation,
   { clock }: { readonly clock: Clock },
@@ -32,10 +32,7 @@ export function entryOf(
   })
 }
 
-/**
- * How bodies and queries call the object in which something happens, where the path does not name
- * one.
- */
+/** The fields of bodies and queries that name the place of a change if the path does not. */
 const parents = [
   'variable_parent_id',
   'alias_parent_id',
@@ -45,7 +42,7 @@ const parents = [
   'project_id',
 ]
 
-/** Where it happens, where the path does not say so. */
+/** Finds the place of a change if the path does not name it. */
 export async function placeOf(database: Database, { target, body, query, words }: AnyCall): Promise<Change['place']> {
   const organizationId = parseId(words['organizationId'] ?? '')
   if (!target && organizationId) return { organization: { id: organizationId, name: '' } }

@@ -18,7 +18,7 @@ const rowsOf = (answer: Answer) =>
 const idOf = (answer: Answer): string => Object(answer.body).id
 const projects = `/organization/${a.organizationId}/project`
 
-test('a write that fails after its statements leaves nothing, no row of the record either', async () => {
+test('a change that fails after its statements leaves no rows, including in the audit log', async () => {
   const { projectId } = a.objects
   const before = await platform.fingerprint()
   await database.unsafe(`
@@ -31,7 +31,7 @@ test('a write that fails after its statements leaves nothing, no row of the reco
   assert.deepEqual(await platform.fingerprint(), before)
 })
 
-test('accepting a deployment writes its row in the statement that accepts it', async () => {
+test('accepting a deployment writes its audit entry in the same statement', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const answer = await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})
   assert.equal(answer.status, 202)
@@ -49,7 +49,7 @@ test('accepting a deployment writes its row in the statement that accepts it', a
   assert.deepEqual([nothing.status, (await rowsOf(nothing)).length], [204, 1])
 })
 
-test('a changed object is recorded as it was and as it is', async () => {
+test('an audit entry holds a changed object before and after the change', async () => {
   const { projectId } = await platform.addObjects(a)
   const answer = await put(`/project/${projectId}`, { name: `named ${projectId}` })
   const [row] = await rowsOf(answer)
@@ -62,7 +62,7 @@ test('a changed object is recorded as it was and as it is', async () => {
   )
 })
 
-test('the token of a new API token is not recorded, and sealed where its reply is kept', async () => {
+test('the token of a new API token is not recorded, and its kept reply is sealed', async () => {
   const path = `/organization/${a.organizationId}/apiToken`
   const answer = await post(path, { name: 'kept', scope: 'READ' }, newId())
   const { token } = Object(answer.body)
@@ -73,7 +73,7 @@ test('the token of a new API token is not recorded, and sealed where its reply i
   assert.ok(!kept.some(({ text }) => text.includes(token)))
 })
 
-test('a POST with the same key happens once and is answered the same, by the caller alone', async () => {
+test('a repeated POST with the same key returns the first reply, to the same caller only', async () => {
   const key = newId()
   const body = { name: `once ${key}` }
   const first = await post(projects, body, key)
@@ -95,14 +95,14 @@ test('a POST with the same key happens once and is answered the same, by the cal
   assert.equal((await post(projects, body, key, a.tokens.READ)).status, 403)
 })
 
-test('several at once with the same key happen once', async () => {
+test('a POST runs once when several with the same key are sent at the same time', async () => {
   const key = newId()
   const answers = await Promise.all(Array.from({ length: 5 }, () => post(projects, { name: `at once ${key}` }, key)))
   assert.deepEqual(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1)
   assert.equal(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1)
 })
 
-test('what failed is tried again; a key of a deployment works, too; a bad key is refused', async () => {
+test('a failed POST can be retried with its key, deployments accept keys, and a malformed key is rejected', async () => {
   const key = newId()
   const name = `taken ${key}`
   const { id } = Object((await post(projects, { name }, newId())).body)
@@ -115,11 +115,11 @@ test('what failed is tried again; a key of a deployment works, too; a bad key is
   assert.deepEqual([first.status, second.text], [202, first.text])
   assert.equal((await rowsOf(first)).length, 1)
   for (const bad of ['', 'a b', 'ä', 'x'.repeat(256)]) {
-    assert.match(Object((await post(projects, { name: 'x' }, bad)).body).message, /^Idempotency-Key must be/, bad)
+    assert.match(Object((await post(projects, { name: 'x' }, bad)).body).message, /^Idempotency-Key must have/, bad)
   }
 })
 
-test('an object carries an ETag, which changes with it; who has it gets 304', async () => {
+test('an ETag changes with its object, and a GET with the current ETag returns 304', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const first = await get(path)
@@ -134,7 +134,7 @@ test('an object carries an ETag, which changes with it; who has it gets 304', as
   assert.equal((await get(`/organization/${a.organizationId}/project`)).headers['etag'], undefined)
 })
 
-test('of two changes with the same If-Match one is made; without it the last one wins', async () => {
+test('one of two changes with the same If-Match succeeds; without If-Match the last one wins', async () => {
   const { projectId } = await platform.addObjects(a)
   const path = `/project/${projectId}`
   const tag = etag(await get(path))
@@ -143,7 +143,7 @@ test('of two changes with the same If-Match one is made; without it the last one
   )
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412])
   const refused = answers.find(({ status }) => status === 412)
-  assert.match(Object(refused?.body).message, /^If-Match: it was changed since it was read. Read it again/)
+  assert.match(Object(refused?.body).message, /^If-Match: the object changed since it was read. Read it again/)
   assert.equal((await put(path, { name: `w ${projectId}` })).status, 200)
   assert.equal((await put(path, { name: `v ${projectId}` }, { 'if-match': '*' })).status, 200)
   const remove = (tags: string) =>
@@ -156,18 +156,18 @@ test('of two changes with the same If-Match one is made; without it the last one
   assert.equal((await remove('*')).status, 404)
 })
 
-test('If-Match is refused where nothing answers an ETag, and where it is none', async () => {
+test('If-Match is rejected when the address has no ETag, or when it is malformed', async () => {
   const { projectId } = a.objects
   const secrets = `/project/${projectId}/secret/${a.objects.secrets.project}`
   const nothing = await put(secrets, { key: 'K', value: 'v' }, { 'if-match': '"x"' })
   assert.equal(nothing.status, 400)
-  assert.match(Object(nothing.body).message, /^If-Match: nothing answers/)
+  assert.match(Object(nothing.body).message, /^If-Match: this address has no ETag/)
   assert.equal((await put(`/project/${projectId}`, { name: 'x' }, { 'if-match': 'x' })).status, 400)
   const canary = await database`select e::text as text from audit_event e`
   assert.ok(!canary.some(({ text }) => text.includes(canaryOf(a))))
 })
 
-test('an absent body, null and {} are one request for a key, and another body is another one', async () => {
+test('a key treats an absent body, null and {} as the same request, and another body as a different one', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const deploy = (body: unknown) =>
     post(`/application/${applicationId}/deploy`, body, `null ${environmentId}`.replace(' ', '-'))
@@ -181,7 +181,7 @@ test('an absent body, null and {} are one request for a key, and another body is
   assert.equal((await deploy('{"broken')).status, 400)
 })
 
-test('an operation without a body replays whatever of those came with the key', async () => {
+test('a key replays the reply of an operation without a body whichever empty body is sent', async () => {
   const { environmentId } = await platform.addObjects(a)
   const deploy = (body: unknown) => post(`/environment/${environmentId}/deploy`, body, `deploy-${environmentId}`)
   const first = await deploy('null')
@@ -190,7 +190,7 @@ test('an operation without a body replays whatever of those came with the key', 
     assert.equal((await deploy(body)).headers['idempotency-replayed'], 'true')
 })
 
-test('a body of null with If-Match is compared like any other change', async () => {
+test('If-Match is compared when the body is null', async () => {
   const { environmentId } = await platform.addObjects(a)
   const path = `/environment/${environmentId}`
   const current = etag(await get(path))

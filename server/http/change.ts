@@ -25,8 +25,8 @@ export interface ChangeOptions {
 }
 
 /**
- * These accept a deployment of one service in a single statement, which writes the record of
- * changes, too: what a transaction adds in round trips would be most of what accepting costs.
+ * Handlers that accept a deployment of one service in a single statement, which also writes the
+ * audit entry. The round trips of a transaction would take longer than the statement itself.
  */
 const accepting: ReadonlySet<string> = new Set<keyof Handlers>([
   'deployService',
@@ -37,8 +37,8 @@ const accepting: ReadonlySet<string> = new Set<keyof Handlers>([
 ])
 
 /**
- * Answers what changes something. The handler, the record of changes, the kept reply and the
- * comparison with If-Match are one transaction: all of it is there afterwards, or nothing.
+ * Creates the function that answers a changing operation. The handler, the audit entry, the kept
+ * reply and the comparison with If-Match are one transaction.
  */
 export function createChanger(operation: ChangingOperation, handle: Handle, options: ChangeOptions) {
   const reader = createReader(operation, options.handlers)
@@ -49,7 +49,7 @@ export function createChanger(operation: ChangingOperation, handle: Handle, opti
     if (dryRun && isDryRun(operation, call)) return dryRun(call, reply, () => handle(call))
     const key = readKey(operation, request, call)
     const tags = readTags(request.headers, 'if-match')
-    if (tags && !reader) throw new AppError('invalid', 'If-Match: nothing answers an ETag for this address.')
+    if (tags && !reader) throw new AppError('invalid', 'If-Match: this address has no ETag. Send it without.')
     if (mayStandAlone && !key && !changesFirst(call))
       return sendReply(operation, reply, await acceptAlone(operation, handle, options, asked))
     const unit = () => changeInUnit({ operation, handle, options, reader, key, tags }, asked)
@@ -62,7 +62,9 @@ export function createChanger(operation: ChangingOperation, handle: Handle, opti
   }
 }
 
-/** A deployment of another version writes the settings before it is accepted. */
+/**
+ * Whether the settings are written before acceptance: a deployment of another version does that.
+ */
 const changesFirst = ({ body }: AnyCall): boolean => Boolean(Object(body).image_tag || Object(body).chart_version)
 
 interface Plan {
@@ -90,14 +92,14 @@ async function changeInUnit(plan: Plan, asked: Asked): Promise<KeptReply & { rea
 }
 
 /**
- * The object as it is before the change, where a GET of the same address answers it; compared with
+ * Reads the object before the change if a GET of the same address returns it, and compares it with
  * If-Match.
  */
 async function readFormer(plan: Plan, asked: Asked): Promise<{ call: AnyCall; former: string | undefined }> {
   const { operation, options, reader, tags } = plan
   if (!reader) return { call: asked.call, former: undefined }
   await lockPath(options.database, asked.request.url.split('?')[0]?.toLowerCase() ?? '')
-  // What was loaded before the lock may be outdated by whoever held it.
+  // Another request may have changed the target before this one got the lock.
   const call = tags ? { ...asked.call, ...(await outsideUnit(asked.reload)) } : asked.call
   const former = await reader.read(call, asked.reply).catch((error: unknown) => {
     if (tags || !(error instanceof AppError)) throw error
@@ -118,7 +120,7 @@ async function acceptAlone(
     ...asked.call,
     record: (sql, accepted, change) => {
       const entry = entryOf(operation, options, asked, { body: JSON.stringify(change) })
-      if (!entry) throw new Error('a service belongs to an organization')
+      if (!entry) throw new Error('the audit entry of a service has no organization')
       state.recorded = true
       return recordChangeWith(sql, entry, accepted)
     },
@@ -129,11 +131,11 @@ async function acceptAlone(
   return { status: result === undefined ? emptyStatus(operation) : operation.status, body }
 }
 
-/** Whose key seals the reply that is kept. */
+/** Returns the organization whose key seals the kept reply. */
 function organizationOf(entry: AuditEntry | undefined, { caller }: AnyCall): string {
   const id = entry?.organization_id ?? caller.organizationId
   if (id !== '') return id
-  throw new AppError('invalid', 'Idempotency-Key: this changes nothing of an organization. Send it without.')
+  throw new AppError('invalid', 'Idempotency-Key: this request changes no organization. Send it without.')
 }
 
 function sendReply(operation: Operation, reply: FastifyReply, { status, body }: KeptReply): FastifyReply {

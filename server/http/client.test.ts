@@ -15,11 +15,11 @@ const clients: [Record<string, string>, string, string][] = [
   [{ 'user-agent': 'CLI 1.2', 'x-state-dialect': 'other' }, 'CLI', 'full'],
 ]
 for (const [headers, origin, dialect] of clients) {
-  test(`${JSON.stringify(headers)} stands as ${origin} in history and knows the ${dialect} words`, () => {
+  test(`${JSON.stringify(headers)} has the origin ${origin} in the history and the dialect ${dialect}`, () => {
     assert.deepEqual(readClient(headers, true), { origin, dialect })
   })
 }
 
-test('operations without short states have one dialect for every client', () => {
+test('operations without short states use one dialect for every client', () => {
   for (const [headers] of clients) assert.equal(readClient(headers, undefined).dialect, 'full')
 })

@@ -5,8 +5,8 @@ import type { Client } from './call.ts'
 const fullDialect = /^(?:CLI |Terraform provider |OpenAPI-Generator\/|Mozilla\/)/
 
 /**
- * Reads the origin of a client for the history and the states that it knows (ADR 0003) from its
- * headers. Operations without `shortStates` know one dialect.
+ * Reads the client's origin and its dialect of states (ADR 0003) from the headers. Operations
+ * without `shortStates` have one dialect.
  */
 export function readClient(headers: IncomingHttpHeaders, shortStates: true | undefined): Client {
   const agent = headers['user-agent'] ?? ''

@@ -4,13 +4,13 @@ import { etagOf, hasCurrent, readTags, requireCurrent } from './conditions.ts'
 
 const [a, b] = [etagOf('{"name":"a"}'), etagOf('{"name":"b"}')]
 
-test('an entity tag is strong, and different where the text is', () => {
+test('an entity tag is strong, and differs when the text differs', () => {
   assert.match(a, /^"[\w-]{27}"$/)
   assert.notEqual(a, b)
   assert.equal(a, etagOf('{"name":"a"}'))
 })
 
-test('a list of entity tags is read, whatever else is refused', () => {
+test('readTags reads a list of entity tags and rejects everything else', () => {
   assert.equal(readTags({}, 'if-match'), undefined)
   assert.equal(readTags({ 'if-match': '*' }, 'if-match'), '*')
   assert.deepEqual(readTags({ 'if-match': `${a} ,W/${b}` }, 'if-match'), [a, `W/${b}`])

@@ -11,7 +11,7 @@ export interface ConnectionOptions {
 }
 
 /**
- * Shares out the connections of the API's port among its clients. A WebSocket stream keeps its
+ * Shares the connections of the API port among its clients. A WebSocket stream keeps its
  * connection in use until it closes.
  */
 export function limitConnections(server: Server, { connectionLimits, trustedProxies, log }: ConnectionOptions): void {
@@ -24,7 +24,7 @@ export function limitConnections(server: Server, { connectionLimits, trustedProx
       socket.once('close', () => shares.forget(socket))
       return
     }
-    log.debug({ address }, 'connection refused: its client has reached its limit, or no connection is idle')
+    log.debug({ address }, 'connection refused: the client has reached its limit, or no connection is idle')
     socket.on('error', () => socket.destroy())
     socket.resetAndDestroy()
   })

@@ -17,7 +17,7 @@ function server(origins: readonly string[]) {
   return ask
 }
 
-test('a browser on a listed origin may ask, and read what it needs', async () => {
+test('a browser on an allowed origin may send requests and read the headers it needs', async () => {
   const ask = server([origin])
   const question = await ask('OPTIONS', { origin, 'access-control-request-method': 'PUT' })
   assert.equal(question.status, 204)
@@ -32,7 +32,7 @@ test('a browser on a listed origin may ask, and read what it needs', async () =>
   assert.equal(answer.headers['vary'], 'Origin')
 })
 
-test('of other origins nothing is said, and without a list of none', async () => {
+test('a reply has no CORS headers for other origins, or when no origin is allowed', async () => {
   const others = [
     'https://evil.example',
     'null',

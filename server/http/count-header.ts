@@ -1,6 +1,6 @@
 /**
- * How often a header was sent, from its names and values in turn; `name` in lower case. Parsers
- * keep one and tell of no other.
+ * Counts how often a header was sent. `rawHeaders` alternates names and values; `name` is in lower
+ * case. Parsers keep one of several headers and hide the others.
  */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0

@@ -3,15 +3,15 @@ import { AppError } from '../lib/error.ts'
 import { countHeader } from './count-header.ts'
 import type { Verdict } from './rate-limit.ts'
 
-/** One header: with two, which one counts would be a guess. */
+/** Returns the Authorization header. Throws 400 for two: choosing one would be a guess. */
 export function authorizationOf(request: FastifyRequest): string | undefined {
   if (countHeader(request.raw.rawHeaders, 'authorization') > 1) {
-    throw new AppError('invalid', 'The header Authorization must be sent once.')
+    throw new AppError('invalid', 'The Authorization header must be sent once.')
   }
   return request.headers.authorization
 }
 
-/** Reports the budget, unless requests are not limited. Throws 429 when it is used up. */
+/** Sets the headers of the rate limit, unless requests are not limited. Throws 429 beyond it. */
 export function setRateHeaders(reply: FastifyReply, verdict: Verdict): void {
   if (verdict.limit === 0) return
   reply.header('x-ratelimit-limit', verdict.limit)

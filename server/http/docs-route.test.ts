@@ -18,7 +18,7 @@ test('the page and everything that it loads come from this server', async () => 
   }
 })
 
-test('the policy lets nothing in from elsewhere, and only this page may run scripts', async () => {
+test('the policy blocks other servers, and only this page may run scripts', async () => {
   const { headers } = await get('/docs')
   const policy = String(headers['content-security-policy'])
   assert.match(policy, /script-src 'self';/)
@@ -27,7 +27,7 @@ test('the policy lets nothing in from elsewhere, and only this page may run scri
   assert.doesNotMatch(String((await get('/openapi.json')).headers['content-security-policy']), /script-src/)
 })
 
-test('the page reads a document that also describes WebSockets', async () => {
+test('the page loads a document that also describes WebSockets', async () => {
   assert.match((await get('/docs/start.js')).text, /url: '\/docs\/openapi.json'/)
   const { paths } = Object((await get('/docs/openapi.json')).body)
   assert.ok(paths['/service/logs'].get)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { openApi } from '@quayside/contract/openapi.ts'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
-/** The page: nothing of it comes from elsewhere. */
+/** The page. It loads nothing from other servers. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -26,15 +26,15 @@ const start = `SwaggerUIBundle({ url: '/docs/openapi.json', dom_id: '#viewer', d
   showExtensions: true,
   tryItOutEnabled: false, validatorUrl: null, supportedSubmitMethods: ['get', 'post', 'put', 'delete'] })
 `
-/** The viewer makes style elements and images of its own, and asks this server only. */
+/** The viewer creates inline styles and data images, and sends requests only to this server. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const cacheable = 'public, max-age=3600'
 
 /**
- * `/docs`: the API as a page to read and to try, made by a viewer that comes with the server. Its
- * document describes WebSockets among the paths.
+ * Mounts `/docs`: a page to read and try the API, made with a viewer that is shipped with the
+ * server. Its document lists WebSockets among the paths.
  */
 export function mountDocs(app: FastifyInstance, version: string): void {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
@@ -47,7 +47,7 @@ export function mountDocs(app: FastifyInstance, version: string): void {
     })
   }
   app.get('/docs', async (_request, reply) => send(reply, 'text/html', page))
-  // Large, and rarely asked for: made when it is.
+  // Large and rarely requested: created on first use.
   let document: string | undefined
   app.get('/docs/openapi.json', async (_request, reply) => {
     document ??= JSON.stringify(openApi(version, { socketsAmongPaths: true }))

@@ -9,7 +9,7 @@ await platform.addRepository(a)
 
 const put = (path: string, body: unknown, token = a.tokens.WRITE) => call(token, 'PUT', path, body)
 
-test('a dry run tells what a change would do, checks it as the change itself, and changes nothing', async () => {
+test('a dry run validates a change, reports its effect, and changes nothing', async () => {
   const { applicationId, environmentId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   assert.equal((await call(a.tokens.DEPLOY, 'POST', `${path}/deploy`, {})).status, 202)
@@ -45,7 +45,7 @@ test('a dry run tells what a change would do, checks it as the change itself, an
   assert.deepEqual([changed.status, Object(changed.body).cpu], [200, 250])
 })
 
-test('a dry run of a deployment lists the services, and says why it would be refused', async () => {
+test('a dry run of a deployment lists the services, and reports why it would be rejected', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const path = `/environment/${environmentId}/deploy?dry_run=true`
   await until('all that was recorded has its place in the chain', async () => {

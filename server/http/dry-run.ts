@@ -4,11 +4,11 @@ import { type Database, unitOfWork } from '../database/index.ts'
 import type { Plans } from '../rollout/index.ts'
 import { type AnyCall, ownerOf } from './reply.ts'
 
-/** Whether `?dry_run=true` asks what would happen. */
+/** Whether `?dry_run=true` is set on an operation that supports it. */
 export const isDryRun = ({ plan }: Operation, { query }: AnyCall): boolean =>
   plan !== undefined && Object(query).dry_run === true
 
-/** By the name of the handler whose effect is planned. `act` calls it. */
+/** Planners by the name of the handler. Each calls `act` to run the handler. */
 type Planner = (plans: Plans, target: never, act: () => Promise<unknown>, body: unknown) => Promise<unknown>
 const planners: Readonly<Record<string, Planner>> = {
   editService: (plans, target, act) => plans.edit(target, act),
@@ -16,7 +16,7 @@ const planners: Readonly<Record<string, Planner>> = {
   rollbackService: (plans, target, act, body) => plans.rollback(target, act, Object(body).execution_id),
 }
 
-/** The way out of a unit of work that must not be committed. */
+/** Carries the plan out of a unit of work and rolls it back. */
 class Undone extends Error {
   readonly plan: unknown
 
@@ -26,7 +26,7 @@ class Undone extends Error {
   }
 }
 
-/** The planner of an operation that has a plan; throws where somebody forgot to write one. */
+/** Creates the dry run of an operation that has a plan. Throws if its planner is missing. */
 export function createDryRun(
   operation: Operation,
   { database, plans }: { readonly database: Database; readonly plans: Plans },
@@ -38,18 +38,16 @@ export function createDryRun(
     return undefined
   }
   let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined
-  /**
-   * Does what the operation does in a transaction, looks what would come of it, and rolls it back.
-   */
+  /** Runs the operation in a transaction, computes its plan, and rolls the transaction back. */
   return async (call: AnyCall, reply: FastifyReply, act: () => Promise<unknown>): Promise<FastifyReply> => {
-    // The target is what the operation's path names, as its own handler gets it.
+    // The target has the type that the operation's own handler expects.
     const work = async () => Promise.reject(new Undone(await planner(plans, call.target as never, act, call.body)))
     const plan: unknown = await unitOfWork(database, work, { owner: ownerOf(call) }).catch((error: unknown) => {
       if (error instanceof Undone) return error.plan
       throw error
     })
     serialize ??= reply.compileSerializationSchema(schema)
-    // An object, as the schema says.
+    // The schema says that it is an object.
     const body = serialize(plan as Record<string, unknown>)
     return reply.code(200).type('application/json; charset=utf-8').send(body)
   }

@@ -17,18 +17,17 @@ export const errorReply = (code: ErrorCode, message: string): ErrorReply => ({
   detail: message,
 })
 
-/** Fastify's own refusals, by its codes. */
+/** Fastify's own errors, by their codes. */
 const transport: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['tooLarge', 'The body is too large.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupportedMediaType', 'The body must be sent as application/json.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'The body does not have the length that Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'The length of the body differs from Content-Length.'],
   FST_ERR_MAX_PARAM_LENGTH: ['notFound', 'There is no such object.'],
   FST_ERR_BAD_URL: ['notFound', 'There is no such object.'],
 }
 
 /**
- * What is answered to whatever was thrown: expected failures as they are, everything else as 500
- * with the cause in the log.
+ * Answers a thrown error: expected errors as they are, all others as 500 with the cause in the log.
  */
 export const errorHandler =
   (log: Logger) =>
@@ -36,7 +35,7 @@ export const errorHandler =
     const expected = expectedError(error)
     if (!expected) {
       log.error({ err: error, requestId: request.id }, 'a request failed')
-      const message = `Something went wrong on our side; the log has it under request ${request.id}.`
+      const message = `Something went wrong on our side. See request ${request.id} in the log.`
       return reply.code(500).send({ status: 500, error: 'Internal Server Error', message, detail: message })
     }
     const { status } = errorCodes[expected.code]
@@ -49,7 +48,7 @@ export const errorHandler =
     return reply.code(status).send(errorReply(expected.code, expected.message))
   }
 
-/** What was expected to go wrong, or undefined where it is a bug. */
+/** Returns an expected error; undefined for a bug. */
 export function expectedError(error: FastifyError | Error): AppError | undefined {
   if (error instanceof AppError) return error
   const [code, message] = ('code' in error ? transport[error.code] : undefined) ?? []

@@ -6,31 +6,31 @@ import { type GitHost, parseGitPath } from '../git/index.ts'
 import { AppError, errorCodes } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
 
-/** What the built-in git host is asked through; see server/git. */
+/** The parts of server/git and of other rooms that this route uses. */
 export interface GitRouteOptions {
   readonly database: Database
   readonly readCredential: ReadCredential
   readonly budgets: Budgets
   readonly gitHost: Pick<GitHost, 'handle'>
-  /** The environments whose services use a repository of the git host. */
+  /** Returns the environments whose services use a repository of the git host. */
   readonly placesOfRepository: (organizationId: string, repository: string) => Promise<Place[]>
 }
 
 /**
- * `<public URL>/git/<repository>.git`: Basic authentication with any user name and an API token as
- * password.
+ * Mounts `<public URL>/git/<repository>.git`. Basic authentication takes any user name, and an API
+ * token as the password.
  */
 export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
-    // The body belongs to git: it is read by nobody else.
+    // Only git reads the body.
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     scope.route({
       method: ['GET', 'POST'],
       url: '/git/*',
       exposeHeadRoute: false,
       handler: (request, reply) => handle(options, request, reply),
-      // git shows people only what is plain text.
+      // git shows error messages to people only if they are plain text.
       errorHandler: (error, _request, reply) => {
         if (!(error instanceof AppError)) throw error
         // The body is not read. A client that continues to send it loses its connection.
@@ -56,7 +56,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   if (!path || needsWrite === undefined) throw noSuchRepository()
   const { repository, servicePath } = path
   const organization = caller.organizationId
-  // What the rights of others are does not depend on the project.
+  // Only custom rights depend on the project.
   const placesOf = () => options.placesOfRepository(organization, repository)
   const usedAt = 'custom' in caller.rights ? await withOwner(organization, placesOf) : []
   const mayWrite = mayUseRepository(caller.rights, 'write', usedAt)
@@ -75,16 +75,16 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   })
 }
 
-/** The same for what is not there and what the caller may not read. */
+/** The same error for a missing repository and for one that the caller may not read. */
 const noSuchRepository = (): AppError => new AppError('notFound', 'There is no such repository.')
 
 const pushText =
-  'A push needs the permission WRITE in every environment with a service that uses the repository; to one ' +
-  'that none uses, in every project. The token lacks it.'
+  'A push needs WRITE in every environment with a service that uses the repository, or in every project ' +
+  'if no service uses it. The token lacks it.'
 
 /**
- * The password of Basic authentication as a Bearer credential, in the one spelling of base64; other
- * schemes as they are.
+ * Returns the password of Basic authentication as a Bearer credential. It accepts only canonical
+ * base64. Other schemes are returned unchanged.
  */
 function tokenOf(authorization: string | undefined): string | undefined {
   const [, encoded] = /^basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '') ?? []

@@ -7,7 +7,7 @@ import { type BodyRoom, roomFor, webhookBodies } from './body-room.ts'
 import type { Budgets } from './budgets.ts'
 import { createRateLimiter } from './rate-limit.ts'
 
-/** What tells of pushes; see server/pushes. */
+/** The parts of server/pushes that this route uses. */
 export interface GitWebhookRouteOptions {
   readonly clock: Clock
   readonly budgets: Budgets
@@ -15,17 +15,17 @@ export interface GitWebhookRouteOptions {
 }
 
 /**
- * What GitHub sends at most;
+ * The largest payload that GitHub sends;
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap
  */
 const maxBytes = 25 * 1024 * 1024
 const bodyTimeoutMs = 30_000
-/** Messages of one webhook: for ever a second, and at once. */
+/** The rate limit of one webhook: messages a second, and messages at once. */
 const [perSecond, burst] = [2, 120]
 
 /**
- * `POST <public URL>/webhook/git/<provider>/<id>`: no token, but a signature over the very bytes of
- * the body.
+ * Mounts `POST <public URL>/webhook/git/<provider>/<id>`. It takes no token; a signature over the
+ * raw bytes of the body authenticates the message.
  */
 export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteOptions): void {
   const limiter = createRateLimiter(perSecond, burst, options.clock)
@@ -41,7 +41,7 @@ export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteO
         const { receiver, budgets } = options
         check(budgets.take(undefined, request.raw), reply)
         const body = await readBody(request, options.clock, () => room.enter(budgets.ownerOf(undefined, request.raw)))
-        // Path parameters are texts: the router gives them so.
+        // The router gives path parameters as strings.
         const { provider = '', webhookId = '' } = request.params as Record<string, string>
         const received = await receiver.receive({ provider, webhookId, headers: headersOf(request), body }, (id) =>
           check(limiter.take(id), reply),
@@ -81,8 +81,8 @@ async function readBody(
 }
 
 /**
- * Those that came twice are joined by Node or kept as the first one; here they are none, for which
- * one counts would be a guess.
+ * Returns the headers that were sent once. Node.js joins repeated headers or keeps the first.
+ * Choosing one would be a guess, so they are left out.
  */
 function headersOf({ raw }: FastifyRequest): Readonly<Record<string, string>> {
   const found = new Map<string, string[]>()

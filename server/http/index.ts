@@ -1,6 +1,6 @@
 /**
  * The door: authenticates, authorises, validates and serialises every operation of the contract,
- * and keeps replies for idempotency keys. It has no rule of a room.
+ * and keeps replies for idempotency keys. The rules of the domain are in the other rooms.
  */
 export { createBudgets } from './budgets.ts'
 export { createHandlers, type Rooms } from './handlers/index.ts'

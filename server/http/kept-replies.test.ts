@@ -20,7 +20,7 @@ async function setUp(t: Parameters<typeof testDatabase>[0]) {
   return { sql, options, at, take, answer }
 }
 
-test('the same request gets the same reply, which is sealed at rest', async (t) => {
+test('the same request gets the same reply, which is stored sealed', async (t) => {
   const { sql, take, answer } = await setUp(t)
   assert.equal(await take(), undefined)
   await answer()
@@ -29,7 +29,7 @@ test('the same request gets the same reply, which is sealed at rest', async (t) 
   assert.doesNotMatch(row?.['text'], /canary/)
 })
 
-test('another caller is another request, another body a conflict', async (t) => {
+test('a key belongs to its caller, and is rejected when the body differs', async (t) => {
   const { take, answer } = await setUp(t)
   await take()
   await answer()
@@ -37,7 +37,7 @@ test('another caller is another request, another body a conflict', async (t) => 
   await assert.rejects(take({ request: 'POST /x {"a":1}' }), /Idempotency-Key: this key was used for a request/)
 })
 
-test('what failed is not kept', async (t) => {
+test('a failed request keeps no reply', async (t) => {
   const { sql, take } = await setUp(t)
   const failed = unitOfWork(sql, async () => {
     await take()
@@ -47,7 +47,7 @@ test('what failed is not kept', async (t) => {
   assert.equal(await take(), undefined)
 })
 
-test('a second request at the same time waits for the first, and gets its reply', async (t) => {
+test('a concurrent request with the same key waits for the first and gets its reply', async (t) => {
   const { sql, take, answer } = await setUp(t)
   const begun = Promise.withResolvers<void>()
   const first = unitOfWork(sql, async () => {
@@ -61,7 +61,7 @@ test('a second request at the same time waits for the first, and gets its reply'
   assert.deepEqual([await first, second?.status], [undefined, 201])
 })
 
-test('after a day a key is free again, and forgotten', async (t) => {
+test('a key is free again after a day, and its reply is deleted', async (t) => {
   const { sql, options, at, take, answer } = await setUp(t)
   await take()
   await answer()

@@ -7,16 +7,16 @@ import { deleteKept, findKept, insertKey, setReply } from './kept-reply-store.ts
 
 const keptMs = 24 * 60 * 60 * 1000
 
-/** One request with a key. */
+/** A request with an idempotency key. */
 export interface RequestKey {
-  /** Id of the token or the account. */
+  /** The id of the token or the account. */
   readonly caller: string
   readonly key: string
-  /** What tells the request from others: operation, path, query and body. */
+  /** The content that identifies the request: operation, path, query and body. */
   readonly request: string
 }
 
-/** What was answered. */
+/** The reply of the first request with a key. */
 export interface KeptReply {
   readonly status: number
   readonly body: string | undefined
@@ -34,9 +34,9 @@ const cellOf = ({ caller, key }: Pick<RequestKey, 'caller' | 'key'>): Cell => ({
 })
 
 /**
- * Takes the key for this request, in its transaction: undefined, and it may go on. Gives the reply
- * of the same request where that was answered within a day; throws 409 where the key is of another
- * request. Waits while the same key is under way.
+ * Takes the key for this request, inside its transaction. Returns undefined if the key is free, and
+ * the stored reply if the same request was answered within a day. Throws 409 if the key belongs to
+ * a different request. Waits while a request with the same key is in progress.
  */
 export async function takeKey({ vault, clock }: Options, sql: Sql, asked: RequestKey): Promise<KeptReply | undefined> {
   const { caller, key } = asked
@@ -46,7 +46,7 @@ export async function takeKey({ vault, clock }: Options, sql: Sql, asked: Reques
   if (await insertKey(sql, { caller, key, request_hash, created_at: now }, cutoff)) return undefined
   const kept = await findKept(sql, caller, key)
   if (!kept || kept.status === null) {
-    throw new AppError('conflict', 'Idempotency-Key: a request with this key is under way. Try again.')
+    throw new AppError('conflict', 'Idempotency-Key: a request with this key is in progress. Try again.')
   }
   if (!kept.request_hash.equals(request_hash)) {
     const reason = 'this key was used for a request to another address or with another body. Use a new key.'
@@ -58,8 +58,8 @@ export async function takeKey({ vault, clock }: Options, sql: Sql, asked: Reques
 }
 
 /**
- * Keeps the reply of a request that took its key, in the same transaction: sealed, for replies may
- * hold secrets.
+ * Stores the reply of a request that took its key, in the same transaction. The reply is sealed,
+ * because it may hold secrets.
  */
 export async function keepReply(
   { vault }: Pick<Options, 'vault'>,
@@ -72,7 +72,7 @@ export async function keepReply(
   await setReply(sql, asked, { organization_id: organizationId, status, body })
 }
 
-/** Forgets replies after a day. */
+/** Creates the reconciler that deletes replies after a day. */
 export const createReplyPruner = ({ database, clock }: { readonly database: Database; readonly clock: Clock }) => ({
   name: 'kept replies',
   everyMs: 60_000,

@@ -5,15 +5,15 @@ export interface KeptRow {
   readonly key: string
   readonly organization_id: string | null
   readonly request_hash: Buffer
-  /** Null while the request is under way. */
+  /** Null while the request is in progress. */
   readonly status: number | null
   /** Sealed. */
   readonly body: string | null
 }
 
 /**
- * True where the key is free, or was used before the cutoff; it is taken then. Whoever asks for a
- * key whose request is under way waits for the end of that.
+ * Takes a key that is free or was used before the cutoff. Returns false if it is taken. If a
+ * request with the key is in progress, it waits until that ends.
  */
 export async function insertKey(
   sql: Sql,

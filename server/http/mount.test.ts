@@ -6,7 +6,7 @@ import type { Handlers } from './call.ts'
 import { type MountOptions, mountContract } from './mount.ts'
 import { targetQuery } from './target-query.ts'
 
-/** Everything that mounting looks at; nothing is asked. */
+/** The dependencies of mounting. None of them is called. */
 const options = (change: Partial<MountOptions> = {}): MountOptions => ({
   database: Object.create(null),
   clock: systemClock,
@@ -19,21 +19,21 @@ const options = (change: Partial<MountOptions> = {}): MountOptions => ({
     addressOf: () => '',
     ownerOf: () => 'a',
   },
-  // Any name has a handler.
+  // Every name has a handler.
   handlers: new Proxy({} as Handlers, { get: () => async () => ({}) }),
   targetQuery,
   ...change,
 })
 
-test('every operation of the contract finds its target and its handler', () => {
+test('every operation of the contract has a target and a handler', () => {
   mountContract(fastify(), options())
 })
 
-test('an operation whose target nobody can load keeps the server from starting', () => {
+test('the server does not start when an operation has a target that cannot be loaded', () => {
   const mount = () => mountContract(fastify(), options({ targetQuery: () => undefined }))
   assert.throws(mount, /has no target/)
 })
 
-test('an operation without a handler keeps the server from starting', () => {
+test('the server does not start when an operation has no handler', () => {
   assert.throws(() => mountContract(fastify(), options({ handlers: {} as Handlers })), /has no handler/)
 })

@@ -17,27 +17,25 @@ import type { Handle } from './reply.ts'
 import { queryValidator } from './validate.ts'
 
 /**
- * Stands for an id that has no valid form: nothing has it, so it is answered like any other that is
- * unknown.
+ * Replaces an id of an invalid form. No object has it, so the reply is the same as for an unknown
+ * id.
  */
 const noId = '00000000-0000-0000-0000-000000000000'
-/** The command line asks for a kubeconfig with this in place of its organization. */
+/** The command line sends this in place of the organization when it requests a kubeconfig. */
 const unnamedOrganization = '00000000-0000-0000-000000000000'
 
 export interface MountOptions extends ChangeOptions {
   readonly readCredential: ReadCredential
   readonly budgets: Budgets
-  /**
-   * How the target that an operation's path names is found; undefined for operations without one.
-   */
+  /** Returns how to find the target of an operation's path; undefined if it has no target. */
   readonly targetQuery: (operation: Operation) => TargetQuery | undefined
-  /** Where it is there, requests end with 503 when the database stands still. */
+  /** If set, requests end with 503 while the database is unresponsive. */
   readonly pulse?: Pulse | undefined
 }
 
 /**
- * Mounts every operation of the contract as a route. All check in one order, so no answer leaks
- * anything: size and media type of the body (413, 415) → rate limit (429) → credential (401) →
+ * Mounts every operation of the contract as a route. All check in one order, so that no reply leaks
+ * information: size and media type of the body (413, 415) → rate limit (429) → credential (401) →
  * target inside the caller's organization (404) → permission (403) → a change of a target that is
  * being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
  */
@@ -65,12 +63,12 @@ function mountOperation(app: FastifyInstance, operation: Operation, options: Mou
 const heard = (handler: ReturnType<typeof createHandler>, pulse: Pulse | undefined): typeof handler =>
   pulse ? (request, reply) => pulse.whileHeard(() => handler(request, reply)) : handler
 
-/** Its body is a text: YAML, say. */
+/** Whether the body is text, such as YAML. */
 const isText = ({ body }: Operation): boolean => body?.type === 'string'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What bodies of this route are, where that is not JSON. */
+    /** The media type of bodies of this route, if it is not JSON. */
     contentType?: Operation['contentType'] | undefined
   }
 }
@@ -86,7 +84,7 @@ function createHandler(operation: Operation, options: MountOptions) {
   const others = operation.target === 'caller' ? names : names.slice(1)
   const readBody = bodyReader(operation)
   const validateQuery = operation.query && queryValidator(operation.query)
-  // The contract's types guarantee that this handler takes what this operation gives: see Handlers.
+  // The types of the contract guarantee that the handler accepts these calls; see Handlers.
   const handler = operation.refuses
     ? refuse(operation.refuses)
     : (options.handlers[operation.handler as keyof Handlers] as unknown as Handle)
@@ -96,7 +94,7 @@ function createHandler(operation: Operation, options: MountOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = await readCredential(authorizationOf(request))
     setRateHeaders(reply, budgets.take(credential, request.raw))
-    // Path parameters are text: the router gives them so.
+    // The router gives path parameters as strings.
     const params = request.params as Record<string, string>
     const clusterId = params['clusterId']
     const isUnnamed = operation.handler === 'getKubeconfig' && params[first] === unnamedOrganization

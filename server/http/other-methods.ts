@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/error.ts'
 
-/** Methods that some route has. Others are answered before anything of the request is read. */
+/** The methods of all routes. Others are answered before the request is read. */
 const served: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 
 interface Route {
@@ -10,10 +10,10 @@ interface Route {
 }
 
 /**
- * Answers what no route is for: 405 with `Allow` if the path has routes for other methods,
- * otherwise 404. To be called before the first route, since it collects them. A method that no
- * route has at all is refused in `onRequest`: Fastify reads the body of some of them, such as
- * QUERY, before it looks for a route.
+ * Answers requests without a route: 405 with `Allow` if the path has routes for other methods,
+ * otherwise 404. Must be called before the first route, because it collects them. A method that no
+ * route has is rejected in `onRequest`: Fastify reads the body of some, such as QUERY, before it
+ * looks for a route.
  */
 export function answerOtherMethods(app: FastifyInstance): void {
   const routes: Route[] = []
@@ -29,7 +29,7 @@ export function answerOtherMethods(app: FastifyInstance): void {
     const error =
       allow === ''
         ? new AppError('notFound', 'There is no such operation; see /openapi.json.')
-        : new AppError('methodNotAllowed', `${method} is not possible here; ${allow} is.`)
+        : new AppError('methodNotAllowed', `${method} is not allowed here; use ${allow}.`)
     return { allow, error }
   }
   app.setNotFoundHandler((request, reply) => {
@@ -45,7 +45,7 @@ export function answerOtherMethods(app: FastifyInstance): void {
   })
 }
 
-/** `/a/:id/*` as an expression: a parameter is one segment, a star is all the rest. */
+/** Converts `/a/:id/*` to an expression: a parameter is one segment, a star is the rest. */
 const patternOf = (url: string): RegExp =>
   new RegExp(
     `^${url

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/index.ts'
 
-/** Whoever else changes what stands under this address waits until the transaction ends. */
+/** Locks an address until the transaction ends, so that changes of one object run in turn. */
 export async function lockPath(sql: Sql, path: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${path}, 17))`
 }

@@ -9,7 +9,7 @@ function limiter(perSecond: number, burst: number) {
   return { take: (key = 'a') => limited.take(key), pass: (ms: number) => (now += ms) }
 }
 
-test('a burst passes, the next request waits the seconds that it is told', () => {
+test('a limiter accepts a burst, and the next request after the reported wait', () => {
   const { take, pass } = limiter(2, 5)
   for (let count = 5; count > 0; count--) assert.deepEqual([take().allowed, count], [true, count])
   const refused = take()
@@ -20,7 +20,7 @@ test('a burst passes, the next request waits the seconds that it is told', () =>
   assert.equal(take().allowed, true)
 })
 
-test('remaining tells how many more would pass', () => {
+test('a verdict reports how many more requests would be accepted', () => {
   const { take } = limiter(1, 3)
   assert.deepEqual(
     [take(), take(), take(), take()].map((verdict) => [verdict.allowed, verdict.remaining]),
@@ -33,7 +33,7 @@ test('remaining tells how many more would pass', () => {
   )
 })
 
-test('keys do not touch each other, and zero switches it off', () => {
+test('a limiter counts each key alone, and limits nothing when the rate is zero', () => {
   const { take } = limiter(1, 1)
   assert.equal(take('a').allowed, true)
   assert.equal(take('a').allowed, false)

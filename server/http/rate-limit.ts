@@ -1,13 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** What a limiter says of one request. */
+/** The decision about one request. */
 export interface Verdict {
   readonly allowed: boolean
-  /** Requests at once; 0: requests are not limited. */
+  /** The burst limit; 0 if requests are not limited. */
   readonly limit: number
-  /** Requests that would be allowed right now. */
+  /** How many more requests would be allowed right now. */
   readonly remaining: number
-  /** Whole seconds until one more is allowed; 0 when one is. */
+  /** Whole seconds until the next request is allowed; 0 if it is allowed now. */
   readonly resetSeconds: number
 }
 
@@ -18,9 +18,9 @@ export interface RateLimiter {
 const maxKeys = 100_000
 
 /**
- * GCRA: one timestamp a key. `perSecond` requests a second go on for ever, `burst` at once; 0 a
- * second switches it off. Memory is bounded: only keys that have been idle long enough to be full
- * again are forgotten.
+ * Creates a GCRA limiter with one timestamp a key. It allows `perSecond` requests a second and
+ * `burst` at once; 0 a second turns it off. Memory is bounded: it forgets a key only once its
+ * budget is full again.
  */
 export function createRateLimiter(perSecond: number, burst: number, clock: Clock): RateLimiter {
   if (perSecond === 0) return { take: () => ({ allowed: true, limit: 0, remaining: burst, resetSeconds: 0 }) }

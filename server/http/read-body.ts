@@ -9,10 +9,10 @@ import { bodyValidator } from './validate.ts'
 export type ReadBody = (request: Pick<FastifyRequest, 'body'>) => unknown
 
 /**
- * Makes the reader of an operation's body. An absent body counts as `{}`, so that the error names
- * the member that is required. `null` counts as absent if no member is required: the Go client
- * sends it when no body is set. An operation without a body accepts those three, and any other
- * object, whose members are dropped like unknown members of other bodies; all else is 400.
+ * Creates the reader of an operation's body. An absent body counts as `{}`, so that the error names
+ * the required member. `null` counts as absent if no member is required: the Go client sends it if
+ * no body is set. An operation without a body accepts these three and any other object, whose
+ * members are dropped like other unknown members. Everything else is a 400.
  */
 export function bodyReader({ body }: Pick<Operation, 'body'>): ReadBody {
   if (!body) return refuseOtherBody
@@ -30,7 +30,7 @@ const readJson = (bytes: unknown): unknown => (Buffer.isBuffer(bytes) && bytes.l
 function refuseOtherBody(request: Pick<FastifyRequest, 'body'>): undefined {
   const value = readJson(request.body)
   if (typeof value === 'object' && !Array.isArray(value)) return
-  throw new AppError('invalid', 'This operation has no body. Send none, or an empty object.')
+  throw new AppError('invalid', 'This operation takes no body. Send none, or an empty object.')
 }
 
 function readText(bytes: unknown): string {

@@ -4,8 +4,8 @@ import type { Authorized } from '../access/index.ts'
 import type { Client, RecordRequest } from './call.ts'
 
 /**
- * An authorised, validated request, as handlers get it; the contract's types say what is in it for
- * which handler.
+ * An authorised and validated request, as handlers get it. The types of the contract say what it
+ * holds for each handler.
  */
 export interface AnyCall extends Authorized {
   readonly ids: readonly string[]
@@ -17,8 +17,8 @@ export interface AnyCall extends Authorized {
   readonly record?: RecordRequest
 }
 /**
- * Returns whose share of the connections a call takes. A person of several organizations is an
- * owner too.
+ * Returns the owner of the connection share that a call uses. A person in several organizations is
+ * an owner too.
  */
 export const ownerOf = ({ caller }: AnyCall): string => caller.organizationId || caller.id
 
@@ -28,11 +28,11 @@ export interface Asked {
   readonly call: AnyCall
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Loads caller and target anew. */
+  /** Loads caller and target again. */
   readonly reload: () => Promise<Authorized>
 }
 
-/** `undefined` is an answer without a body. */
+/** Sends a result. `undefined` is a reply without a body. */
 export function send(operation: Operation, reply: FastifyReply, result: unknown): FastifyReply {
   if (result === undefined) return reply.code(emptyStatus(operation)).send()
   if (operation.contentType) reply.type(operation.contentType)
@@ -41,9 +41,9 @@ export function send(operation: Operation, reply: FastifyReply, result: unknown)
 
 export const emptyStatus = ({ reply, status }: Operation): number => (reply['type'] === 'null' ? status : 204)
 
-/** The reply as it is sent by the operation's own route, so that it can be compared or kept. */
+/** Serialises a reply as the operation's route sends it, so that it can be compared or kept. */
 export const serialize = ({ contentType, status }: Operation, reply: FastifyReply, result: unknown): string =>
-  // An object, or a text where there is a content type, as the types of the contract say.
+  // The types of the contract say that it is an object, or a string with a content type.
   contentType ? (result as string) : String(reply.serializeInput(result as Record<string, unknown>, String(status)))
 
 export const contentTypeOf = ({ contentType }: Operation): string => contentType ?? 'application/json; charset=utf-8'

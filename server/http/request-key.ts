@@ -7,8 +7,8 @@ import type { AnyCall } from './reply.ts'
 const form = /^[\x21-\x7e]{1,255}$/
 
 /**
- * The header Idempotency-Key of a POST, with what tells the request from others; undefined without
- * one.
+ * Reads the Idempotency-Key of a POST together with the content that identifies the request.
+ * Undefined without the header.
  */
 export function readKey(
   { method, path }: Operation,
@@ -18,7 +18,7 @@ export function readKey(
   const key = request.headers['idempotency-key']
   if (method !== 'POST' || key === undefined) return undefined
   if (typeof key !== 'string' || !form.test(key)) {
-    throw new AppError('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters, without spaces.')
+    throw new AppError('invalid', 'Idempotency-Key must have 1 to 255 visible ASCII characters, without spaces.')
   }
   return { caller: caller.id, key, request: `${method} ${path}\n${request.url}\n${JSON.stringify(body) ?? ''}` }
 }

@@ -4,8 +4,8 @@ import build from 'fast-json-stringify'
 type Serialize = (data: unknown) => string
 
 /**
- * Makes the serializer of a reply when the first such reply is sent: most servers are never asked
- * for most of the operations, and all serializers together take as long as the rest of a start.
+ * Returns a serializer that is built on first use. Most servers never use most operations, and
+ * building all serializers takes as long as the rest of the start.
  */
 export function serializerCompiler({ schema }: { readonly schema: TSchema }): Serialize {
   let serialize: Serialize | undefined

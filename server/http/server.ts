@@ -40,21 +40,21 @@ export interface ServerOptions
     readonly openStreams: OpenStreams
     readonly stateChanges: StateChanges
     readonly feeds: Feeds
-    /** Of this server itself. */
+    /** The origin of this server. */
     readonly ownOrigin: string
   }
   readonly log: Logger
   readonly clock: Clock
   readonly version: string
-  /** Names under which the API may be asked, beside addresses and `localhost`. */
+  /** Host names of the API, besides addresses and `localhost`. */
   readonly hostNames: readonly string[]
-  /** Of web pages that may use the API from a browser. */
+  /** Origins of web pages that may use the API from a browser. */
   readonly allowedOrigins?: readonly string[]
   /** Rejects with the reason while requests cannot be served. */
   readonly ready: () => Promise<void>
 }
 
-/** Sent with every answer: nothing here is meant to be rendered, framed, cached or guessed at. */
+/** Sent with every reply: browsers must not render, frame, cache or sniff it. */
 const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -66,19 +66,19 @@ const securityHeaders = {
 const bodyLimit = 256 * 1024
 const bodyTimeoutMs = 30_000
 /**
- * For a whole request: a push of a large repository may take this long, bodies of the API see
- * above.
+ * The timeout of a whole request. A push of a large repository may take this long; bodies of the
+ * API have a shorter timeout.
  */
 const requestTimeoutMs = 600_000
 const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
-/** What clients call texts; a JSON text is a YAML text, too. */
+/** Media types that clients use for text. JSON is valid YAML too. */
 const textType = /^(?:application\/(?:x-)?yaml|text\/(?:x-)?yaml|text\/plain)(?:; ?charset=utf-8)?$/i
 const isAccepted = (type: string, expected: string | undefined): boolean =>
   jsonType.test(type) || (expected !== undefined && textType.test(type))
 
 /**
- * The door: one Fastify instance with every operation, the git host, health and the API's own
- * description.
+ * Creates the door: one Fastify instance with every operation, the git host, health and the
+ * OpenAPI document.
  */
 export function createServer(options: ServerOptions): FastifyInstance {
   const refuse = errorHandler(options.log)
@@ -93,14 +93,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 1000,
-      // Other upgrades, such as to HTTP/2, are not made: such a request is answered as it is.
+      // Other upgrades, such as HTTP/2, are ignored: the request is answered as plain HTTP.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
     routerOptions: { maxParamLength: 100, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
     clientErrorHandler: refuseMalformed,
-    // An address that cannot be decoded passes no hook.
+    // A request with an undecodable address does not run any hook.
     frameworkErrors: (error, request, reply) => {
       reply.headers(securityHeaders).header('x-request-id', request.id)
       void refuse(error, request, reply)
@@ -147,7 +147,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** Bodies are read as bytes; what is in them is looked at after the caller was authorised. */
+/** Reads bodies as bytes. Their content is parsed after the caller is authorised. */
 function readRawBodies(app: FastifyInstance, { clock, budgets, readCredential }: ServerOptions): void {
   const room = roomFor(apiBodies)
   const places = new WeakMap<IncomingMessage, BodyPlace>()
@@ -188,8 +188,8 @@ function refusedRequestLine(
   isOwnName: (host: string) => boolean,
 ): AppError | undefined {
   if (url.length > longestUrl) return new AppError('uriTooLong', `The address is longer than ${longestUrl} characters.`)
-  if (countHeader(rawHeaders, 'host') > 1) return new AppError('invalid', 'The header Host must be sent once.')
-  // In its absolute form the request line itself names the host.
+  if (countHeader(rawHeaders, 'host') > 1) return new AppError('invalid', 'The Host header must be sent once.')
+  // In absolute form, the request line names the host.
   const host = url.startsWith('/') ? headers.host : URL.parse(url)?.host
   if (isOwnName(host ?? '')) return undefined
   return new AppError('misdirected', 'This server does not answer to that host name; see QUAYSIDE_PUBLIC_URL.')
@@ -198,8 +198,8 @@ function refusedRequestLine(
 const maxKnownHosts = 100
 
 /**
- * Whether a Host header names this server. The few names in use are remembered: reading an address
- * costs more than the rest.
+ * Creates the check whether a Host header names this server. It remembers the few names in use,
+ * because parsing an address costs more than the rest.
  */
 function hostChecker(hostNames: readonly string[]): (host: string) => boolean {
   const known = new Set<string>()
@@ -223,7 +223,7 @@ function mountHealth(app: FastifyInstance, { ready, version }: ServerOptions): v
       return reply.code(503).header('retry-after', '1').send(errorReply('unavailable', message))
     }
   })
-  // Large, and rarely asked for: made when it is.
+  // Large and rarely requested: created on first use.
   let document: string | undefined
   app.get('/openapi.json', async (_request, reply) => {
     document ??= JSON.stringify(openApi(version))
@@ -232,8 +232,8 @@ function mountHealth(app: FastifyInstance, { ready, version }: ServerOptions): v
 }
 
 /**
- * What the HTTP parser refuses is answered in the same form as everything else, and the connection
- * ends.
+ * Answers requests that the HTTP parser rejects in the same form as other errors, and ends the
+ * connection.
  */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) return
@@ -243,7 +243,7 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'requestTimeout'
         : 'invalid'
-  const reply = errorReply(code, 'The request is not valid HTTP, too large, or came too slowly.')
+  const reply = errorReply(code, 'The request is not valid HTTP, is too large, or arrived too slowly.')
   const body = JSON.stringify(reply)
   endSocket(
     socket,
@@ -252,6 +252,6 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
   )
 }
 
-/** The version of the platform, from its own manifest. */
+/** Returns the version of the platform from its manifest. */
 export const readManifestVersion = (): string =>
   String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)

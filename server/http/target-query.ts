@@ -9,8 +9,8 @@ import { serviceTarget } from '../services/index.ts'
 import { variableTarget } from '../variables/index.ts'
 
 /**
- * How the object that a path names first is found; of a service, only of the kind that the
- * operation is for.
+ * Returns how to find the object that a path names first. A service is found only if it is of the
+ * operation's kind.
  */
 export function targetQuery({ target, kind }: Operation): TargetQuery | undefined {
   switch (target) {
@@ -37,9 +37,9 @@ export function targetQuery({ target, kind }: Operation): TargetQuery | undefine
 
 function kindOf(name: string): KindName {
   const kind = kindNames.find((candidate) => candidate === name)
-  if (!kind) throw new Error(`"${name}" is no kind of service`)
+  if (!kind) throw new Error(`"${name}" is not a kind of service`)
   return kind
 }
 
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table. Object.keys loses their type. */
 const kindNames = Object.keys(serviceKinds) as KindName[]

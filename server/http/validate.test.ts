@@ -14,7 +14,7 @@ const body = bodyValidator(
   }),
 )
 
-test('defaults are filled in, unknown members are dropped, null and absence are told apart', () => {
+test('a validator fills in defaults, drops unknown members, and distinguishes null from absence', () => {
   assert.deepEqual(body({ name: 'a', more: 1 }), { name: 'a', size: 3 })
   assert.deepEqual(body({ name: 'a', size: 4, mode: null }), { name: 'a', size: 4, mode: null })
   assert.deepEqual(body({ name: 'a', ports: [{ number: 1, more: 1 }] }), { name: 'a', size: 3, ports: [{ number: 1 }] })
@@ -24,7 +24,7 @@ const refusals: [unknown, string][] = [
   [{}, 'name is required.'],
   [{ name: '' }, 'name must not be empty.'],
   [{ name: 'abcdef' }, 'name must have at most 5 characters.'],
-  [{ name: 7 }, 'name must be a text.'],
+  [{ name: 7 }, 'name must be a string.'],
   [{ name: 'a', size: '3' }, 'size must be a whole number.'],
   [{ name: 'a', size: 1.5 }, 'size must be a whole number.'],
   [{ name: 'a', size: 0 }, 'size must be ≥ 1.'],
@@ -39,7 +39,7 @@ const refusals: [unknown, string][] = [
   [null, 'The body must be an object.'],
 ]
 for (const [value, message] of refusals) {
-  test(`${JSON.stringify(value)} is refused with "${message}"`, () => {
+  test(`${JSON.stringify(value)} is rejected with "${message}"`, () => {
     assert.throws(() => body(value), { code: 'invalid', message })
   })
 }
@@ -48,7 +48,7 @@ test('a length counts characters as people do', () => {
   assert.deepEqual(body({ name: '💥💥💥💥💥' }), { name: '💥💥💥💥💥', size: 3 })
 })
 
-test('a query is text: numbers and booleans are read from it, and nothing is given twice', () => {
+test('a query validator reads numbers and booleans from strings, and rejects repeated names', () => {
   const query = queryValidator(Type.Object({ tail: Type.Optional(Integer(1)), all: Type.Optional(Type.Boolean()) }))
   assert.deepEqual(query({ tail: '5', all: 'true', other: 'x' }), { tail: 5, all: true })
   for (const bad of [
@@ -64,7 +64,7 @@ test('a query is text: numbers and booleans are read from it, and nothing is giv
   }
 })
 
-test('moments are those of RFC 3339 that exist', () => {
+test('a date-time must be an RFC 3339 date that exists', () => {
   for (const good of ['2026-11-21T10:00:00Z', '2024-02-29t00:00:00.123+14:00', '9999-12-31T23:59:59-00:30']) {
     assert.ok(isDateTime(good), good)
   }

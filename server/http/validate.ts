@@ -12,8 +12,8 @@ const options = {
 } as const
 const bodies = withFormats(new Ajv(options))
 /**
- * Query parameters are text: numbers and booleans are read from it; the same name twice is an array
- * and refused.
+ * The validator of queries. It reads numbers and booleans from strings. A repeated name is a list,
+ * which is rejected.
  */
 const queries = withFormats(new Ajv({ ...options, coerceTypes: true }))
 
@@ -28,7 +28,7 @@ function withFormats(ajv: Ajv): Ajv {
 const dateTime =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:0\d|1[0-4]):[0-5]\d)$/
 
-/** RFC 3339, years 1970 to 9999, days that exist. */
+/** Whether a text is an existing RFC 3339 date and time of the years 1970 to 9999. */
 export function isDateTime(text: string): boolean {
   const [, year = '', month = '', day = ''] = dateTime.exec(text) ?? []
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
@@ -37,7 +37,7 @@ export function isDateTime(text: string): boolean {
 
 export type Validate = (value: unknown) => unknown
 
-/** Compiled when it is first needed: most servers are never asked for most of the operations. */
+/** Compiles a schema on first use. Most servers never use most operations. */
 function compiler(ajv: Ajv, schema: TSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined
   return () => {
@@ -47,15 +47,15 @@ function compiler(ajv: Ajv, schema: TSchema): () => ValidateFunction {
 }
 
 /**
- * Checks a body: fills in defaults, drops what the schema does not name. Throws AppError('invalid')
- * that names the field.
+ * Creates the validator of a body. It fills in defaults and drops unknown members. Throws
+ * AppError('invalid') that names the field.
  */
 export function bodyValidator(schema: TSchema): Validate {
   const validate = compiler(bodies, schema)
   return (value) => checked(validate(), value, 'The body')
 }
 
-/** Checks a query, in the same way. */
+/** Creates the validator of a query, with the same rules. */
 export function queryValidator(schema: TSchema): Validate {
   const validate = compiler(queries, schema)
   return (value) => {
@@ -72,7 +72,7 @@ function checked(validate: ValidateFunction, value: unknown, whole: string): unk
   throw new AppError('invalid', describe(validate.errors ?? [], whole))
 }
 
-/** The first thing that is wrong, in words: `ports[1].internal_port must be ≥ 1.` */
+/** Describes the first error: `ports[1].internal_port must be ≥ 1.` */
 export function describe(errors: readonly ErrorObject[], whole: string): string {
   const error = errors[0]
   if (!error) return `${whole} is not valid.`
@@ -103,7 +103,7 @@ const sentences: Record<string, (params: Record<string, unknown>) => string> = {
 const typeNames: Record<string, string> = {
   integer: 'a whole number',
   number: 'a number',
-  string: 'a text',
+  string: 'a string',
   boolean: 'true or false',
   object: 'an object',
   array: 'a list',
@@ -115,7 +115,7 @@ const typeWords = (type: unknown): string =>
     .map((name) => typeNames[String(name)] ?? String(name))
     .join(' or ')
 
-/** `/ports/1/internal_port` is `ports[1].internal_port`. */
+/** Converts `/ports/1/internal_port` to `ports[1].internal_port`. */
 function fieldName(instancePath: string): string {
   return instancePath
     .split('/')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeText, withoutSecrets } from './without-secrets.ts'
 
-test('texts of fields that are secrets are left out, at any depth', () => {
+test('withoutSecrets removes the strings of secret fields at any depth', () => {
   const record = {
     token: 'x',
     git_token_id: 'id',
@@ -24,7 +24,7 @@ test('texts of fields that are secrets are left out, at any depth', () => {
   })
 })
 
-test('of a record that is too long only what names it is kept', () => {
+test('changeText keeps only id and name when the record is too long', () => {
   assert.deepEqual(JSON.parse(changeText({ id: 'i', name: 'n', text: 'x'.repeat(70_000) })), {
     id: 'i',
     name: 'n',

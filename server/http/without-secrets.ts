@@ -1,13 +1,13 @@
 import type { Json } from '../lib/json.ts'
 
 /**
- * Names of fields whose texts are secrets: the token of a new API token, say. Ids and names of such
- * things are none.
+ * Matches names of fields whose strings are secrets, such as the token of a new API token. Their
+ * ids and names are not secrets.
  */
 const secretName =
   /^(?:.*_)?(?:token|password|passphrase|secret|secret_?(?:access_)?key|private_?key|signing_?key|kubeconfig|credentials?_json)$/i
 
-/** A record as the record of changes keeps it: without the texts that are secrets. */
+/** Returns a record for the audit log, without the strings of secret fields. */
 export function withoutSecrets(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one) ?? null)
   if (typeof value !== 'object' || value === null) return value
@@ -17,7 +17,7 @@ export function withoutSecrets(value: Json | undefined): Json | undefined {
 
 const longest = 65_536
 
-/** A record as text; of what is too long only what says which one it is. */
+/** Returns a record as text. A record that is too long is reduced to its id and name. */
 export function changeText(record: Json | undefined): string {
   const text = JSON.stringify(withoutSecrets(record) ?? {})
   if (text.length <= longest) return text

@@ -125,7 +125,7 @@ test('a server with little memory rejects what does not fit and loses no other r
     for (let n = 0; n < 3000; n++) senders.push(send(port))
     await until('every body is sent or refused', () => senders.every(({ isSent }) => isSent))
     // The kernel may accept whole bodies before the server reads the first one.
-    const refused = () => senders.filter(({ answer }) => answer.includes('Too many large bodies'))
+    const refused = () => senders.filter(({ answer }) => answer.includes('Too many large request bodies'))
     await until('more than a hundred are refused', () => refused().length > 100)
     for (const { answer } of refused()) assert.match(answer, /^HTTP\/1\.1 503 [\s\S]*retry-after: 1/i)
     for (let n = 0; n < 20; n++) assert.equal((await write(`SMALL_${n}`, 100)).status, 201)

@@ -4,7 +4,7 @@ import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 import { findVariableParent } from './variable-parent.ts'
 
-/** Variables and secrets by their own ids; the query or the body says whose they are. */
+/** Handlers for variables and secrets by their ids. The query or the body names the owner. */
 export const anyVariableHandlers = (rooms: Rooms) => {
   const find = findVariableParent(rooms)
   return {
@@ -37,6 +37,6 @@ export const anyVariableHandlers = (rooms: Rooms) => {
 
 function checkSource({ secret_manager_access_id }: { readonly secret_manager_access_id?: string | null }): void {
   if (secret_manager_access_id === undefined || secret_manager_access_id === null) return
-  const message = 'secret_manager_access_id: no secret manager is connected here; give the value itself'
+  const message = 'secret_manager_access_id: no secret manager is connected here; send the value itself'
   throw new AppError('invalid', message)
 }

@@ -1,7 +1,7 @@
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Backups of services that have volumes. */
+/** Handlers for backups of services with volumes. */
 export const backupHandlers = ({ backups }: Rooms) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {

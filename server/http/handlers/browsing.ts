@@ -6,16 +6,14 @@ import { createKeyedSlots } from '../../lib/keyed-slots.ts'
 /** How long a form waits for a repository, a registry or a provider. */
 const browseMs = 15_000
 /**
- * Questions of one organization to the outside at the same time, and of one of its callers; further
- * ones wait.
+ * The limits of concurrent remote requests, of one organization and of one of its callers. Further
+ * requests wait.
  */
 const [mostBrowsed, perOwner] = [4, 2]
 
 type BrowsingCaller = Pick<Caller, 'id' | 'organizationId'>
 
-/**
- * Runs a caller's questions to the outside: a few at a time, and none for longer than a form waits.
- */
+/** Runs a caller's remote requests: a few at a time, each no longer than a form waits. */
 export type Browse = <T>(caller: BrowsingCaller, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 export function createBrowsing(): Browse {
@@ -34,7 +32,7 @@ export function createBrowsing(): Browse {
 function refuse(error: unknown): never {
   if (error instanceof GitError) throw new AppError('invalid', error.message, { cause: error })
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    const message = `What was to be read did not answer within ${browseMs / 1000} s. Check its address, and try again later.`
+    const message = `The remote server did not answer within ${browseMs / 1000} s. Check its address, and try again later.`
     throw new AppError('invalid', message, { cause: error })
   }
   throw error

@@ -10,7 +10,7 @@ import {
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Tables, and pages that are empty here: nothing of it is asked of anybody. */
+/** Handlers for fixed tables, and for lists that are always empty here. */
 export const catalogueHandlers = ({ clock }: Rooms) =>
   ({
     listProviders: async () => ({ results: listProviders() }),

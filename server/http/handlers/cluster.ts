@@ -3,10 +3,10 @@ import type { Rooms } from './rooms.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
-/** What is told before the first measuring. */
+/** The disk usage that is returned before the first measurement. */
 const notMeasured = { measured_at: null, disk_bytes: 0, disk_free_bytes: 0, budget_bytes: 0, parts: [] }
 
-/** Clusters and what hangs on them. */
+/** Handlers for clusters and their parts. */
 export const clusterHandlers = ({ clusters, disk, organizationDisk }: Rooms) => {
   const { parts, locks, operations } = clusters
   return {

@@ -3,7 +3,7 @@ import type { Rooms } from './rooms.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
-/** Credentials for providers of clouds: the operation says of which. */
+/** Handlers for credentials of cloud providers. The operation names the provider. */
 export const credentialsHandlers = ({ credentials }: Rooms) =>
   ({
     listAllCredentials: async ({ target }) => ({ results: await credentials.listAll(target.id) }),

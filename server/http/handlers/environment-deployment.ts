@@ -22,8 +22,8 @@ import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
 
 /**
- * Actions on several services of an environment, what was done to it before, and lists over many
- * environments.
+ * Handlers for actions on several services of an environment, for its deployment history, and for
+ * lists over many environments.
  */
 export const environmentDeploymentHandlers = (rooms: Rooms) => {
   const { database, lines, overview, selected, services, stages } = rooms
@@ -47,7 +47,7 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
     stopSelected: async (call) => void (await selected.stop(call.target, call.body, requestedBy(call))),
     deleteSelected: async (call) => {
       if (call.query.skipReconcile) {
-        throw new AppError('invalid', 'skipReconcile: what runs of a service is always removed with it.')
+        throw new AppError('invalid', 'skipReconcile: running replicas are always removed with their service.')
       }
       await selected.remove(call.target, call.body, requestedBy(call))
       return undefined
@@ -103,6 +103,6 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
   } satisfies Partial<Handlers>
 }
 
-/** Those environments of a project whose mode the caller may read. */
+/** Returns the environments of a project whose mode the caller may read. */
 const readable = <E extends { readonly mode: string }>(caller: Caller, projectId: string, list: readonly E[]): E[] =>
   list.filter(({ mode }) => visible(caller).environment(projectId, mode))

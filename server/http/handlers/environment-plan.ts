@@ -1,7 +1,7 @@
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
-/** In which order an environment is deployed, and when it runs: stages and rules. */
+/** Handlers for deployment stages and deployment rules. */
 export const environmentPlanHandlers = ({ stages, rules, projectRules }: Rooms) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {

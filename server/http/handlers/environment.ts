@@ -8,7 +8,7 @@ import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Environments, and what is asked of all their services together. */
+/** Handlers for environments, and for actions on all services of one. */
 export const environmentHandlers = (rooms: Rooms) => {
   const { database, deployments, environments, lines } = rooms
   const statusOf = async (id: string) => (await environmentStatuses(database, id)).environment
@@ -53,8 +53,8 @@ export const environmentHandlers = (rooms: Rooms) => {
       if (body?.force_cancel) {
         throw new AppError(
           'invalid',
-          'force_cancel must be false: a cancelled deployment ends its running steps at once, and what it ' +
-            'does not interrupt would be left half done. Cancel without it.',
+          'force_cancel must be false: a cancellation already stops the running steps that can be stopped. ' +
+            'Stopping the others would leave them half done. Cancel without it.',
         )
       }
       await deployments.cancel(target)

@@ -13,7 +13,7 @@ interface Call<Query> {
   readonly query: Query
 }
 
-/** What git providers show of the accounts behind stored git tokens. */
+/** Handlers that list what the accounts behind stored git tokens can see at their git providers. */
 export const gitProviderHandlers = (rooms: Rooms, browse: Browse) => {
   const nothing = async () => ({ results: [] })
 
@@ -36,7 +36,7 @@ export const gitProviderHandlers = (rooms: Rooms, browse: Browse) => {
       const { caller, target, query } = call
       if (query.gitTokenId === undefined) return nothing()
       const { name } = query
-      if (name === undefined) throw new AppError('invalid', 'name is required: that of a repository, like team/shop.')
+      if (name === undefined) throw new AppError('invalid', 'name is required: the repository, such as team/shop.')
       const token = await tokenOf(target.id, query.gitTokenId, type)
       const names = await browse(caller, (signal) => rooms.gitProviders.branches(token, name, signal))
       return { results: names.map((branch) => ({ name: branch })) }

@@ -4,7 +4,7 @@ import type { Rooms } from './rooms.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
-/** Where git providers tell of pushes, and what was pushed. */
+/** Handlers for webhooks of git providers, and for the pushes that they reported. */
 export const gitWebhookHandlers = ({ gitWebhooks, pushRecords }: Rooms) =>
   ({
     listGitWebhooks: async ({ target }) => ({ results: await gitWebhooks.list(target.id) }),

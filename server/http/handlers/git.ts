@@ -11,12 +11,12 @@ import { requireRepositories } from './require-repositories.ts'
 import type { Rooms } from './rooms.ts'
 
 const shownCommits = 100
-/** What images are looked for in when no registry is named. */
+/** The registry that is searched for images if the request names none. */
 const publicHub = { kind: 'DOCKER_HUB', name: 'Docker Hub', url: 'https://docker.io', config: {}, secrets: {} }
 
 type Place = Parameters<typeof openRepository>[2] & { readonly root_path?: string | null }
 
-/** Looks into repositories: their history, and what forms want to know of them. */
+/** Handlers that read repositories: their history, and values for forms. */
 export const gitHandlers = (rooms: Rooms, browse: Browse) => {
   const { git, database, registries } = rooms
 
@@ -128,10 +128,10 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
   } satisfies Partial<Handlers>
 }
 
-/** The repository that a service is made from. */
+/** Returns the repository that a service is built from. */
 const sourceOf = (service: ServiceRow) => repositoryAt(service, 0)
 
-/** Of those that the kind knows: where it comes from first, where its values come from second. */
+/** Returns the source repository of a service at position 0, and the one of its values at 1. */
 function repositoryAt(service: ServiceRow, position: number) {
   const found = repositoriesOf(service.kind, service.settings)
   const isValues = (path: string): boolean => path.startsWith('values_override')
@@ -157,7 +157,7 @@ const commitRecord =
     }
   }
 
-/** Each author once, with the moments of the first and last commit that are shown. */
+/** Returns each author once, with the times of the first and last of these commits. */
 function contributorsOf(commits: readonly CommitInfo[]) {
   const names = [...new Set(commits.map(({ authorName }) => authorName))]
   return names.map((name) => {

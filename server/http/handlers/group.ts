@@ -5,7 +5,7 @@ import { annotationsGroupRecord, type GroupKind, labelsGroupRecord } from '../..
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Annotations groups and labels groups of an organization. */
+/** Handlers for the annotations groups and labels groups of an organization. */
 export const groupHandlers = ({ groups }: Rooms) => {
   const place = (target: OrganizationRow, kind: GroupKind, ids: readonly string[]) => ({
     organizationId: target.id,

@@ -23,7 +23,7 @@ import { servicePartHandlers } from './service-part.ts'
 import { variableHandlers } from './variable.ts'
 import { variableImportHandlers } from './variable-import.ts'
 
-/** One function for every handler name of the contract; the type says when one is missing. */
+/** Returns one function for every handler name of the contract. The type reports a missing one. */
 export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handlers => ({
   ...organizationHandlers(rooms),
   ...organizationEventHandlers(rooms),

@@ -9,7 +9,7 @@ import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
 
-/** What only one kind of service, or all services of an environment, can be asked. */
+/** Handlers that concern one kind of service, or all services of an environment. */
 export const kindHandlers = (rooms: Rooms) => {
   const { database, deployments, services } = rooms
   return {
@@ -19,7 +19,7 @@ export const kindHandlers = (rooms: Rooms) => {
     listDatabaseConfigurations: async () => ({ results: databaseTypes.map(configurationOf) }),
     listDatabaseVersions: async ({ target }) => ({ results: services.versions(target).map((name) => ({ name })) }),
     getDatabaseCredentials: ({ target }) => services.credentials(target),
-    // Charts and stacks do not run here: there is nothing of them to look at.
+    // Charts and stacks do not run here, so their lists are empty.
     listChartServices: async () => ({ results: [] }),
     listTerraformResources: async () => ({ results: [] }),
     listTerraformVersions: async () => ({ results: terraformVersions }),
@@ -55,7 +55,7 @@ export const kindHandlers = (rooms: Rooms) => {
   } satisfies Partial<Handlers>
 }
 
-/** Managed ones are run as containers, too. */
+/** Returns the modes of a database type. Managed databases run as containers too. */
 const configurationOf = (type: DatabaseType) => ({
   database_type: type,
   version: databaseTable[type].versions.flatMap((name) => [

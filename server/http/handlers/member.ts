@@ -2,7 +2,7 @@ import { listAvailableRoles } from '../../access/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
-/** People, invitations and roles of an organization, and what callers are told of themselves. */
+/** Handlers for members, invitations and roles of an organization, and for the caller's account. */
 export const memberHandlers = ({ database, members, invitations, customRoles, accountInfo }: Rooms) => {
   const idOf = (ids: readonly string[], place = 0): string => ids[place] ?? ''
   return {

@@ -1,7 +1,7 @@
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
-/** The record of changes of an organization. */
+/** Handlers for the audit log of an organization. */
 export const organizationEventHandlers = ({ audit }: Rooms) =>
   ({
     listOrganizationEvents: ({ target, query }) => audit.events(target.id, query),

@@ -5,7 +5,7 @@ import type { Rooms } from './rooms.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
-/** Organizations, and what hangs on them directly. */
+/** Handlers for organizations and their direct parts. */
 export const organizationHandlers = (rooms: Rooms) => {
   return {
     listOrganizations: async ({ organizationIds }) => {

@@ -2,7 +2,7 @@ import { type Caller, visible } from '../../access/index.ts'
 import type { Sql } from '../../database/index.ts'
 import { listReferringServices } from '../../services/index.ts'
 
-/** The services that refer to something of the organization, as far as the caller may see them. */
+/** Returns the services that refer to an object of the organization and that the caller may see. */
 export async function referringServices(
   sql: Sql,
   caller: Caller,

@@ -7,7 +7,7 @@ import type { Rooms } from './rooms.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
-/** Container registries and Helm repositories. */
+/** Handlers for container registries and Helm repositories. */
 export const registryHandlers = (rooms: Rooms, browse: Browse) => {
   const { containerRegistries: images, helmRepositories: charts } = rooms.registries
   const asked = rooms.registries

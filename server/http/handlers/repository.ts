@@ -9,9 +9,9 @@ interface Named {
 }
 
 /**
- * A repository that a request or a service names, ready to be read: with the git token of the
- * organization that it names. Throws AppError where there is no such token, or it is for another
- * host. `field` is where the repository stands in the request.
+ * Returns the repository that a request or a service names, ready to be read with the git token
+ * that it names. Throws AppError if that token does not exist or is for another host. `field` is
+ * the position of the repository in the request.
  */
 export async function openRepository(
   rooms: Rooms,
@@ -23,7 +23,7 @@ export async function openRepository(
     ? await rooms.gitTokens.credential(rooms.database, organizationId, git_token_id, url)
     : undefined
   if (git_token_id && !credential) {
-    throw new AppError('invalid', `${field}git_token_id: the token is for another host than that of url.`)
+    throw new AppError('invalid', `${field}git_token_id: the token is for another host than url.`)
   }
   return {
     url,

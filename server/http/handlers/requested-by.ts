@@ -2,7 +2,7 @@ import type { Caller } from '../../access/index.ts'
 import type { RequestedBy } from '../../requests/index.ts'
 import type { Client, RecordRequest } from '../call.ts'
 
-/** Who a deployment request is of. */
+/** Returns the author of a deployment request. */
 export const requestedBy = ({ caller, client, record }: By): RequestedBy => ({
   id: caller.id,
   name: caller.name,

@@ -4,8 +4,8 @@ import { AppError } from '../../lib/error.ts'
 import type { Rooms } from './rooms.ts'
 
 /**
- * Throws 403 if the body names a repository of the built-in git host that only services out of the
- * caller's reach use.
+ * Throws 403 if the body names a repository of the built-in git host that is used only by services
+ * the caller may not read.
  */
 export async function requireRepositories(
   { hostedRepositoryUse }: Pick<Rooms, 'hostedRepositoryUse'>,
@@ -13,7 +13,7 @@ export async function requireRepositories(
   organizationId: string,
   body: unknown,
 ): Promise<void> {
-  // Other rights do not depend on the project.
+  // Only custom rights depend on the project.
   if (!('custom' in rights)) return
   for (const address of addressesIn(body)) {
     const found = await hostedRepositoryUse(organizationId, address)
@@ -26,7 +26,7 @@ export async function requireRepositories(
   }
 }
 
-/** Returns every member `url` of a validated body, whatever its depth; each once. */
+/** Returns every member `url` of a validated body, at any depth, each value once. */
 export function addressesIn(body: unknown): string[] {
   if (typeof body !== 'object' || body === null) return []
   const inner = Object.entries(body).flatMap(([name, value]) =>

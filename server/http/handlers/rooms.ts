@@ -36,7 +36,7 @@ import type { createAdvancedSettings, createGroups, createRestrictions, createSe
 import type { createKeyRotations, Vault } from '../../vault/index.ts'
 import type { createWebhooks } from '../../webhooks/index.ts'
 
-/** What handlers hand the work to. */
+/** The rooms that the handlers call. */
 export interface Rooms {
   readonly database: Database
   readonly clock: Clock
@@ -62,7 +62,7 @@ export interface Rooms {
   readonly gitTokens: ReturnType<typeof createGitTokens>
   readonly gitWebhooks: GitWebhooks
   readonly pushRecords: PushRecords
-  /** The repository of the built-in git host at that address, and where services use it. */
+  /** Finds a repository of the built-in git host by its address, and where services use it. */
   readonly hostedRepositoryUse: (organizationId: string, address: string) => Promise<HostedRepositoryUse | undefined>
   readonly gitProviders: ReturnType<typeof createGitProviders>
   readonly registries: ReturnType<typeof createRegistries>

@@ -9,7 +9,7 @@ const { a, b } = platform
 await platform.addRepository(a)
 const { organizationId } = a
 
-/** An answer's body, whatever its members are. */
+/** The body of a reply, with any members. */
 async function call(method: string, path: string, body?: object, token = a.tokens.ADMIN) {
   const answer = await platform.call(token, method, path, body)
   return { status: answer.status, body: Object(answer.body) }
@@ -20,7 +20,7 @@ const newGroup = async (name: string): Promise<string> =>
   (await call('POST', groupsPath, { name, labels: [label] })).body.id
 const policy = { mode: 'KEDA', scalers: [{ scaler_type: 'cron', role: 'PRIMARY', config_yaml: 'timezone: UTC' }] }
 
-test('a service is made with its groups and policy, answers them whole, and a clone has them too', async () => {
+test('a service is created with its groups and policy, returns them, and passes them to its clones', async () => {
   const { environmentId } = await platform.addObjects(a)
   const id = await newGroup('with a service')
   const body = {
@@ -55,7 +55,7 @@ test('a service is made with its groups and policy, answers them whole, and a cl
   assert.equal((await call('DELETE', `${groupsPath}/${id}`)).status, 409)
 })
 
-test('a change takes groups and policy away, and one that is refused leaves them', async () => {
+test('a change removes groups and policy, and a rejected change keeps them', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const id = await newGroup('to be taken away')
@@ -71,7 +71,7 @@ test('a change takes groups and policy away, and one that is refused leaves them
   assert.deepEqual([none.labels_groups, 'autoscaling' in none], [[], false])
 })
 
-test('a custom domain of a service that runs answers without another deployment, and is among its links', async () => {
+test('a custom domain of a running service works without another deployment, and is among its links', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   await call('POST', `${path}/deploy`, {})
@@ -96,7 +96,7 @@ test('a custom domain of a service that runs answers without another deployment,
   assert.equal(other.status, 409)
 })
 
-test('an advanced setting of the wrong type is refused by its key, a null only where it may be', async () => {
+test('an advanced setting of the wrong type is rejected by its key, as is a null that is not allowed', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}/advancedSettings`
   const put = async (body: object) => {
@@ -113,7 +113,7 @@ test('an advanced setting of the wrong type is refused by its key, a null only w
   assert.deepEqual(own, defaults)
 })
 
-test('what is set beside the settings makes a deployed service out of date', async () => {
+test('a deployed service is out of date when groups, policy or advanced settings change', async () => {
   const { applicationId } = await platform.addObjects(a)
   const version = async (): Promise<number> => {
     const [row] = await platform.database<{ config_version: string }[]>`
@@ -128,7 +128,7 @@ test('what is set beside the settings makes a deployed service out of date', asy
   assert.equal(await version(), before + 2)
 })
 
-test('what a router acts on of the advanced settings is in its table without a deployment; what it cannot is refused', async () => {
+test('an advanced setting of the router applies without a deployment, and an unsupported one is rejected', async () => {
   const { environmentId } = await platform.addObjects(a)
   const body = {
     name: 'ruled',

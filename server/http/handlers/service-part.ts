@@ -4,7 +4,7 @@ import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'
 import type { Rooms } from './rooms.ts'
 
-/** What hangs on a service: advanced settings, deployment restrictions, custom domains. */
+/** Handlers for advanced settings, deployment restrictions and custom domains of a service. */
 export const servicePartHandlers = ({ advancedSettings, restrictions, customDomains }: Rooms, browse: Browse) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {

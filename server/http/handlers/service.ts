@@ -15,7 +15,7 @@ import type { Rooms } from './rooms.ts'
 const defaultTail = 1000
 const longestTail = 10_000
 
-/** Services, whatever their kind. */
+/** Handlers for services of all kinds. */
 export const serviceHandlers = (rooms: Rooms) => {
   const { database, deployments, services, lines, pushRecords } = rooms
   return {
@@ -86,13 +86,16 @@ export const serviceHandlers = (rooms: Rooms) => {
   } satisfies Partial<Handlers>
 }
 
-/** What the ways of deleting ask for that are not there. */
+/** Throws 400 for ways of deletion that are not supported. */
 function refuseDeletion(query: { readonly skipReconcile?: boolean; readonly resources_only?: boolean }): void {
   if (query.skipReconcile) {
-    throw new AppError('invalid', 'skipReconcile must be false: what runs of a service is always removed with it.')
+    throw new AppError(
+      'invalid',
+      'skipReconcile must be false: running replicas are always removed with their service.',
+    )
   }
   if (query.resources_only) {
-    throw new AppError('invalid', 'resources_only must be false: nothing of this stack was applied here.')
+    throw new AppError('invalid', 'resources_only must be false: this stack has no applied resources here.')
   }
 }
 
@@ -102,7 +105,7 @@ interface VersionBody {
   readonly chart_version?: string | null
 }
 
-/** An empty text asks for nothing, like an absent one. */
+/** Returns the desired version. An empty string counts as absent. */
 const wantedVersion = (
   { git_commit_id, image_tag, chart_version }: VersionBody,
   query: { readonly forceEvent?: JobEvent | 'DIFF'; readonly applyImmediately?: boolean } | undefined,

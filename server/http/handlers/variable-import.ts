@@ -8,7 +8,7 @@ import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 import { findService, serviceScope } from './variable-parent.ts'
 
-/** Imports into one service: the path says which, or the query. */
+/** Handlers that import variables into a service. The path or the query names the service. */
 export const variableImportHandlers = (rooms: Rooms) =>
   ({
     importVariables: ({ caller, target, body }) => importInto(rooms, caller, target, body),
@@ -29,7 +29,7 @@ async function importInto(
   service: ServiceRow,
   body: Static<typeof VariableImportRequest>,
 ): Promise<Static<typeof VariableImport>> {
-  // The environment is where the service is; the project is more than that.
+  // The right to write the service covers its environment, but not its project.
   if (body.vars.some(({ scope }) => scope === 'PROJECT')) {
     requireOn(caller, 'write', { projectId: service.project_id }, 'the project of that service')
   }

@@ -7,7 +7,7 @@ import { type ServiceRow, serviceTarget } from '../../services/index.ts'
 import type { Scope } from '../../variables/index.ts'
 import type { Rooms } from './rooms.ts'
 
-/** The scope of a project, an environment or a service, as variables know it. */
+/** Returns the variable scope of a project, an environment or a service. */
 export function scopeOf(target: ProjectRow | EnvironmentRow | ServiceRow): Scope {
   if ('environment_id' in target) return serviceScope(target)
   const { organization_id: organizationId } = target
@@ -32,16 +32,15 @@ interface Asking {
 }
 interface Wish {
   readonly access: Access
-  /** As the API says it: `PROJECT`, `ENVIRONMENT` or the type of a service. */
+  /** The scope in the terms of the API: `PROJECT`, `ENVIRONMENT` or the type of a service. */
   readonly scope: string
   readonly id: string
-  /** What the request calls the scope. */
+  /** The field of the request that names the scope. */
   readonly field?: string
 }
 
 /**
- * Finds and authorises the project, environment or service whose variables a query or a body speaks
- * of.
+ * Finds and authorises the project, environment or service whose variables a query or a body names.
  */
 export const findVariableParent =
   (rooms: Rooms) =>

@@ -14,7 +14,7 @@ import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 import { scopeOf } from './variable-parent.ts'
 
-/** Variables and secrets of a project, an environment or a service: the target says which. */
+/** Handlers for variables and secrets of the target: a project, an environment or a service. */
 export const variableHandlers = (rooms: Rooms) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {

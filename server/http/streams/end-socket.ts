@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** A client has this long to read the last answer and to close its side. */
+/** The time for a client to read the last reply and to close its side. */
 const lingerMs = 2_000
 
 /**

@@ -5,9 +5,9 @@ import type { AppError } from '../../lib/error.ts'
 import type { StateChange, StateChanges } from '../../state-changes/index.ts'
 import type { OpenStream } from './open-streams.ts'
 
-/** What may wait for a client that does not read. */
+/** The most bytes that are queued for a client that does not read. */
 const longestQueueBytes = 256 * 1024
-/** Changes that may come while a client is still told of former ones. */
+/** The most changes that are held while a client still receives earlier ones. */
 const mostPending = 5_000
 
 export interface EventClientOptions {
@@ -19,7 +19,7 @@ export interface EventClientOptions {
   readonly feed: StateChanges
 }
 
-/** One client of server-sent events: sent what it may read, in order, each change once. */
+/** A client of server-sent events. It gets the changes it may read, in order, each once. */
 export class EventClient implements OpenStream {
   readonly socket: Socket
   readonly key: string
@@ -27,7 +27,7 @@ export class EventClient implements OpenStream {
   readonly #response: ServerResponse
   readonly #feed: StateChanges
   #visible: Visible
-  /** While former changes are told. */
+  /** Changes held while earlier ones are sent. */
   #pending: StateChange[] | undefined = []
   #last = 0
 
@@ -40,15 +40,15 @@ export class EventClient implements OpenStream {
     this.#visible = visibleTo(authorized)
   }
 
-  /** From the feed's reader: must not wait. */
+  /** Receives a change from the feed's reader. Must not wait. */
   receive(change: StateChange): void {
     if (!this.#pending) this.#tell(change)
     else if (this.#pending.push(change) > mostPending) this.socket.destroy()
   }
 
   /**
-   * Tells what the client missed, then what came meanwhile. `known`: the number it has seen last,
-   * NaN where it is none; `from`: after it changes are received.
+   * Sends the changes that the client missed, then those received meanwhile. `known` is the number
+   * it has seen last, NaN if invalid. `from` is the number after which changes are received live.
    */
   async begin(organizationId: string, known: number | undefined, from: number): Promise<void> {
     const position = known === undefined ? undefined : await this.#feed.position(Number.isNaN(known) ? -1 : known)
@@ -69,7 +69,7 @@ export class EventClient implements OpenStream {
     this.#visible = visibleTo(authorized)
   }
 
-  /** Also tells how far the client is: what it may not read counts, too. */
+  /** Sends a beat with the client's position, which includes changes that it may not read. */
   beat(): void {
     if (this.#pending) return
     const delivered = this.#feed.delivered()
@@ -80,7 +80,7 @@ export class EventClient implements OpenStream {
   end(error?: AppError): void {
     if (error) this.#write(`event: end\ndata: ${JSON.stringify({ reason: error.message })}\n\n`)
     this.#response.end()
-    // Whoever does not read does not see the end either.
+    // A client that does not read would not see the end either.
     if (this.#response.writableLength > 0) this.#response.once('finish', () => this.socket.destroySoon())
   }
 
@@ -104,20 +104,20 @@ export class EventClient implements OpenStream {
 
 const known = new WeakMap<Authorized, Visible>()
 
-/** Clients that are checked together share it. */
+/** Returns what the client may see. Clients that are checked together share it. */
 function visibleTo(authorized: Authorized): Visible {
   const shared = known.get(authorized) ?? visible(authorized.caller)
   known.set(authorized, shared)
   return shared
 }
 
-const tooOld = 'What happened since is not kept any more: read everything again.'
+const tooOld = 'Events since then are no longer stored: read everything again.'
 
 const frames = new WeakMap<StateChange, string>()
 
 /**
- * Made once for all clients. JSON has no line ends of its own, so that nothing in it can look like
- * another event.
+ * Creates the frame of a change once for all clients. Serialised JSON has no line breaks, so its
+ * content cannot look like another event.
  */
 function frameOf(change: StateChange): string {
   const known = frames.get(change)

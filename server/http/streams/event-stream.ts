@@ -20,8 +20,8 @@ export interface EventStreamOptions {
 }
 
 /**
- * `GET /organization/{organizationId}/stream`: server-sent events. `Last-Event-ID` goes on behind
- * that event.
+ * Mounts `GET /organization/{organizationId}/stream`: server-sent events. `Last-Event-ID` continues
+ * after that event.
  */
 export function mountEventStream(app: FastifyInstance, options: EventStreamOptions): void {
   app.route({
@@ -37,7 +37,7 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
   const authorization = authorizationOf(request)
   const credential = await readCredential(authorization)
   setRateHeaders(reply, budgets.take(credential, request.raw))
-  // Path parameters are text: the router gives them so.
+  // The router gives path parameters as strings.
   const { organizationId = '' } = request.params as Record<string, string>
   const wish = {
     access: eventStream.access,
@@ -70,10 +70,10 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
     release()
   }
   reply.raw.once('close', leave)
-  // It may be gone before it was answered.
+  // The client may have disconnected already.
   if (socket.destroyed) leave()
   sendHead(reply, options.random ?? Math.random)
-  // Beats keep it open; who is gone is found by them, and by the kernel.
+  // Beats keep the stream open. They and TCP keepalive find clients that are gone.
   socket.setKeepAlive(true, 15_000)
   if (!socket.destroyed) openStreams.add(client)
   await withOwner(organization, () => client.begin(organization, lastEventId(request), following.from)).catch(() =>
@@ -81,10 +81,7 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
   )
 }
 
-/**
- * Clients that lost their connection come back after a pause of their own, so that not all come at
- * once.
- */
+/** Sends the head. Each client gets a random retry delay, so they do not all reconnect at once. */
 function sendHead(reply: FastifyReply, random: () => number): void {
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -93,7 +90,7 @@ function sendHead(reply: FastifyReply, random: () => number): void {
   reply.raw.writeHead(200, {
     'content-type': `${eventStream.contentType}; charset=utf-8`,
     'cache-control': 'no-store, no-transform',
-    // Proxies that would collect the answer first.
+    // Keeps proxies from buffering the reply.
     'x-accel-buffering': 'no',
   })
   reply.raw.write(`retry: ${1_000 + Math.round(random() * 4_000)}\n\n`)

@@ -6,33 +6,30 @@ import type { Logger } from '../../lib/log.ts'
 import { createSilentPeers } from './silent-peers.ts'
 import { createStreamPlaces, type StreamLimits, type StreamOwner } from './stream-places.ts'
 
-/** A connection over which somebody is sent what is new. */
+/** A connection that receives events as they happen. */
 export interface OpenStream {
   readonly socket: Socket
-  /** Streams with the same key are checked together: the same credential asks for the same. */
+  /** Streams with the same key have the same credential and query, and are checked together. */
   readonly key: string
-  /** Asks anew who this is and whether he may. */
+  /** Authenticates and authorises the caller again. */
   check(): Promise<Authorized>
-  /** He may; perhaps something else than before. */
+  /** Applies the caller's rights, which may have changed. */
   renew(authorized: Authorized): void
-  /** Every ten seconds: shows both sides that the other one is there. */
+  /** Called every ten seconds. Shows each side that the other is still connected. */
   beat(): void
-  /** `error`: he may not any more. Without one, it ends here but may be opened again. */
+  /** Ends the stream. With `error` the caller lost the right; without it, it may reconnect. */
   end(error?: AppError): void
 }
 
-/**
- * All open streams of this server: how many each may have, that they are still allowed, and that
- * somebody is at their other end.
- */
+/** The open streams of this server. Limits them, checks their rights, and closes dead ones. */
 export interface OpenStreams {
-  /** Throws 429 beyond the limits. Call what it gives when the stream is closed. */
+  /** Reserves a stream. Throws 429 beyond the limits. Call the result when the stream closes. */
   reserve(owner: StreamOwner): () => void
   add(stream: OpenStream): void
   remove(stream: OpenStream): void
   /**
-   * Ends them all and takes no further ones; who does not take part in the end within a second is
-   * cut off.
+   * Ends all streams and accepts no others. A stream that has not closed within a second is
+   * destroyed.
    */
   close(): Promise<void>
 }
@@ -43,10 +40,10 @@ export interface OpenStreamsOptions {
   readonly limits: StreamLimits
 }
 
-/** Revoked rights end a stream within five seconds: a round, and the time that it takes. */
+/** Ends a stream within five seconds of a revoked right: one round and the check itself. */
 const checkEveryMs = 3_000
 const beatEveryRounds = 3
-/** A stream whose rights could not be looked at for so many rounds in a row ends. */
+/** A stream ends after this many failed checks in a row. */
 const mostUnchecked = 5
 const graceMs = 1_000
 
@@ -67,7 +64,7 @@ class StreamTable implements OpenStreams {
   }
 
   reserve(owner: StreamOwner): () => void {
-    if (this.#closing.signal.aborted) throw new AppError('unavailable', 'The server is being stopped; connect again.')
+    if (this.#closing.signal.aborted) throw new AppError('unavailable', 'The server is shutting down; connect again.')
     return this.#take(owner)
   }
 
@@ -113,7 +110,7 @@ class StreamTable implements OpenStreams {
     for (const stream of [...this.#streams]) stream.end()
   }
 
-  /** True where it cannot be said whether they still may. */
+  /** Checks streams with the same key. Returns true if the check failed. */
   async #checkGroup(group: readonly OpenStream[]): Promise<boolean> {
     try {
       const authorized = await group[0]?.check()
@@ -122,12 +119,12 @@ class StreamTable implements OpenStreams {
     } catch (error) {
       const isRefused = error instanceof AppError && error.code !== 'unavailable'
       if (isRefused) for (const stream of group) stream.end(error)
-      else this.#options.log.warn({ reason: messageOf(error) }, 'the rights of open streams could not be checked')
+      else this.#options.log.warn({ reason: messageOf(error) }, 'could not check the rights of open streams')
       return !isRefused
     }
   }
 
-  /** Those whose other end does not acknowledge what it is sent. */
+  /** Destroys connections whose peer does not acknowledge data. */
   async #cutSilent(): Promise<void> {
     const isSilent = await this.#peers.look()
     if (!isSilent) return

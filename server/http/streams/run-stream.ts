@@ -26,23 +26,20 @@ export interface StreamRunOptions {
   readonly feeds: Feeds
 }
 
-/** Somebody known, who asks for a stream. */
+/** An authenticated request for a stream. */
 export interface Admitted {
   readonly path: StreamPath
   readonly stream: Stream
   readonly authorization: string
   readonly headers: IncomingHttpHeaders
-  /** The id in `X-Qovery-Request-Id` of the upgrade's answer, and in the record of changes. */
+  /** The id in `X-Qovery-Request-Id` of the reply to the upgrade, and in the audit log. */
   readonly requestId: string
   readonly release: () => void
-  /** What he asked for, or why he does not get it. */
+  /** The target and query of the stream, or the reason for its rejection. */
   readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
 }
 
-/**
- * Sends the stream over the WebSocket until one side ends; tells by the code of the close why it
- * ended.
- */
+/** Sends a stream over the WebSocket until one side ends. The close code reports the reason. */
 export async function runStream(
   options: StreamRunOptions,
   admitted: Admitted,
@@ -55,7 +52,7 @@ export async function runStream(
   let authorized: Authorized | undefined
   const connection = new SocketStream({
     webSocket,
-    // Whoever listens on TCP gets sockets of it.
+    // A server that listens on TCP gives TCP sockets.
     socket: socket instanceof Socket ? socket : new Socket(),
     key: `${authorization} ${path} ${JSON.stringify(query)}`,
     check: async () => (await authorizeStream(database, await readCredential(authorization), stream, query)).authorized,
@@ -65,7 +62,7 @@ export async function runStream(
   })
   if ('refused' in outcome) return connection.close(...closeOf(outcome.refused))
   if (stream.refuses !== undefined) return connection.close(closeCodes.refused, stream.refuses)
-  // What the client sends early waits until somebody takes it.
+  // Early messages of the client wait until they are read.
   if (stream.message === undefined) webSocket.pause()
   openStreams.add(connection)
   connection.signal.addEventListener('abort', () => openStreams.remove(connection), { once: true })
@@ -83,8 +80,8 @@ export async function runStream(
 }
 
 /**
- * Who opens a shell or a port is written down before it is open. What is typed, and the command,
- * may hold secrets: they are not.
+ * Records who opens a shell or a port, before it is open. The command and the input are not
+ * recorded, because they may hold secrets.
  */
 async function record(
   { database, clock }: StreamRunOptions,
@@ -107,7 +104,7 @@ async function record(
   if (entry) await recordChange(database, entry)
 }
 
-/** What the engine says is for people; whether trying again helps, it says too. */
+/** Whether an error is from the engine. Its message is for people; `reason` says if to retry. */
 const isEngineError = (error: unknown): error is Error & { readonly reason: string } =>
   error instanceof Error && error.name === 'EngineError' && 'reason' in error
 

@@ -7,7 +7,7 @@ const line = (local: string, remote: string, timer: string, retries: string): st
   `   7: ${local} ${remote} 01 00000005:00000000 ${timer}:00000A2C ${retries}     0        0 4711 2 ` +
   '0000000000000000 20 4 30 10 -1'
 
-test('who was sent something and has not answered yet stands in the table of the kernel', () => {
+test('waitingIn finds the peers that have not acknowledged data', () => {
   const table = [
     head,
     line('0100007F:0BB8', '0200007F:D431', '01', '00000006'),
@@ -24,7 +24,7 @@ test('who was sent something and has not answered yet stands in the table of the
   )
 })
 
-test('addresses of both families are written as sockets write them', () => {
+test('waitingIn writes IPv4 and IPv6 addresses as sockets do', () => {
   const six = 'B80D0120000000000000000001000000'
   const mapped = '0000000000000000FFFF00000200007F'
   const table = [six, mapped].map((remote) => line(`${six}:0BB8`, `${remote}:D431`, '01', '00000009')).join('\n')
@@ -32,7 +32,7 @@ test('addresses of both families are written as sockets write them', () => {
   assert.equal(waitingIn('').size, 0)
 })
 
-test('a peer is silent after many tries, or where looks long apart find ever more; an answer begins anew', () => {
+test('a peer is silent after many retries, or when several looks find growing data; an answer resets it', () => {
   const after = (...looks: (readonly [retries: number, bytes: number] | undefined)[]) => {
     let seen: ReturnType<typeof compare> = new Map()
     for (const look of looks) {
@@ -48,7 +48,7 @@ test('a peer is silent after many tries, or where looks long apart find ever mor
     after([1, 3], [1, 3], [1, 3]),
     after([1, 3], [2, 6], undefined, [2, 6]),
     after([3, 6], [0, 3], [0, 6]),
-    // One that reads a lot, slowly.
+    // A peer that reads a lot, slowly.
     after([0, 10_000], [0, 20_000], [0, 30_000]),
   ]
   assert.deepEqual(heard, Array(heard.length).fill(false))

@@ -2,33 +2,33 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 
 /**
- * Finds connections whose other end is gone without a word: what was sent is not acknowledged,
- * again and again. The kernel itself gives up after a quarter of an hour only. Where it does not
- * tell (it is no Linux), nothing is found and that holds.
+ * Finds connections whose peer disappeared silently: it does not acknowledge data that is sent
+ * repeatedly. The kernel itself stops only after a quarter of an hour. Systems other than Linux
+ * lack this table, so nothing is found there.
  */
 export interface SilentPeers {
-  /** Undefined: none is silent. */
+  /** Returns a check for silent sockets; undefined if none is silent. */
   look(): Promise<((socket: Socket) => boolean) | undefined>
 }
 
-/** Sent again so often, each time after twice the pause: 12 seconds at least. */
+/** Retransmissions of a silent peer. The interval doubles each time: at least 12 seconds. */
 const mostRetries = 6
 /**
- * Where the first pause is long, since the way there was long or this machine busy: so many looks,
- * ten seconds apart, with nothing acknowledged in between.
+ * Looks of a silent peer, ten seconds apart, without an acknowledgement in between. This applies
+ * if the first interval is long because of a slow network or a busy machine.
  */
 const mostLooks = 3
-/** What waits for an idle client is a few beats; more may be on its way to one that reads. */
+/** An idle client has only a few beats queued. More may be in transit to one that reads. */
 const mostIdleBytes = 1_000
 
-/** What waits on one connection for its acknowledgement. */
+/** The unacknowledged data of one connection. */
 export interface Waiting {
-  /** How often it was sent again. */
+  /** The number of retransmissions. */
   readonly retries: number
   readonly bytes: number
 }
 
-/** The same over several looks. */
+/** The unacknowledged data of one connection over several looks. */
 export interface Unanswered extends Waiting {
   readonly first: Waiting
   readonly looks: number
@@ -48,7 +48,7 @@ export function createSilentPeers(): SilentPeers {
   }
 }
 
-/** Pure: what a further look says. An acknowledgement begins the count anew. */
+/** Pure: adds a look to the previous ones. An acknowledgement restarts the count. */
 export function compare(
   seen: ReadonlyMap<string, Unanswered>,
   now: ReadonlyMap<string, Waiting>,
@@ -72,12 +72,13 @@ const peerName = (localPort: number, address: string, port: number): string =>
   `${localPort} ${address.replace(/^::ffff:(?=\d+\.)/i, '')} ${port}`
 
 /**
- * Columns: number, local address, remote address, state, queues, timer (01: sends again), retries …
+ * A row of the table. Columns: number, local address, remote address, state, queues, timer (01:
+ * retransmission), retries …
  */
 const row =
   /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]+):[0-9A-F]+ 01:[0-9A-F]+ ([0-9A-F]{8})/
 
-/** Pure: from a table of the kernel, what was sent to whom and is not acknowledged yet. */
+/** Pure: returns the unacknowledged data of each peer from a table of the kernel. */
 export function waitingIn(table: string): Map<string, Waiting> {
   const found = new Map<string, Waiting>()
   for (const line of table.split('\n')) {
@@ -89,7 +90,7 @@ export function waitingIn(table: string): Map<string, Waiting> {
   return found
 }
 
-/** The kernel prints each group of four bytes as a number, lowest byte last. */
+/** Decodes an address. The kernel prints four bytes as one number, in reverse order. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()])
   if (bytes.length === 4) return bytes.join('.')

@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { SocketStream } from './socket-stream.ts'
 
-test('messages without content wait for nobody, however many come for a program that does not read', async (t) => {
+test('a socket stream drops empty messages when the program does not read', async (t) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   await once(server, 'listening')
-  // The address of a server that listens on TCP.
+  // The server listens on TCP, so its address is an object.
   const { port } = server.address() as AddressInfo
   const client = new WebSocket(`ws://127.0.0.1:${port}`)
   const [[webSocket, request]] = (await Promise.all([once(server, 'connection'), once(client, 'open')])) as [

@@ -7,12 +7,12 @@ import type { Outlet } from '../../streams/index.ts'
 import type { OpenStream } from './open-streams.ts'
 
 /**
- * Codes with which the server closes, in the words of the API: 1007 and 1008 are final, after 1011
- * the client may connect again.
+ * The close codes of the server, as the API defines them. 1007 and 1008 are final; after 1011 the
+ * client may reconnect.
  */
 export const closeCodes = { done: 1000, badQuery: 1007, refused: 1008, again: 1011 } as const
 
-/** What may wait for a client that does not read. */
+/** The most bytes that are queued for a client that does not read. */
 const longestQueueBytes = 256 * 1024
 const longestReasonBytes = 123
 
@@ -24,7 +24,7 @@ export interface SocketStreamOptions {
   readonly onRenew: (authorized: Authorized) => void
 }
 
-/** One WebSocket: a stream among the open ones, and the outlet of what is sent over it. */
+/** A WebSocket: an open stream, and the outlet for its messages. */
 export class SocketStream implements OpenStream, Outlet {
   readonly socket: Socket
   readonly key: string
@@ -44,11 +44,11 @@ export class SocketStream implements OpenStream, Outlet {
       this.#hasAnswered = true
     })
     webSocket.on('close', () => this.#closed.abort())
-    // The close that follows tells enough.
+    // The close that follows has the reason.
     webSocket.on('error', () => {})
   }
 
-  /** Aborted when the connection is over. */
+  /** Aborted when the connection ends. */
   get signal(): AbortSignal {
     return this.#closed.signal
   }
@@ -59,9 +59,9 @@ export class SocketStream implements OpenStream, Outlet {
 
   async carry(other: Duplex): Promise<void> {
     const onMessage = (message: RawData): void => {
-      // One buffer: the server asks for no other form.
+      // The server uses the default form of messages: one buffer.
       const data = message as Buffer
-      // A queue counts bytes: empty messages could wait in it without end.
+      // The queue counts bytes, so empty messages would fill it without a limit.
       if (data.length > 0 && other.writable && !other.write(data)) this.#webSocket.pause()
     }
     other.on('drain', () => this.#webSocket.resume())
@@ -88,7 +88,7 @@ export class SocketStream implements OpenStream, Outlet {
 
   end(error?: AppError): void {
     if (error) this.close(closeCodes.refused, error.message)
-    else this.close(closeCodes.again, 'The server is being stopped, or cannot check rights now; connect again.')
+    else this.close(closeCodes.again, 'The server is shutting down or cannot check rights now; connect again.')
   }
 
   close(code: number, reason: string): void {
@@ -99,7 +99,7 @@ export class SocketStream implements OpenStream, Outlet {
     this.#webSocket.close(code, bytes.subarray(0, end))
   }
 
-  /** Resolves once there is room for more; at once after the end. */
+  /** Sends data. Resolves once the queue has room again, and at once after the end. */
   async #put(data: string | Buffer): Promise<void> {
     if (this.#webSocket.readyState !== this.#webSocket.OPEN) return
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -17,14 +17,14 @@ import { authorizeStream } from './stream-target.ts'
 
 export interface SocketsOptions extends StreamRunOptions {
   readonly budgets: Budgets
-  /** Of web pages that may connect: this server's own, and those that may use the API. */
+  /** Origins of web pages that may connect: this server's, and those that may use the API. */
   readonly origins: readonly string[]
-  /** Why nothing of the request is looked at, if so. */
+  /** Returns why a request is rejected before anything else of it is read, if it is. */
   readonly refusal: (request: IncomingMessage) => AppError | undefined
 }
 
 const maxMessageBytes = 1024 * 1024
-/** Clients show it when something goes wrong. */
+/** Clients show this id in their error messages. */
 const requestIdHeader = 'X-Qovery-Request-Id'
 const versionProtocol = 'v1'
 const tokenProtocol = 'auth.bearer.'
@@ -32,15 +32,15 @@ const tokenProtocol = 'auth.bearer.'
 const readers = new Map(streamPaths.map((path) => [path, streamQueryReader(streams[path])]))
 
 /**
- * Every stream of the contract as WebSocket. Who the caller is must be clear before the upgrade;
- * the rest is told by the code of the close.
+ * Mounts every stream of the contract as a WebSocket. The caller is authenticated before the
+ * upgrade. All other errors are reported by the close code.
  */
 export function mountSockets(app: FastifyInstance, options: SocketsOptions): void {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
-    // A token that is offered is never selected: it would be sent back.
+    // The selected protocol is sent back, so the one with the token is never selected.
     handleProtocols: (offered) => (offered.has(versionProtocol) ? versionProtocol : false),
   })
   const requestIds = new WeakMap<IncomingMessage, string>()
@@ -77,7 +77,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   budgets.confirm(credential)
   const stream = streams[path]
   const organizationId = url.searchParams.get('organization')?.toLowerCase() ?? ''
-  // Of others, and of none, streams are closed at once: they count for the caller alone.
+  // Streams of unknown or foreign organizations close at once. They count for the caller only.
   const counted = organizationIds.includes(organizationId) ? organizationId : caller.id
   const release = openStreams.reserve({ callerId: caller.id, organizationId: counted })
   const { headers } = request
@@ -94,10 +94,10 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   }
 }
 
-/** The header, or what browsers offer instead: a subprotocol that carries the token. */
+/** Returns the header, or the token that browsers send as a subprotocol instead. */
 function authorizationOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   if (countHeader(rawHeaders, 'authorization') > 1) {
-    throw new AppError('invalid', 'The header Authorization must be sent once.')
+    throw new AppError('invalid', 'The Authorization header must be sent once.')
   }
   if (headers.authorization !== undefined) return headers.authorization
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim())
@@ -105,14 +105,14 @@ function authorizationOf({ headers, rawHeaders }: IncomingMessage): string | und
   return token && `Bearer ${token.slice(tokenProtocol.length)}`
 }
 
-/** Browsers always say from which page they connect; only programs with the header need not. */
+/** Checks the origin. Browsers always send it; only programs with the header may omit it. */
 function checkOrigin({ headers }: IncomingMessage, origins: readonly string[]): void {
   const { origin, authorization } = headers
   if (origin === undefined ? authorization !== undefined : origins.includes(origin)) return
   throw new AppError('forbidden', 'Pages of this origin may not connect; see QUAYSIDE_CORS_ORIGINS.')
 }
 
-/** Answers in HTTP: there was no upgrade. */
+/** Answers over HTTP, because the connection was not upgraded. */
 function refuse(
   log: Logger,
   socket: Duplex,

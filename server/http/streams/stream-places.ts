@@ -11,8 +11,8 @@ export interface StreamLimits {
 }
 
 /**
- * How many streams each may have open. Gives a function that takes a place, or throws 429; what
- * that gives, gives it back.
+ * Limits the open streams of each caller and organization. Returns a function that takes a place or
+ * throws 429. The function that it returns releases the place.
  */
 export function createStreamPlaces(limits: StreamLimits): (owner: StreamOwner) => () => void {
   const taken = new Map<string, number>()
@@ -27,7 +27,7 @@ export function createStreamPlaces(limits: StreamLimits): (owner: StreamOwner) =
       (taken.get(names[0]) ?? 0) >= limits.perCaller || (taken.get(names[1]) ?? 0) >= limits.perOrganization
     if (isFull) {
       const allowed = `${limits.perCaller} for a token or account, ${limits.perOrganization} for an organization`
-      throw new AppError('tooManyRequests', `Too many streams are open; ${allowed}. Close others first.`)
+      throw new AppError('tooManyRequests', `Too many streams are open; the limit is ${allowed}. Close others first.`)
     }
     for (const name of names) change(name, 1)
     let isHeld = true

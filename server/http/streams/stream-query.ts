@@ -10,8 +10,8 @@ export interface StreamQuery {
 const validateCommand = bodyValidator(Command)
 
 /**
- * How the query of a stream is read: checked by its schema; `command=a&command=b`, or
- * `command[0]=a&command[1]=b`, is a list.
+ * Creates the reader of a stream's query, which its schema checks. `command=a&command=b` and
+ * `command[0]=a&command[1]=b` are lists.
  */
 export function streamQueryReader({ query, list }: Stream): (search: URLSearchParams) => StreamQuery {
   const validate = queryValidator(query)
@@ -21,10 +21,10 @@ export function streamQueryReader({ query, list }: Stream): (search: URLSearchPa
     for (const [name, value] of search) {
       if (list !== undefined && name.replace(/\[\d*\]$/, '') === list) command.push(value)
       else if (name in single) throw new AppError('invalid', `${name} must be given once.`)
-      // Clients send what they have no value for as an empty text.
+      // Clients send an empty string for a missing value.
       else if (value !== '') single[name] = value
     }
-    // Both schemas say so.
+    // The schemas guarantee these types.
     return {
       query: validate(single) as StreamQuery['query'],
       command: (validateCommand({ command }) as { command: string[] }).command,

@@ -22,8 +22,8 @@ export interface AuthorizedStream {
 }
 
 /**
- * Loads what the query names, the narrowest of it, inside the caller's organization, and checks
- * that all that it names belongs together (404 where it does not) and that the caller may (403).
+ * Loads the narrowest object that the query names inside the caller's organization. Throws 404 if
+ * the named objects do not belong together, and 403 if the caller lacks the right.
  */
 export async function authorizeStream(
   database: Database,
@@ -59,14 +59,11 @@ export async function authorizeStream(
     if (given !== undefined && id !== undefined && given !== id) throw notFound()
   }
   if (type === 'project') await requireCluster(database, organizationId, named('cluster'))
-  // The query of the type gives rows of that type.
+  // The query for the type returns rows of that type.
   return { authorized, subject: { type, row } as unknown as StreamCall['subject'], organizationId }
 }
 
-/**
- * A project is on no cluster of its own: the one that is named with it must be one of the same
- * organization.
- */
+/** Throws 404 unless the cluster is in the organization. A project has no cluster of its own. */
 async function requireCluster(database: Database, organizationId: string, id: string | undefined): Promise<void> {
   if (id !== undefined && !(await findCluster(database, organizationId, id))) throw notFound()
 }
