@@ -12,13 +12,13 @@ import {
 
 const key = 'deployment.termination_grace_period_seconds'
 
-test('a replica may take as long to end as the advanced settings of its kind say', () => {
+test('the grace period of a replica is the advanced setting of its kind', () => {
   assert.equal(stopGraceSeconds('application', {}), 60)
   assert.equal(stopGraceSeconds('container', { [key]: 5 }), 5)
   assert.equal(stopGraceSeconds('database', {}), 10)
 })
 
-test('commands of the lifecycle and a read-only root come from the settings of the kind that has them', () => {
+test('lifecycle commands and a read-only root come from the settings of kinds that have them', () => {
   const sent = {
     'security.read_only_root_filesystem': true,
     'deployment.lifecycle.post_start_exec_command': ['warm', 'up'],
@@ -30,7 +30,7 @@ test('commands of the lifecycle and a read-only root come from the settings of t
   assert.deepEqual(programSettings('database', sent), {})
 })
 
-test('defaults of the lifecycle run nothing, whether they were sent or not', () => {
+test('default lifecycle commands are not run, whether they were sent or not', () => {
   assert.deepEqual(programSettings('application', {}), {})
   assert.deepEqual(programSettings('application', settingDefaults(settingsOfKind('application'))), {})
 })
@@ -40,14 +40,14 @@ test('a build ignores the cache only if its settings say so', () => {
   assert.equal(isBuiltWithoutCache({ 'build.disable_buildkit_cache': true }), true)
 })
 
-test('two versions run at once, unless the advanced settings forbid it', () => {
+test('two versions run at once unless the advanced settings forbid it', () => {
   const strategy = 'deployment.update_strategy.type'
   assert.equal(isRecreated('application', {}), false)
   assert.equal(isRecreated('container', { [strategy]: 'Recreate' }), true)
   assert.equal(isRecreated('database', {}), false)
 })
 
-test('a build gets what it wishes for, never more than the platform allows', () => {
+test('a build gets the limits of its settings, and never more than the platform allows', () => {
   const platform = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, maxLogBytes: 1 }
   assert.deepEqual(buildLimitsOf(platform, {}), platform)
   const small = { 'build.cpu_max_in_milli': 500, 'build.ram_max_in_gib': 1, 'build.timeout_max_sec': 60 }

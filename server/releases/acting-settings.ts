@@ -6,7 +6,7 @@ import type { LongRunning } from '../engines/index.ts'
 
 const usualGraceSeconds = 10
 
-/** How long a replica may take to end: the advanced setting of its kind, where that has one. */
+/** Returns the grace period of a replica: the advanced setting of its kind, or the default. */
 export function stopGraceSeconds(kind: string, stored: SettingValues): number {
   const value = effectiveSettings(settingsOfKind(kind), stored)['deployment.termination_grace_period_seconds']
   return typeof value === 'number' ? value : usualGraceSeconds
@@ -19,9 +19,8 @@ const key = {
 } as const
 
 /**
- * Returns the program's other advanced settings. The default pre-stop command is not run: it waits
- * for a load balancer to forget the replica, and the router has already done that when a replica
- * ends.
+ * Returns the other advanced settings of the program. The default pre-stop command is not run: it
+ * waits for a load balancer to remove the replica, and the router has already done that.
  */
 export function programSettings(
   kind: string,
@@ -44,14 +43,14 @@ function commandOf(value: unknown): string[] | undefined {
   return words.length > 0 ? words : undefined
 }
 
-/** Whether each step of a build runs again, whatever the builder remembers. */
+/** Whether every step of a build runs again, without the builder's cache. */
 export const isBuiltWithoutCache = (stored: SettingValues): boolean => stored['build.disable_buildkit_cache'] === true
 
-/** Whether the former version ends before the next one starts, because two must not run at once. */
+/** Whether the previous version stops before the next one starts, so two never run at once. */
 export const isRecreated = (kind: string, stored: SettingValues): boolean =>
   effectiveSettings(settingsOfKind(kind), stored)['deployment.update_strategy.type'] === 'Recreate'
 
-/** What a build may use: as its advanced settings wish, and never more than the platform allows. */
+/** Returns the limits of a build: its advanced settings, capped by those of the platform. */
 export function buildLimitsOf(platform: BuildLimits, stored: SettingValues): BuildLimits {
   const least = (limit: number, key: string, factor = 1): number => {
     const wish = stored[key]

@@ -4,7 +4,7 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { readTable } from '../domains/route-store.ts'
 
-/** Who is let in is decided by the variables of the version that has the traffic. */
+/** The router's logins come from the variables of the version that has the traffic. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 await platform.addRepository(a)
@@ -35,14 +35,14 @@ async function run(action: string, body?: object): Promise<{ id: string; made: n
   return { id: asked.id, made: engine.effects.created - before, state, log: text }
 }
 const deploy = () => run('deploy', {})
-/** Who is let in by the table of the router. */
+/** Returns the logins in the router's table. */
 const letIn = async () => {
   const routes = (await readTable(database)).routes.filter(({ service }) => service === id)
   assert.ok(routes.length > 0)
   return routes.map(({ rules }) => rules?.basicAuth?.map(({ login }) => login).join() ?? 'everybody').join(' ')
 }
 
-test('a deployment puts the logins of the variable before the service, and nothing does so before it', async () => {
+test('a deployment applies the logins of the variable, and they do not change before it', async () => {
   await deploy()
   const { id: secret } = await send('POST', `${path}/secret`, { key: 'WHO', value: 'ann:open sesame,ben:b' })
   await send('PUT', `${path}/advancedSettings`, { [setting]: 'WHO', 'network.ingress.enable_sticky_session': true })
@@ -63,7 +63,7 @@ test('a deployment puts the logins of the variable before the service, and nothi
   assert.ok(!platform.logged.join().includes('sesame'))
 })
 
-test('a variable that is not there, is empty or cannot be read fails the deployment, and nobody is let in by it', async () => {
+test('a deployment fails and no login changes when the variable is missing, empty or invalid', async () => {
   await send('PUT', `${path}/advancedSettings`, { [setting]: 'NOBODY' })
   const missing = await deploy()
   assert.equal(missing.state, 'DEPLOYMENT_ERROR')
@@ -73,7 +73,7 @@ test('a variable that is not there, is empty or cannot be read fails the deploym
   assert.equal(await letIn(), 'cy')
 })
 
-test('the setting alone is a change of the version, and a version that is gone back to lets in whom it let in', async () => {
+test('the setting alone changes the version, and a rollback restores the logins of its version', async () => {
   const [former] = await database`
     select q.execution_id as execution from release r join deployment_request q on q.id = r.request_id
     where r.service_id = ${id} and r.served_at is not null order by r.created_at desc limit 1`

@@ -5,7 +5,7 @@ import { credentialsOf } from '../domains/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { PlainVariables, ReleaseRow } from './release-store.ts'
 
-/** The advanced setting that names the variable with who is let in by the router. */
+/** The advanced setting that names the variable with the router's logins. */
 export const basicAuthSetting = 'network.ingress.basic_auth_env_var'
 
 interface Service {
@@ -14,7 +14,7 @@ interface Service {
 }
 
 /**
- * The name of the variable by the settings of this moment; empty where the router shall ask for no
+ * Returns the name of the variable in the current settings. Empty if the router requires no
  * password.
  */
 export function wantedPasswordsIn({ kind, advanced_settings }: Service): string {
@@ -23,8 +23,8 @@ export function wantedPasswordsIn({ kind, advanced_settings }: Service): string 
 }
 
 /**
- * Whom the router lets in, by the variables of a version; null: everybody. Throws `invalid`,
- * without anything of the value.
+ * Returns the logins of a version from its variables; null if everybody has access. Throws
+ * `invalid` without any part of the value.
  */
 export function basicAuthOf(
   service: Service,
@@ -33,7 +33,7 @@ export function basicAuthOf(
   const name = wantedPasswordsIn(service)
   if (name === '') return null
   const side = [given.secret.variables, given.plain.variables].find((variables) => Object.hasOwn(variables, name))
-  const again = `Change the variable, or empty the setting, and deploy again.`
+  const again = `Change the variable, or clear the setting, and deploy again.`
   if (!side) throw new AppError('invalid', `${basicAuthSetting}: there is no variable ${name}. ${again}`)
   try {
     return credentialsOf(side[name] ?? '')
@@ -44,8 +44,8 @@ export function basicAuthOf(
 }
 
 /**
- * What a version asks passwords by, to be compared. One that asks for none although its settings
- * say so was made before that acted.
+ * Returns the variable with a version's logins, for comparison. A release without logins whose
+ * settings name a variable is from before this setting had an effect.
  */
 export const passwordsIn = (release: Pick<ReleaseRow, 'advanced_settings' | 'basic_auth'>): string =>
   release.basic_auth === null ? '' : String(release.advanced_settings[basicAuthSetting] ?? '')

@@ -3,24 +3,23 @@ import type { ServiceRow } from '../services/index.ts'
 import { engineRelease, type ReleaseReader } from './engine-release.ts'
 import { findDeployedRelease, type ReleaseRow } from './release-store.ts'
 
-/** A version of a database as it can be started on the side. */
+/** The identity of a database version that is started on the side. */
 export interface Scratch {
-  /** Of the service and of the environment that it stands in, which have no records. */
+  /** The id of its service and its environment, which have no rows. */
   readonly id: string
-  /** The volume that it has in place of its own. */
+  /** The volume that replaces its own. */
   readonly volume: string
 }
 
 /**
- * Whether a service can be tried on other data: an application would speak to others, and do its
- * work twice.
+ * Whether a service can be tried on other data. An application would contact other systems and
+ * repeat its work.
  */
 export const isTriedOnData = ({ kind }: Pick<ServiceRow, 'kind'>): boolean => kind === 'database'
 
 /**
- * The version of a service that runs, or ran last, to be started where nobody reaches it: with
- * another volume, in a network of its own, and without a port of the machine. Undefined where there
- * is none.
+ * Returns the running or last version of a service, ready to start in isolation: with another
+ * volume, its own network, and no port of the machine. Undefined if there is no such version.
  */
 export async function scratchRelease(
   reader: ReleaseReader,
@@ -36,7 +35,7 @@ export async function scratchRelease(
     replicas: { min: 1, max: 1 },
     storage: own.storage.map((storage) => ({ ...storage, id: volume })),
   }
-  // An engine finds what runs of a release by its id: by that of the service it would take what
-  // serves.
+  // An engine finds replicas by the id of the service. With the real id it would take the serving
+  // ones.
   return { row, release: { ...release, id, service: id, environment: id, workload } }
 }

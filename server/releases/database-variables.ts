@@ -5,7 +5,7 @@ import { formerPasswordName, openSecrets, passwordName, type ServiceRow } from '
 import type { Vault } from '../vault/index.ts'
 import { formerPasswordVariable } from './exchange-password.ts'
 
-/** By the type: the variables by which its official image makes the owner. */
+/** The variables by which each official image creates the owner, by type. */
 const variables: Record<
   DatabaseType,
   (login: string, password: Secret, name: string) => Record<string, string | Secret>
@@ -17,8 +17,8 @@ const variables: Record<
 }
 
 /**
- * What the workload of a database gets: nothing but its own credentials. Undefined for what gets
- * the variables of its scopes.
+ * Returns the variables of a database: only its own credentials. Undefined for other services,
+ * which get the variables of their scopes.
  */
 export async function ownVariables(
   sql: Sql,

@@ -42,7 +42,7 @@ const workloadOf = (
     },
   )
 
-test('a database is one replica that is asked as its owner, ends by its signal, and has a minute for that', () => {
+test('a database is one replica with a check as its owner, a stop signal, and a minute to stop', () => {
   for (const type of databaseTypes) {
     const { replicas, probes, stopSignal, stopGraceSeconds, publishedPorts, storage } = workloadOf(type)
     assert.deepEqual(replicas, { min: 1, max: 1 })
@@ -58,20 +58,20 @@ test('a database is one replica that is asked as its owner, ends by its signal, 
   }
 })
 
-test('what is asked holds no password, nor does an argument', () => {
+test('checks and arguments of a database contain no password', () => {
   for (const type of databaseTypes) {
     const { probes, arguments: given, entrypoint } = workloadOf(type)
     assert.doesNotMatch(JSON.stringify({ probes, given, entrypoint }), /canary/)
   }
 })
 
-test('a public one is published where the machine has a port for it', () => {
+test('a public database is published when the machine has a port for it', () => {
   assert.deepEqual(workloadOf('REDIS', { address: '127.0.0.1', port: 30_001 }).publishedPorts, [
     { internalPort: 6379, protocol: 'TCP', hostAddress: '127.0.0.1', hostPort: 30_001 },
   ])
 })
 
-test('a database has what it was given, and never less memory than its server needs to start', () => {
+test('a database has its configured memory, and never less than its server needs to start', () => {
   const least: Record<DatabaseType, number> = { POSTGRESQL: 100, MYSQL: 512, MONGODB: 256, REDIS: 100 }
   for (const type of databaseTypes) {
     assert.equal(workloadOf(type, undefined, 100).memoryMiB, least[type], type)

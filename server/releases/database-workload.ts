@@ -8,14 +8,14 @@ import { dataPathOf } from './versioned.ts'
 
 const redisFile = '/etc/quayside/redis.conf'
 
-/** A database writes down what it has in memory before it ends. */
+/** The grace period of a database, which writes its memory to disk before it stops. */
 const stopGraceSeconds = 60
 
 /**
- * By the type: what takes the owner's password and asks the server something, inside of the
- * container, where no argument has a secret; and the signal after which it ends at once and in
- * order. The servers that official images start for their first preparations do not answer over the
- * network: that it listens alone would not tell.
+ * The readiness check of each type, and the signal that stops it quickly and cleanly. The check
+ * runs inside the container with the owner's password, which is never an argument. It uses the
+ * network: the temporary servers of official images do not answer there during their setup. An
+ * open port alone would not show that.
  */
 const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'SIGINT' | 'SIGTERM' }> = {
   POSTGRESQL: {
@@ -45,8 +45,8 @@ const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'S
 }
 
 /**
- * One replica of the official image, with one volume that is named by the service, ready when it
- * answers its owner.
+ * Creates the workload of a database: one replica of the official image with one volume, named
+ * after the service. It is ready when it answers its owner.
  */
 export function databaseWorkload(
   settings: SettingsOf['database'],
@@ -60,14 +60,14 @@ export function databaseWorkload(
     ...rest,
     shape: 'long-running',
     image,
-    // Redis takes its password from a file: arguments are seen by everybody on the machine.
+    // Redis reads its password from a file, because arguments are visible on the whole machine.
     variables: isRedis ? others : variables,
     files: isRedis ? [...files, { path: redisFile, content: redisConfiguration(redisPassword) }] : files,
     arguments: isRedis ? ['redis-server', redisFile] : [],
     replicas: { min: 1, max: 1 },
     cpuMilli: settings.cpu,
-    // With less its server does not start, and what clients leave out may be less: of a managed one
-    // it is 100 MB, whatever its type.
+    // With less memory the server does not start. The default may be less: a managed database has
+    // 100 MB, whatever its type.
     memoryMiB: Math.max(leastMemory, settings.memory),
     ports: [{ name: 'database', internalPort: port, protocol: 'TCP' }],
     ...(publicPort && {

@@ -12,19 +12,19 @@ import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
 import type { ReleaseContent } from './unchanged.ts'
 import { isPublished, type Versioned } from './versioned.ts'
 
-/** What making a workload of a release needs. */
+/** The dependencies for making a workload from a release. */
 export interface ReleaseReader {
   readonly database: Sql
   readonly vault: Vault
-  /** Where public ports of this machine answer. */
+  /** The address of this machine's public ports. */
   readonly publicPorts: { readonly address: string }
-  /** GiB that a replica may write outside of its volumes if its service does not say. */
+  /** GiB that a replica may write outside its volumes if its service does not say. */
   readonly layerGiB: number
 }
 
 /**
- * A release as the engine takes it, in the number of replicas that its service has now; and the id
- * of the release that serves at present.
+ * Returns a release as the engine takes it, with the current number of replicas, and the id of the
+ * release that currently serves.
  */
 export async function engineRelease(reader: ReleaseReader, organizationId: string, release: ReleaseRow) {
   const { database, vault } = reader
@@ -40,7 +40,7 @@ export async function engineRelease(reader: ReleaseReader, organizationId: strin
   }
 }
 
-/** What a release brings, to be compared. */
+/** Returns the content of a release, for comparison. */
 export async function contentOfRelease(
   reader: ReleaseReader,
   service: ServiceRow,
@@ -51,8 +51,8 @@ export async function contentOfRelease(
 }
 
 /**
- * What a deployment would bring at this moment if its image, commit and port of this machine were
- * those of a release.
+ * Returns the content that a deployment would have now, with the image, commit and port of a
+ * release.
  */
 export async function presentContent(
   reader: ReleaseReader,
@@ -62,7 +62,7 @@ export async function presentContent(
   const { request_id: id, commit } = release
   const { plain, secret } = await givenNow(reader.database, reader.vault, service, { id, commit })
   const { advanced_settings } = service
-  // It would get one of its own.
+  // A deployment would reserve a port.
   const public_port = release.public_port ?? 0
   const given = { ...together(plain, secret), versioned: versionedOf(service), passwordsIn: wantedPasswordsIn(service) }
   return contentOf(reader, service, { ...release, advanced_settings, public_port }, given)
@@ -76,7 +76,7 @@ async function contentOf(
 ): Promise<ReleaseContent> {
   const same = { digest: release.image?.digest ?? '', passwordsIn }
   if (!isTaskKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), ...same }
-  // Which of its tasks is run depends on the event: their settings tell.
+  // The event decides which task runs, so the settings of all tasks are compared.
   const { variables, files, versioned } = given
   const { settings } = versioned
   const workload = { image: '', variables, files, settings, advanced: release.advanced_settings }

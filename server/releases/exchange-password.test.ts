@@ -6,11 +6,11 @@ import { askWithExchange, formerPasswordVariable } from './exchange-password.ts'
 
 const former = { [formerPasswordVariable]: new Secret('CANARY') }
 
-test('a database with data of its own is asked, and no more', () => {
+test('a database with its own data gets the plain check', () => {
   for (const type of databaseTypes) assert.equal(askWithExchange(type, 'ask', {}), 'ask')
 })
 
-test('one with data of another is asked first, and given its password where it does not know it', () => {
+test('a database with copied data is checked first, and gets its password when it does not know it', () => {
   for (const type of ['POSTGRESQL', 'MYSQL', 'MONGODB'] as const) {
     const command = askWithExchange(type, 'ask', former)
     assert.match(command, /^\(ask\) \|\| \{ .+; \} && \(ask\)$/s)

@@ -1,20 +1,20 @@
 import type { DatabaseType } from '@quayside/contract/services/database.ts'
 import type { Secret } from '../lib/secret.ts'
 
-/** Of a database whose data came from another one: the password that the data know. */
+/** The variable with the password in the data, if they were copied from another database. */
 export const formerPasswordVariable = 'QUAYSIDE_FORMER_PASSWORD'
 
 /**
- * By the type: what gives the owner the password of this database in data that know another one, in
- * words of the shell inside of the container. Passwords are letters and digits, and go through
- * pipes: no argument of a program has one. Redis keeps none in its data.
+ * Shell commands, by type, that set the owner's password in data with another one. They run inside
+ * the container. Passwords are letters and digits and go through pipes, so no argument contains
+ * one. Redis stores no password in its data.
  */
 const exchanges: Partial<Record<DatabaseType, string>> = {
-  // Inside of its container PostgreSQL trusts whoever comes by its socket.
+  // Inside the container PostgreSQL trusts connections over its socket.
   POSTGRESQL:
     `printf "alter role \\"%s\\" password '%s'" "$POSTGRES_USER" "$POSTGRES_PASSWORD" | psql ` +
     '--username="$POSTGRES_USER" --dbname="$POSTGRES_DB" --no-psqlrc --quiet --set=ON_ERROR_STOP=1',
-  // The account by which it is asked comes last: once that has the new password, both have.
+  // The account that the check uses comes last: once it has the new password, both have it.
   MYSQL:
     `printf "alter user if exists 'root'@'localhost' identified by '%s'; alter user if exists 'root'@'%%' ` +
     `identified by '%s';" "$MYSQL_ROOT_PASSWORD" "$MYSQL_ROOT_PASSWORD" | ` +
@@ -26,8 +26,8 @@ const exchanges: Partial<Record<DatabaseType, string>> = {
 }
 
 /**
- * Pure: the command that asks a database whether it is ready for its owner. One whose data know
- * another password is given its own first; asked again, there is nothing left to do.
+ * Pure: returns the readiness check of a database. If its data have another password, the check
+ * sets the new one first. Repeating it changes nothing.
  */
 export function askWithExchange(
   type: DatabaseType,

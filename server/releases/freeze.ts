@@ -12,16 +12,14 @@ import type { Versioned } from './versioned.ts'
 
 const cell = (release: string) => ({ table: 'release', row: release, column: 'sealed_variables' })
 
-/** What a version of a service is given, with secrets apart from what may be read. */
+/** The variables and files of a version, with secrets kept separate. */
 interface Given {
   readonly configVersion: number
   readonly plain: PlainVariables
   readonly secret: PlainVariables
 }
 
-/**
- * The variables and files that a deployment of the service gives to its workload at this moment.
- */
+/** Returns the variables and files that a deployment of the service would use now. */
 export async function givenNow(
   sql: Sql,
   vault: Vault,
@@ -50,8 +48,8 @@ export async function givenNow(
 }
 
 /**
- * Writes down everything that the version consists of: settings, commit, variables and secrets as
- * of this moment.
+ * Stores everything that a version consists of: its settings, commit, variables and secrets at this
+ * moment.
  */
 export async function freeze(
   sql: Sql,
@@ -87,9 +85,9 @@ export async function freeze(
   return row
 }
 
-/** The kind and settings of the service as one value: only together they say what they are. */
+/** Returns kind and settings of a service as one value, so the kind determines the type. */
 export const versionedOf = ({ kind, settings }: ServiceRow): Versioned =>
-  // Both are of one row.
+  // Both are from the same row.
   ({ kind, settings }) as Versioned
 
 interface Writable {
@@ -99,12 +97,12 @@ interface Writable {
 
 const reveal = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
 
-/** Defines rather than assigns: a variable may be called `constructor`. */
+/** Sets a variable. Defines instead of assigning, because its name may be `constructor`. */
 function put(side: Writable, key: string, value: string): void {
   Object.defineProperty(side.variables, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** A copy of a release under another request: the same version, started anew. */
+/** Copies a release for another request, which starts the same version again. */
 export async function copyRelease(
   sql: Sql,
   vault: Vault,
@@ -128,20 +126,20 @@ export async function copyRelease(
   return row
 }
 
-/** The variables and files of a release as its workload gets them. */
+/** Returns the variables and files of a release as its workload gets them. */
 export async function openVariables(database: Sql, vault: Vault, organizationId: string, release: ReleaseRow) {
   const sealed = release.sealed_variables
   const text = sealed
     ? (await openText(database, vault, organizationId, { id: release.id, sealed })).reveal()
     : undefined
-  // Written by freeze above, and sealed since.
+  // The value was written by `freeze` and sealed since.
   const secret: PlainVariables = text ? (JSON.parse(text) as PlainVariables) : { variables: {}, files: [] }
   return together(release.variables, secret)
 }
 
 /**
- * A deployment may have read its release long ago: where it was sealed anew since, and the former
- * key is gone, it is read again.
+ * Opens sealed variables. A deployment may have read its release long ago. If it was sealed again
+ * since and the previous key is gone, it is read again.
  */
 async function openText(
   database: Sql,
@@ -159,7 +157,7 @@ async function openText(
   }
 }
 
-/** Pure: both as a workload gets them. */
+/** Pure: joins plain and secret variables and files as a workload gets them. */
 export function together(plain: PlainVariables, secret: PlainVariables) {
   const hidden = Object.entries(secret.variables).map(([key, value]) => [key, new Secret(value)] as const)
   const hiddenFiles = secret.files.map(({ path, content }) => ({ path, content: new Secret(content) }))

@@ -1,6 +1,6 @@
 /**
  * Immutable versions of services: what a deployment freezes, and the workload that an engine runs
- * of it.
+ * from it.
  */
 export {
   buildLimitsOf,

@@ -4,8 +4,8 @@ import { findDeployedRelease } from './release-store.ts'
 import { volumesOf } from './versioned.ts'
 
 /**
- * Returns the volumes of the release of a service that runs, or ran last. If none ever ran, its
- * settings decide.
+ * Returns the volumes of a service: those of the release that runs or ran last. If none ever ran,
+ * its settings decide.
  */
 export const madeVolumesOf = async (sql: Sql, service: ServiceRow): Promise<ReadonlyMap<string, string>> =>
   volumesOf((await findDeployedRelease(sql, service.id)) ?? service, service.id)

@@ -3,8 +3,8 @@ import type { Reconciler } from '../workflows/index.ts'
 import { giveUpReleases } from './release-store.ts'
 
 /**
- * Gives up images, variables and secrets of the versions beyond the newest `keptReleases` of each
- * service.
+ * Creates the reconciler that removes images, variables and secrets of all but the newest
+ * `keptReleases` versions of each service.
  */
 export const createReleasePruner = (options: {
   readonly database: Database

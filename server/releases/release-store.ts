@@ -4,9 +4,9 @@ import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 import type { Versioned } from './versioned.ts'
 
-/** The image of a version. `identity`: of its build, where other services may take it. */
+/** The image of a version. `identity` is that of its build, if other services may reuse it. */
 export type ReleaseImage = {
-  /** The image at its builder. */
+  /** The reference of the image at its builder. */
   readonly reference: string
   readonly digest: string
   readonly identity?: string
@@ -14,13 +14,13 @@ export type ReleaseImage = {
   readonly published?: string
 }
 
-/** A commit as rows hold it. */
+/** A commit as rows store it. */
 export interface CommitJson {
   readonly id: string
   readonly created_at: string
   readonly message: string
   readonly author_name: string
-  /** Absent from commits of earlier versions. */
+  /** Absent from commits that earlier versions of the platform stored. */
   readonly tag?: string
 }
 
@@ -30,27 +30,27 @@ interface ReleaseBase {
   readonly service_id: string
   readonly request_id: string
   readonly created_at: Date
-  /** The release whose version it starts again. */
+  /** The release whose version this one starts again. */
   readonly copy_of: string | null
   readonly config_version: number
   readonly commit: (CommitJson & { readonly branch: string }) | null
   readonly image: ReleaseImage | null
-  /** Those of the service. */
+  /** The advanced settings of the service. */
   readonly advanced_settings: SettingValues
-  /** Of a public database that was started: its port of this machine. */
+  /** The port of this machine, if the release is of a public database that was started. */
   readonly public_port: number | null
-  /** Those of its labels groups. */
+  /** The labels of the service's labels groups. */
   readonly labels: Readonly<Record<string, string>>
-  /** Who is let in by the router, where it asks: what the variable of the advanced setting held. */
+  /** The router's logins, from the variable in the advanced setting; null if none are required. */
   readonly basic_auth: readonly BasicCredential[] | null
   readonly variables: PlainVariables
   readonly sealed_variables: string | null
 }
 
-/** With the kind of its service, which tells what the settings are. */
+/** A release with the kind of its service, which determines the type of its settings. */
 export type ReleaseRow = ReleaseBase & Versioned
 
-/** Variables and files by name; of a release, those that are no secrets. */
+/** Variables and files by name. Those of a release exclude secrets. */
 export interface PlainVariables {
   readonly variables: Readonly<Record<string, string>>
   readonly files: readonly { readonly path: string; readonly content: string }[]
@@ -62,7 +62,7 @@ export async function findRelease(sql: Sql, id: string): Promise<ReleaseRow | un
   return row
 }
 
-/** Writes the release once; a second try with the same service and request changes nothing. */
+/** Inserts a release once. A retry with the same service and request changes nothing. */
 export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, commit, image, variables,
@@ -88,7 +88,8 @@ export async function setReleasePort(sql: Sql, id: string, port: number): Promis
 }
 
 /**
- * The version of a service that runs, or ran last; where none ever did, the newest one that could.
+ * Returns the version of a service that runs or ran last. If none ever ran, the newest one with an
+ * image.
  */
 export async function findLastRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
@@ -99,8 +100,8 @@ export async function findLastRelease(sql: Sql, serviceId: string): Promise<Rele
 }
 
 /**
- * The version of a service that runs, or ran last; undefined where none ever did, and where its
- * image is given up.
+ * Returns the version of a service that runs or ran last. Undefined if none ever ran, or if its
+ * image was removed.
  */
 export async function findDeployedRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
@@ -111,9 +112,9 @@ export async function findDeployedRelease(sql: Sql, serviceId: string): Promise<
 }
 
 /**
- * Releases of each service that may be needed again: what runs, also as a job, what a request is
- * about to start, the newest versions, and the newest ones that had the traffic; `count` of each.
- * Copies of a version count as one with it.
+ * Returns a query for the releases that may be needed again: the running one, those of active job
+ * runs, those that a request is about to start, and `count` of the newest versions and of the
+ * newest that had the traffic. Copies count as one version.
  */
 const keptReleases = (sql: Sql, count: number) => sql`
   select id from (
@@ -133,8 +134,8 @@ const keptReleases = (sql: Sql, count: number) => sql`
     join deployment_request q on q.id = t.request_id and q.status in ('QUEUED', 'ONGOING', 'CANCELING')`
 
 /**
- * Gives up what nobody needs of older releases: images, variables and secrets. Their settings stay
- * for the history that tells of them.
+ * Removes images, variables and secrets of releases that are no longer needed. Their settings are
+ * kept for the history.
  */
 export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
   const given = await sql`
@@ -144,10 +145,10 @@ export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
   return given.count
 }
 
-/** Our own rows are JSON; the library's type of it does not know interfaces. */
+/** Passes a row as JSON. The library's JSON type does not accept interfaces. */
 const json = (sql: Sql, value: object) => sql.json(value as unknown as Exclude<Json, undefined>)
 
-/** The release that a request made of a service. */
+/** Returns the release that a request created for a service. */
 export async function findReleaseOf(sql: Sql, serviceId: string, requestId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
     select r.*, s.kind from release r join service s on s.id = r.service_id

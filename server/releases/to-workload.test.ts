@@ -52,7 +52,7 @@ const probeOf = (type: Probe['type']) => {
   return workload.probes.readiness
 }
 
-test('settings become plain data of an engine', () => {
+test('toWorkload converts settings to plain data for an engine', () => {
   assert.deepEqual(workloadOf(), {
     shape: 'long-running',
     image: 'image@sha256:1',
@@ -73,7 +73,7 @@ test('settings become plain data of an engine', () => {
   })
 })
 
-test('a replica or a run may write outside of its volumes as much as its service says, else as the platform says', () => {
+test('the writable layer of a replica or run has the limit of its service, or that of the platform', () => {
   const limitOf = (gib?: number) => workloadOf(gib === undefined ? {} : { ephemeral_storage_in_gib: gib }).layerGiB
   assert.deepEqual([limitOf(), limitOf(0), limitOf(3)], [10, 10, 3])
   const input = { image: 'i', variables: {}, files: [], aliases: [], labels: {}, stopGraceSeconds: 10, layerGiB: 10 }
@@ -83,12 +83,12 @@ test('a replica or a run may write outside of its volumes as much as its service
   assert.deepEqual([{}, { ephemeral_storage_in_gib: 0 }, { ephemeral_storage_in_gib: 3 }].map(limitOfRun), [10, 10, 3])
 })
 
-test('an entry point is one program, never a line for a shell', () => {
+test('an entry point is one program, not a shell command', () => {
   assert.deepEqual(workloadOf({ entrypoint: '/bin/sh -c x' }).entrypoint, ['/bin/sh -c x'])
   assert.equal('entrypoint' in workloadOf({ entrypoint: '' }), false)
 })
 
-test('at least one replica runs, and never fewer at most than at least', () => {
+test('at least one replica runs, and the maximum is never below the minimum', () => {
   const replicas = (min: number, max: number) =>
     workloadOf({ min_running_instances: min, max_running_instances: max }).replicas
   assert.deepEqual(replicas(0, 1), { min: 1, max: 1 })
@@ -96,7 +96,7 @@ test('at least one replica runs, and never fewer at most than at least', () => {
   assert.deepEqual(replicas(1, 4), { min: 1, max: 4 })
 })
 
-test('as many start as load has made of it, within the settings; what sleeps starts with one', () => {
+test('a workload starts with its scaled number of replicas within the settings, and with one if it sleeps', () => {
   const settings = { min_running_instances: 0, max_running_instances: 4 }
   const replicas = (scale: number | null) => workloadOf(settings, scale).replicas.min
   assert.deepEqual([0, null, 3, 9].map(replicas), [1, 1, 3, 4])
@@ -122,12 +122,12 @@ test('each kind of probe becomes its check', () => {
   })
 })
 
-test('a probe of no kind, or none, is no probe', () => {
+test('a probe without a kind is ignored', () => {
   assert.equal(probeOf({}), undefined)
   assert.deepEqual(workloadOf({ healthchecks: { readiness_probe: null, liveness_probe: null } }).probes, {})
 })
 
-test('a release has as long to become healthy as its probe allows, from a minute to an hour', () => {
+test('the start deadline is what the readiness probe allows, between a minute and an hour', () => {
   const deadline = (change: Partial<Probe>) =>
     startDeadlineSeconds({
       kind: 'application',

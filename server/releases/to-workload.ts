@@ -5,7 +5,7 @@ import type { RunningSettings } from '../services/index.ts'
 import { databaseWorkload } from './database-workload.ts'
 import type { Versioned } from './versioned.ts'
 
-/** What a release needs beside its settings. */
+/** What a workload needs besides its settings. */
 export interface WorkloadInput {
   readonly service: string
   readonly image: string
@@ -18,18 +18,18 @@ export interface WorkloadInput {
   readonly postStart?: readonly string[]
   readonly preStop?: readonly string[]
   readonly labels: Readonly<Record<string, string>>
-  /** GiB that a replica may write outside of its volumes if its settings do not say. */
+  /** GiB that a replica may write outside its volumes if its settings do not say. */
   readonly layerGiB: number
-  /** Of a public database: where on this machine it answers. */
+  /** The address of a public database on this machine. */
   readonly publicPort?: { readonly address: string; readonly port: number }
-  /** How many replicas load or idleness have made of it; null: nothing has. */
+  /** The number of replicas set by load or idleness; null if neither has set it. */
   readonly scale?: number | null
 }
 
-/** The least memory with which the engine starts a container at all. */
+/** The least memory with which the engine can start a container. */
 export const leastMemoryMiB = 16
 
-/** Settings of a kind become what runs for long. */
+/** Converts settings of a kind to a long-running workload. */
 export function toWorkload(versioned: Versioned, input: WorkloadInput): LongRunning {
   switch (versioned.kind) {
     case 'application':
@@ -58,7 +58,7 @@ function runningWorkload(
     image,
     arguments: settings.arguments,
     ...(settings.entrypoint ? { entrypoint: [settings.entrypoint] } : {}),
-    // Whatever starts runs at least once: that it comes up has to be seen.
+    // At least one replica starts, so that a failing start is noticed.
     replicas: { min: Math.max(1, wantedReplicas(range, scale)), max: range.max },
     cpuMilli: settings.cpu,
     memoryMiB: Math.max(leastMemoryMiB, settings.memory),
@@ -93,12 +93,12 @@ function toCheck({ tcp, http, exec, grpc }: ProbeSettings['type']): Probe['check
   return undefined
 }
 
-/** A database that was killed reads its log before it answers. */
+/** A killed database replays its log before it answers. */
 const databaseStartSeconds = 300
 
 /**
- * How long a release may take to become healthy: what its readiness probe allows, at least a
- * minute, at most an hour.
+ * Returns how long a release may take to become healthy: what its readiness probe allows, between a
+ * minute and an hour.
  */
 export function startDeadlineSeconds({ kind, settings }: Versioned): number {
   if (kind === 'database') return databaseStartSeconds

@@ -57,12 +57,12 @@ const contentOf = (changed = settings, more = {}): ReleaseContent => ({
 })
 
 type Path = readonly (string | number)[]
-/** Every value inside, by where it stands. */
+/** Returns the path of every value inside. */
 function leaves(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...path, name]))
 }
-/** The same with another value there. */
+/** Returns a copy with another value at that path. */
 function changed(value: unknown, [name, ...rest]: Path): unknown {
   if (name === undefined) return other(value)
   const members = Object.entries(Object(value)).map(([key, inner]) => [
@@ -79,28 +79,28 @@ function other(value: unknown): unknown {
 }
 
 /**
- * Settings that a program does not feel: what a deployment builds from, what the router and people
- * look at, wishes nobody acts on.
+ * Settings that do not affect a program: inputs of the build, settings of the router, labels for
+ * people, and settings without an effect.
  */
 const unfelt =
   /^(?:git_repository|build_mode|dockerfile_path|docker_target|gpu|cpu_architecture|auto_|icon_uri|ports\.0\.(?:id|publicly|is_default)|storage\.0\.type|healthchecks\.\w+\.type\.(?:tcp|exec|grpc))/
 
-test('any change of a setting that reaches the workload is a change, and no other one', () => {
+test('changesOf reports every changed setting that reaches the workload, and no other', () => {
   for (const path of leaves(settings)) {
     const name = path.join('.')
-    // A setting of the right type for its place, though maybe not one that the API would take.
+    // A value of the right type, though the API might reject it.
     const next = changed(settings, path) as ApplicationSettings
     if (/\.type\.(?:tcp|exec|grpc)$/.test(name)) continue
     assert.equal(changesOf(contentOf(), contentOf(next)).length > 0, !unfelt.test(name), name)
   }
 })
 
-test('the same in another order is the same', () => {
+test('changesOf reports nothing when only the order differs', () => {
   const turned = Object.fromEntries(Object.entries(settings).reverse()) as unknown as ApplicationSettings
   assert.deepEqual(changesOf(contentOf(), contentOf(turned)), [])
 })
 
-test('every member of a workload counts, also those that come later', () => {
+test('changesOf compares every member of a workload, including ones added later', () => {
   const workload = fakeWorkload('image')
   const same = { digest: 'd', passwordsIn: '' }
   for (const name of Object.keys(workload)) {
@@ -114,7 +114,7 @@ test('every member of a workload counts, also those that come later', () => {
   assert.deepEqual(changesOf(added, others), ['later'])
 })
 
-test('an image is the same by its content alone, and unknown content is never the same', () => {
+test('changesOf compares images by content, and unknown content is never equal', () => {
   const { workload } = contentOf()
   const of = (digest: string, image = workload.image) => ({ workload: { ...workload, image }, digest, passwordsIn: '' })
   assert.deepEqual(changesOf(of('d'), of('d', 'other')), [])
@@ -122,7 +122,7 @@ test('an image is the same by its content alone, and unknown content is never th
   assert.deepEqual(changesOf(of(''), of('')), ['image'])
 })
 
-test('texts are compared as the program reads them, and their names alone are told', () => {
+test('changesOf compares values as the program reads them, and reports only their names', () => {
   const of = (variables: object, files: object[] = []) => contentOf(settings, { variables, files })
   const before = of({ A: '1', B: new Secret('2'), C: '3' }, [{ path: '/f', content: 'c' }])
   const after = of({ A: new Secret('1'), B: new Secret('9'), D: '4' }, [{ path: '/f', content: new Secret('d') }])
@@ -130,7 +130,7 @@ test('texts are compared as the program reads them, and their names alone are to
   assert.deepEqual(changesOf(before, after), ['variable B', 'variable C', 'variable D', 'file /f'])
 })
 
-test('what each deployment has of its own is no change, also inside of other texts', () => {
+test('changesOf ignores values that differ with each deployment, including inside other values', () => {
   const of = (id: string, commit: string) => {
     const variables = {
       QOVERY_DEPLOYMENT_ID: id,

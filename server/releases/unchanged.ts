@@ -2,20 +2,20 @@ import type { LongRunning } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 import { basicAuthSetting } from './basic-auth.ts'
 
-/** What a release brings to its engine. */
+/** The content that a release gives to its engine. */
 export interface ReleaseContent {
-  /** All of its members are compared. */
+  /** The workload. All members are compared. */
   readonly workload: Pick<LongRunning, 'image' | 'variables' | 'files'>
-  /** The content of the image; empty where it is not known. */
+  /** The digest of the image; empty if unknown. */
   readonly digest: string
-  /** The variable with the passwords that the router asks for; empty: it asks for none. */
+  /** The variable with the passwords for the router; empty if it requires none. */
   readonly passwordsIn: string
 }
 
 /**
- * Pure: what of a workload another one has differently, in words such as `image`, `memoryMiB`,
- * `variable KEY`, `file /path`; nothing where a start of the other would make no difference. What
- * differs from one deployment to the next by its nature does not count.
+ * Pure: returns the differences between two releases, such as `image`, `memoryMiB`, `variable KEY`,
+ * `file /path`. Empty if starting the second would make no difference. Values that differ with
+ * every deployment are ignored.
  */
 export function changesOf(before: ReleaseContent, after: ReleaseContent): string[] {
   const [old, young] = [comparable(before), comparable(after)]
@@ -34,15 +34,15 @@ type Texts = ReadonlyMap<string, string>
 
 const deploymentId = 'QOVERY_DEPLOYMENT_ID'
 /**
- * Every deployment has an id of its own, and the commits of other services of the environment are
- * told to all.
+ * Variables that differ with every deployment: its id, and the commits of other services of the
+ * environment.
  */
 export const ofEachDeployment = /^QOVERY_(?:DEPLOYMENT_ID|[A-Z]+_Z[0-9A-F]+_GIT_COMMIT_ID)$/
 
 function comparable({ workload }: ReleaseContent): Record<'members' | 'variables' | 'files', Texts> {
   const { image: _, variables, files, ...members } = workload
   const id = textOf(variables[deploymentId] ?? '')
-  // Variables that are made of the deployment's id differ by nature, too.
+  // Values that contain the id of the deployment always differ too.
   const text = (value: string | Secret): string =>
     id === '' ? textOf(value) : textOf(value).replaceAll(id, deploymentId)
   return {
@@ -56,7 +56,7 @@ function comparable({ workload }: ReleaseContent): Record<'members' | 'variables
 
 const textOf = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
 
-/** The same text for the same value, in whatever order its members stand. */
+/** Serialises a value with sorted members, so equal values give equal text. */
 export function sorted(value: unknown): string {
   if (value instanceof Secret) return sorted(value.reveal())
   if (Array.isArray(value)) return `[${value.map(sorted).join()}]`

@@ -3,19 +3,19 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { withoutEnd } from '../lib/trim.ts'
 import type { Origin, Repository, SettingsOf } from '../services/index.ts'
 
-/** Settings with the kind that tells what they are: of a service, or of one of its releases. */
+/** Settings with the kind that determines their type: of a service or of one of its releases. */
 export type Versioned = { readonly [K in KindName]: { readonly kind: K; readonly settings: SettingsOf[K] } }[KindName]
 
-/** How the image of a service is made from a git repository. */
+/** How the image of a service is built from a git repository. */
 export interface Build {
   readonly repository: Repository
   readonly dockerfilePath: string
   readonly targetStage: string | null
-  /** The text of a Dockerfile that stands in the settings, in place of one of the repository. */
+  /** The text of a Dockerfile in the settings, instead of one in the repository. */
   readonly dockerfileRaw: string | null
 }
 
-/** Undefined for what is not built here. */
+/** Returns the build of a service; undefined if it is not built here. */
 export function buildOf(versioned: Versioned): Build | undefined {
   const source = sourceOf(versioned)
   if (!source) return undefined
@@ -28,12 +28,12 @@ export function buildOf(versioned: Versioned): Build | undefined {
   }
 }
 
-/** Whether services of the kind always run an image that somebody else has built. */
+/** Whether services of the kind always run an image from a registry. */
 export const isFetched = (kind: KindName): boolean => kind === 'container' || kind === 'database'
 
 /**
- * Whether what services of the kind do while they are deployed is in no variable of others: jobs
- * have outputs, databases ports.
+ * Whether a deployment of the kind changes no variables of other services. Jobs have outputs, and
+ * databases have ports.
  */
 export const leavesVariablesAlone = (kind: KindName): boolean => kind === 'application' || kind === 'container'
 
@@ -50,8 +50,8 @@ function sourceOf({ kind, settings }: Versioned): DockerSource | undefined {
 }
 
 /**
- * The image that a service is to run, as an engine asks for it; undefined for what is built, and
- * for what has none.
+ * Returns the image that a service runs, as an engine pulls it. Undefined if it is built here or
+ * has no image.
  */
 export function imageOf(versioned: Versioned, origin: Origin | null): string | undefined {
   if (versioned.kind === 'database') {
@@ -65,8 +65,8 @@ export function imageOf(versioned: Versioned, origin: Origin | null): string | u
 }
 
 /**
- * Host and path of a registry's address, as they stand before the name of an image. Docker Hub has
- * several addresses and one name.
+ * Returns host and path of a registry as they precede the name of an image. Docker Hub has several
+ * addresses and one name.
  */
 export const registryHost = (url: string): string =>
   withoutEnd(
@@ -81,17 +81,17 @@ function registryImageOf({ kind, settings }: Versioned): { image_name: string; t
   return kind === 'job' && 'image' in settings.source ? settings.source.image : undefined
 }
 
-/** Whether an image of a registry has a tag that a deployment may choose. */
+/** Whether the image is from a registry, so that a deployment may choose its tag. */
 export const hasTag = (versioned: Versioned): boolean => registryImageOf(versioned) !== undefined
 
-/** Two versions must not have the files at the same time: the former one ends first. */
+/** Whether two versions must not share the files, so that the previous one stops first. */
 export const ownsItsFiles = ({ kind }: Versioned): boolean => kind === 'database'
 
-/** Whether a port of this machine leads to it. */
+/** Whether the service is published on a port of this machine. */
 export const isPublished = (versioned: Versioned): boolean =>
   versioned.kind === 'database' && versioned.settings.accessibility === 'PUBLIC'
 
-/** The volumes of a service: where each is mounted, and the id under which an engine knows it. */
+/** Returns the volumes of a service: the id of each, by its mount point. */
 export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<string, string> {
   if (versioned.kind === 'database') return new Map([[dataPathOf(versioned.settings), serviceId]])
   if (versioned.kind !== 'application' && versioned.kind !== 'container') return new Map()
@@ -99,9 +99,9 @@ export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<
 }
 
 /**
- * The program of a running replica that prints what its volume holds as an archive, consistent
- * while it goes on serving; undefined where there is none. PostgreSQL alone can do that by itself,
- * and only where its data are the whole volume.
+ * Returns the command that prints a consistent archive of the volume of a running replica.
+ * Undefined if there is none. Only PostgreSQL can do that, and only if its data are the whole
+ * volume.
  */
 export function archiveCommandOf({ kind, settings }: Versioned): readonly string[] | undefined {
   if (kind !== 'database' || settings.type !== 'POSTGRESQL' || isNewLayout(settings)) return undefined
@@ -110,10 +110,10 @@ export function archiveCommandOf({ kind, settings }: Versioned): readonly string
   return ['pg_basebackup', `--username=${login}`, ...how]
 }
 
-/** Since version 18 a directory for each version stands in the volume of PostgreSQL. */
+/** Whether the volume of PostgreSQL has a directory for each version, as it does since 18. */
 const isNewLayout = ({ type, version }: SettingsOf['database']): boolean =>
   type === 'POSTGRESQL' && Number.parseInt(version, 10) >= 18
 
-/** Where an engine keeps the data of a database, by the layout of its official image. */
+/** Returns where the official image of a database keeps its data. */
 export const dataPathOf = (settings: SettingsOf['database']): string =>
   isNewLayout(settings) ? '/var/lib/postgresql' : databaseTable[settings.type].volume

@@ -1,8 +1,7 @@
 import type { Sql } from '../database/index.ts'
 
 /**
- * Services of the environment of which something was asked after that moment, by others than this
- * caller.
+ * Returns the services of an environment for which another caller made a request after that time.
  */
 export async function servicesAskedSince(
   sql: Sql,

@@ -13,9 +13,9 @@ export interface CancelOptions {
 }
 
 /**
- * Cancels the request that runs, or every waiting one when none runs. What waits is CANCELED at
- * once; what runs is CANCELING until its services are back at their former release. Throws 409 when
- * nothing is under way.
+ * Cancels the running request, or every waiting one if none runs. Waiting services are CANCELED at
+ * once. Running ones are CANCELING until their previous release is restored. Throws 409 if no
+ * request is active.
  */
 export async function cancelDeployment(options: CancelOptions, environmentId: string): Promise<void> {
   const { database, clock, workflows } = options
@@ -29,7 +29,7 @@ export async function cancelDeployment(options: CancelOptions, environmentId: st
   afterCommit(() => workflows.nudge())
 }
 
-/** Cancels this one, whether it runs or waits; 409 when it has ended. */
+/** Cancels one request, running or waiting. Throws 409 if it has ended. */
 export async function cancelRequest(options: CancelOptions, { id, environment_id }: RequestRow): Promise<void> {
   const { database, clock, workflows } = options
   await inTransaction(database, async (sql) => {

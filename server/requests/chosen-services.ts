@@ -3,7 +3,7 @@ import { AppError } from '../lib/error.ts'
 import type { ServiceRow } from '../services/index.ts'
 
 /**
- * The version in which a service is to be deployed; what is absent, null or empty is that of its
+ * The desired version of a service. An absent, null or empty field means the version in its
  * settings.
  */
 export interface WantedVersion {
@@ -14,11 +14,11 @@ export interface WantedVersion {
   readonly action?: 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null
 }
 
-/** `application_ids`, `container_ids` … as bodies have them. */
+/** The fields `application_ids`, `container_ids` … of a body. */
 export type ServiceIds = { readonly [K in KindName as `${K}_ids`]?: readonly string[] | null }
 
 type Entry = string | (WantedVersion & ({ readonly id: string } | { readonly application_id: string }))
-/** `applications`, `containers` … each with the version that is wanted. */
+/** The fields `applications`, `containers` … of a body, each with the desired version. */
 export type ServiceVersions = {
   readonly [K in KindName as (typeof serviceKinds)[K]['plural']]?: readonly Entry[] | null
 }
@@ -26,7 +26,7 @@ export type ServiceVersions = {
 export interface Chosen {
   readonly service: ServiceRow
   readonly wanted: WantedVersion
-  /** What names it in the body: `applications[0]`. */
+  /** The field of the body that names the service: `applications[0]`. */
   readonly field: string
 }
 
@@ -35,14 +35,11 @@ interface Named {
   readonly id: string
   readonly wanted: WantedVersion
   readonly field: string
-  /** Of the id itself, where that is a member of the field. */
+  /** The field of the id, which may be a member of `field`. */
   readonly idField: string
 }
 
-/**
- * Pure: the environment's services that the body names by their ids; each once, however often it is
- * named.
- */
+/** Pure: returns the services of the environment that the body names by id, each once. */
 export const chosenByIds = (services: readonly ServiceRow[], body: ServiceIds): Chosen[] =>
   choose(
     services,
@@ -55,8 +52,8 @@ export const chosenByIds = (services: readonly ServiceRow[], body: ServiceIds): 
   )
 
 /**
- * Pure: those that the body names with versions; the last one counts of a service that is named
- * twice.
+ * Pure: returns the services that the body names with versions. If it names a service twice, the
+ * last version counts.
  */
 export const chosenByVersions = (services: readonly ServiceRow[], body: ServiceVersions): Chosen[] =>
   choose(
@@ -73,11 +70,11 @@ export const chosenByVersions = (services: readonly ServiceRow[], body: ServiceV
   )
 
 /**
- * 404 for a service that the environment does not have, 400 for one of another kind, and for none
- * at all.
+ * Returns the named services. Throws 404 for a service that is not in the environment, and 400 for
+ * one of another kind or for an empty list.
  */
 function choose(services: readonly ServiceRow[], named: readonly Named[]): Chosen[] {
-  if (named.length === 0) throw new AppError('invalid', 'The body names no service; name one at least.')
+  if (named.length === 0) throw new AppError('invalid', 'The body names no service. Name at least one.')
   const byId = new Map(services.map((service) => [service.id, service]))
   const chosen = named.map(({ kind, id, wanted, field, idField }): Chosen => {
     const service = byId.get(id.toLowerCase())

@@ -24,27 +24,27 @@ export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
   /**
-   * The service's settings become those of a former version; 409 where that cannot be. Gives its
-   * row.
+   * Restores the settings of a previous version and returns the service. Throws 409 if they cannot
+   * be restored.
    */
   readonly restoreSettings: (service: ServiceRow, former: ReleaseRow) => Promise<ServiceRow>
 }
 
-/** What a deployment of one service asks for. */
+/** The options of a deployment of one service. */
 type Asked = Partial<Omit<WantedTarget, 'service'>>
 
 /**
- * A repository that does not answer within this does not refuse a request: the deployment then
- * fails with its reason.
+ * The timeout of the commit check. A slow repository does not cause a rejection; the deployment
+ * then fails with its reason.
  */
 const commitCheckMs = 5000
 
-/** What can be asked for: each call writes a request and returns; the workflow does the rest. */
+/** Creates the actions. Each writes a request and returns; the workflow does the work. */
 export function createDeployments(options: DeploymentsOptions) {
   const { database } = options
   const environmentOf = (service: ServiceRow) => ({ id: service.environment_id, name: service.environment_name })
 
-  /** Gives the deployment in the specification's words, and the whole status of that moment. */
+  /** Writes a request. Returns it in the terms of the specification, with the current status. */
   const act = async (service: ServiceRow, action: Action, by: RequestedBy, asked: Asked = {}) => {
     const targets = [{ service, commit: undefined, ...asked }]
     const wish = { environment: environmentOf(service), action, targets, by }
@@ -68,8 +68,8 @@ export function createDeployments(options: DeploymentsOptions) {
 
   return {
     /**
-     * A commit is checked against the repository at once; the head of the branch is looked up when
-     * the request runs.
+     * Deploys a service. A commit is checked against the repository at once. The head of a branch
+     * is resolved when the request runs.
      */
     async deploy(service: ServiceRow, by: RequestedBy, wanted: WantedVersion = {}) {
       refuseKind(options, service)
@@ -81,8 +81,8 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /**
-     * The commit or the image that is deployed when the request runs, again; what was never
-     * deployed is deployed as its settings say.
+     * Deploys the commit or image again that is deployed when the request runs. A service that was
+     * never deployed is deployed by its settings.
      */
     async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
       refuseKind(options, service)
@@ -91,8 +91,8 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /**
-     * The version that an execution started, again: its image, settings, variables and secrets. The
-     * service's settings become those, too, so that a later deployment does not undo it.
+     * Starts the version of an execution again, with its image, settings, variables and secrets.
+     * The service's settings are restored too, so that the next deployment does not undo it.
      */
     async rollback(service: ServiceRow, by: RequestedBy, executionId: string) {
       refuseKind(options, service)
@@ -110,7 +110,7 @@ export function createDeployments(options: DeploymentsOptions) {
       return act(service, 'RESTART', by)
     },
 
-    /** Undefined when nothing was ever deployed: there is nothing to remove. */
+    /** Uninstalls a service. Returns undefined if it was never deployed. */
     async uninstall(service: ServiceRow, by: RequestedBy) {
       return isUsed(service) ? act(service, 'UNINSTALL', by) : undefined
     },
@@ -129,9 +129,9 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /**
-     * Those that are not skipped; with `sameVersion` each in the version that is deployed. A
-     * service that is being copied into the environment is left out. If the whole environment is a
-     * copy in progress, its services are included and wait for their data.
+     * Deploys the services that are not skipped. With `sameVersion`, each in its deployed version.
+     * A service that is being copied into the environment is left out. If the whole environment is
+     * a copy in progress, its services are included and wait for their data.
      */
     async deployEnvironment(
       environment: EnvironmentRow,
@@ -149,7 +149,7 @@ export function createDeployments(options: DeploymentsOptions) {
       }
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
-      // Those that cannot run there are left out by the workflow, with the reason.
+      // The workflow leaves out services that cannot run there, and reports the reason.
       if (chosen.every((service) => refusalOf(options, service)))
         for (const service of chosen) refuseKind(options, service)
       await ofEnvironment(environment, 'DEPLOY', chosen, by, asked)
@@ -165,7 +165,7 @@ export function createDeployments(options: DeploymentsOptions) {
 
     cancel: (environment: EnvironmentRow) => cancelDeployment(options, environment.id),
 
-    /** At once when nothing was ever deployed; else its services go first and take it with them. */
+    /** Deletes an environment: at once if it was never deployed, otherwise after its services. */
     async removeEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
       const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, environment.id)
@@ -183,14 +183,14 @@ export function createDeployments(options: DeploymentsOptions) {
   }
 }
 
-/** The id of the service under the name of its kind: `application_id`. */
+/** Returns the id of a service under the name of its kind: `application_id`. */
 const namedId = ({ kind, id }: ServiceRow): { readonly [K in KindName as `${K}_id`]?: string } => ({
   [`${kind}_id`]: id,
 })
 
 export type Deployments = ReturnType<typeof createDeployments>
 
-/** Something of it ran once, runs, or is about to. */
+/** Whether a service was ever deployed, or is about to be. */
 export const isUsed = (service: ServiceRow): boolean =>
   service.last_deployment_date !== null || !isAtRest(service.state)
 
@@ -199,7 +199,8 @@ const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && sta
 const commitForm = /^[0-9a-f]{7,64}$/i
 
 /**
- * The full commit id. 400 when the repository does not have it, or when the text is no commit id.
+ * Returns the full commit id. Throws 400 if the repository does not have the commit, or if the id
+ * is invalid.
  */
 export async function checkCommit(
   { database, git, readCredential, clock }: DeploymentsOptions,

@@ -2,7 +2,7 @@ import type { Action } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { TargetRow } from './target-store.ts'
 
-/** What an earlier request did to a service, and whether its release is kept. */
+/** The effect of an earlier request on a service, and whether its release is kept. */
 export interface FormerRow {
   readonly request_id: string
   readonly action: Action
@@ -12,7 +12,7 @@ export interface FormerRow {
   readonly is_kept: boolean | null
 }
 
-/** What an execution did to a service. */
+/** Returns the effect of an execution on a service. */
 export async function findFormer(sql: Sql, serviceId: string, executionId: string): Promise<FormerRow | undefined> {
   const [row] = await sql<FormerRow[]>`
     select q.id as request_id, q.action, t.status, q.created_at, t.release_id, r.is_kept

@@ -1,6 +1,6 @@
 /**
- * Deployment requests: whether they are accepted, their queue, their targets, and the states of
- * services that follow from them.
+ * Deployment requests: their acceptance, their queue, their targets, and the resulting states of
+ * services.
  */
 export { createDeployments, type Deployments, type DeploymentsOptions } from './deployments.ts'
 export { listsOfKinds } from './lists-of-kinds.ts'

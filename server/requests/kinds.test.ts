@@ -6,7 +6,7 @@ import { dataPathOf, imageOf } from '../releases/versioned.ts'
 import type { SettingsOf } from '../services/index.ts'
 import { refusalOfKind } from './refusal-of-kind.ts'
 
-/** Deploying what is not built: images of registries, databases, and kinds that cannot be run. */
+/** Deployments of services that are not built: containers, databases, and unsupported kinds. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine, database } = platform
 await platform.addRepository(a)
@@ -16,12 +16,12 @@ const send = async (method: string, path: string, body?: object) => {
   return { status: answer.status, body: Object(answer.body), text: answer.text }
 }
 const ends = (path: string) =>
-  until(`${path} is at rest`, async () => {
+  until(`${path} has settled`, async () => {
     const { body } = await send('GET', `${path}/status`)
     return body.deployment_request_id === null && body.status_details.status !== 'NEVER' ? body : undefined
   })
 
-test('a container runs the image of its registry, with the tag that was asked for', async () => {
+test('a container runs the image of its registry with the requested tag', async () => {
   const { environmentId, more } = await platform.addObjects(a)
   const { containerId } = more
   const path = `/container/${containerId}`
@@ -47,7 +47,7 @@ test('a container runs the image of its registry, with the tag that was asked fo
   assert.deepEqual(ofEnvironment[0].stages[0].services[0].details, told)
 })
 
-test('the tag is asked once: what follows runs the digest, until the next deployment', async () => {
+test('a tag is resolved once, and later actions run its digest until the next deployment', async () => {
   const { containerId = '' } = (await platform.addObjects(a)).more
   const path = `/container/${containerId}`
   const image = 'docker.io/library/hello:moving'
@@ -65,7 +65,7 @@ test('the tag is asked once: what follows runs the digest, until the next deploy
   assert.equal(await after('POST', '/restart-service'), first)
   engine.images.remove(first)
   assert.equal(await after('POST', '/restart-service'), first)
-  assert.ok(engine.images.references().includes(first), 'an image that went is fetched again')
+  assert.ok(engine.images.references().includes(first), 'a removed image is pulled again')
   const second = await after('POST', '/deploy', { image_tag: 'moving' })
   assert.notEqual(second, first)
   engine.images.registryIsThere = false
@@ -77,7 +77,7 @@ test('the tag is asked once: what follows runs the digest, until the next deploy
   }
 })
 
-test('an image that the registry does not give ends in an error with the reason', async () => {
+test('a deployment fails with the reason when the registry does not have the image', async () => {
   engine.behave('docker.io/library/hello:gone', { outcome: 'image-missing' })
   const { containerId } = (await platform.addObjects(a)).more
   await send('POST', `/container/${containerId}/deploy`, { image_tag: 'gone' })
@@ -86,11 +86,11 @@ test('an image that the registry does not give ends in an error with the reason'
   assert.match(status.reason, /^The image docker\.io\/library\/hello:gone cannot be fetched/)
 })
 
-test('a registry whose address is private is not asked, and gets no password', async () => {
+test('a registry with a private address is not contacted and gets no password', async () => {
   const { containerId = '' } = (await platform.addObjects(a)).more
   const fetched = engine.images.fetched.length
-  // As a name that leads there by now; the address itself would be refused when the registry is
-  // made.
+  // Simulates a name that resolves to this address later. The address itself would be rejected when
+  // the registry is created.
   await database`
     update container_registry set url = 'https://10.1.2.3' where id =
       (select container_registry_id from service where id = ${containerId})`
@@ -119,7 +119,7 @@ test('a database runs with its own credentials and a volume', async () => {
   assert.equal((await ends(path)).state, 'RESTARTED')
 })
 
-test('named services that cannot run are left out with the reason, and keep no other from being deployed or stopped', async () => {
+test('named services that cannot run are left out with the reason, and do not block the others', async () => {
   const { environmentId, more } = await platform.addObjects(a)
   const { containerId = '', helmId = '', terraformId = '' } = more
   const named = {
@@ -155,7 +155,7 @@ test('named services that cannot run are left out with the reason, and keep no o
   }
 })
 
-test('what cannot run is refused, and left out of the deployment of its environment', async () => {
+test('a service that cannot run is rejected, and left out of the deployment of its environment', async () => {
   const { environmentId, more } = await platform.addObjects(a)
   for (const kind of ['helm', 'terraform']) {
     const refused = await send('POST', `/${kind}/${more[`${kind}Id`]}/deploy`, {})
@@ -178,7 +178,7 @@ test('what cannot run is refused, and left out of the deployment of its environm
   assert.equal(target?.['status'], 'SKIPPED')
 })
 
-test('a commit is asked of what is built, a tag of what has one', async () => {
+test('a deployment rejects a malformed commit of a built service and a malformed tag of an image', async () => {
   const { applicationId, more } = await platform.addObjects(a)
   const rooms = platform.rooms
   assert.equal((await send('POST', `/container/${more['containerId']}/deploy`, { image_tag: '-x' })).status, 400)
@@ -186,7 +186,7 @@ test('a commit is asked of what is built, a tag of what has one', async () => {
   assert.equal((await send('POST', `/application/${applicationId}/deploy`, { git_commit_id: 'no' })).status, 400)
 })
 
-test('a new tag is deployed wherever its image is', async () => {
+test('a new tag is deployed to every service with its image', async () => {
   const { more } = await platform.addObjects(a)
   await database`
     update service set settings = settings || '{"auto_deploy": false}' where kind = 'container'
@@ -199,7 +199,7 @@ test('a new tag is deployed wherever its image is', async () => {
   assert.equal((await send('POST', path, { image_name: 'library/nobody', tag: '9' })).status, 404)
 })
 
-test('what runs where is told by kind and cluster alone', () => {
+test('refusalOfKind decides by kind and cluster alone', () => {
   const local = { name: 'local', engine: 'local' }
   const able = { capabilitiesOf: () => engine.capabilities }
   assert.equal(refusalOfKind(able, 'application', local), undefined)
@@ -211,14 +211,14 @@ test('what runs where is told by kind and cluster alone', () => {
   assert.match(refusalOfKind(able, 'application', { name: 'far', engine: null }) ?? '', /^Cluster "far" is a record/)
 })
 
-test('images and volumes of databases follow type and version', () => {
+test('image and volume of a database follow its type and version', () => {
   const settings = { type: 'POSTGRESQL', version: '16' } as Parameters<typeof dataPathOf>[0]
   assert.equal(imageOf({ kind: 'database', settings }, null), 'docker.io/library/postgres:16')
   assert.equal(dataPathOf(settings), '/var/lib/postgresql/data')
   assert.equal(dataPathOf({ ...settings, version: '18.1' }), '/var/lib/postgresql')
 })
 
-test('the host of a registry stands before its images, Docker Hub under one name', () => {
+test('the name of an image begins with the host of its registry, and Docker Hub has one name', () => {
   const settings = { image_name: 'team/web', tag: '1' } as SettingsOf['container']
   const image = (url: string) => imageOf({ kind: 'container', settings }, { id: '', name: '', kind: 'GENERIC_CR', url })
   assert.equal(image('https://registry.example.org:5000/path/'), 'registry.example.org:5000/path/team/web:1')

@@ -2,7 +2,7 @@ import { type KindName, kindNames, serviceKinds } from '@quayside/contract/servi
 
 export type Plural = (typeof serviceKinds)[KindName]['plural']
 
-/** One list for each kind of service, under its name on the wire: `applications`, `containers` … */
+/** Creates a list for each kind of service, by its name in the API: `applications` … */
 export const listsOfKinds = <T>(of: (kind: KindName, plural: Plural) => T): Record<Plural, T> =>
   Object.fromEntries(
     kindNames.map((kind) => {

@@ -3,8 +3,8 @@ import type { Action } from '@quayside/contract/states.ts'
 import type { Outcome } from '../audit/index.ts'
 
 /**
- * What the record of changes calls the ends of the services' parts. A cancelled part is recorded by
- * its cancellation.
+ * Returns the audit events of the possible outcomes of an action. A cancellation is recorded by its
+ * own request.
  */
 export function outcomesOf(action: Action): readonly Outcome[] {
   const [well, badly] = outcomeEvents[action]

@@ -10,7 +10,7 @@ export interface RunningPlace {
   readonly engine: string | null
 }
 
-/** What refusals are computed from. */
+/** What refusals depend on. */
 export interface RefusalOptions {
   readonly capabilitiesOf: CapabilitiesOf
 }

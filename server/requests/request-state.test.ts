@@ -5,7 +5,7 @@ import { requestState } from './request-state.ts'
 
 const target = (state: State, ended = true) => ({ state, finished_at: ended ? new Date() : null })
 
-test('a request is where its action and its services are', () => {
+test('requestState follows the action and the states of the services', () => {
   const deploy = { action: 'DEPLOY' } as const
   assert.equal(requestState({ ...deploy, status: 'QUEUED' }, [target('DEPLOYMENT_QUEUED', false)]), 'DEPLOYMENT_QUEUED')
   const underWay = [target('DEPLOYED'), target('BUILDING', false)]

@@ -1,7 +1,7 @@
 import { environmentState, isFailed, phases, type State } from '@quayside/contract/states.ts'
 import type { RequestProgress, RequestRow } from './request-store.ts'
 
-/** Pure: the state that a request has brought, or is bringing, its environment to. */
+/** Pure: returns the state that a request brings its environment to. */
 export function requestState(
   { action, status }: Pick<RequestRow, 'action' | 'status'>,
   targets: RequestProgress['targets'],

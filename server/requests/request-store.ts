@@ -21,7 +21,7 @@ export interface RequestRow {
   readonly finished_at: Date | null
 }
 
-/** Serialises everything that decides about an environment's requests. */
+/** Locks an environment. All decisions about its requests are made under this lock. */
 export async function lockEnvironment(sql: Sql, environmentId: string): Promise<{ deleting: boolean } | undefined> {
   const [row] = await sql<
     { deleting: boolean }[]
@@ -29,21 +29,19 @@ export async function lockEnvironment(sql: Sql, environmentId: string): Promise<
   return row
 }
 
-/** What accepting a request depends on, at one moment. */
+/** What the acceptance of a request depends on, at one moment. */
 export interface Situation {
   readonly deleting: boolean
-  /**
-   * The last waiting request, where it is of the same caller and action: a new one merges into it.
-   */
+  /** The last waiting request, if it has the same caller and action. A new one merges into it. */
   readonly waiting: Pick<RequestRow, 'id' | 'created_at'> | undefined
-  /** Of those services that are there. */
+  /** The states of the existing services. */
   readonly states: Readonly<Record<string, State>>
-  /** Those of them that a restore of a backup has, by its id. */
+  /** The services that a restore of a backup holds, with the id of the restore. */
   readonly restoring: Readonly<Record<string, string>>
   readonly at: Place
 }
 
-/** Undefined when the environment is gone. */
+/** Reads the situation of a request. Undefined if the environment is gone. */
 export async function readSituation(
   sql: Sql,
   asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
@@ -84,30 +82,29 @@ export interface Acceptance {
     'id' | 'environment_id' | 'action' | 'origin' | 'triggered_by' | 'caller' | 'created_at'
   >
   /**
-   * `alone`: a new request where none waits; `last`: behind those that wait; `merged`: one that is
-   * held by `holdWaiting` takes the targets in.
+   * `alone`: a new request, if none waits. `last`: a new one behind the waiting ones. `merged`: the
+   * targets join a request that `holdWaiting` holds.
    */
   readonly place: 'alone' | 'last' | 'merged'
   readonly targets: readonly AcceptedTarget[]
-  /** The states that allow it. */
+  /** The states of a service that allow the request. */
   readonly allowed: readonly State[]
   /**
-   * The state that services enter, except those in one of the `passing` states: something is under
-   * way for them.
+   * The state that services enter, except those in a `passing` state, which have work in progress.
    */
   readonly queued: State
   readonly passing: readonly State[]
-  /** The restore of a backup that asks it; null: nobody's. What another one has is left to that. */
+  /** The restore that makes the request, or null. Services held by another restore are rejected. */
   readonly restore: string | null
-  /** Inserts the workflow of the request, once where `accepted` has a row. */
+  /** Inserts the workflow of the request if `accepted` has a row. */
   readonly submission: (sql: Sql, accepted: Fragment) => Fragment
-  /** Inserts what the record of changes says of it, in the same way. */
+  /** Inserts the audit entry if `accepted` has a row. */
   readonly record: ((sql: Sql, accepted: Fragment) => Fragment) | undefined
 }
 
 /**
- * Keeps a waiting request from beginning until the transaction ends; false when it has begun or
- * ended.
+ * Keeps a waiting request from starting until the transaction ends. Returns false if it has started
+ * or ended already.
  */
 export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
   const held = await sql`select from deployment_request where id = ${id} and status = 'QUEUED' for update`
@@ -115,11 +112,11 @@ export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * Writes a request, its workflow, its targets and the new states of its services, in one statement.
- * Gives the request's number and the states that its services had. Undefined, and nothing is
- * written, when a state or the deletion of the environment forbids it, when another request waits,
- * and when another request was accepted while this statement waited for it: by the environment's
- * number, which each counts up, it sees that what it knows is outdated.
+ * Writes a request, its workflow, its targets and the new states of its services in one statement.
+ * Returns the number of the request and the previous states. Writes nothing and returns undefined
+ * if a state or the deletion of the environment forbids the request, if another request waits, or
+ * if another one was accepted during the wait for the lock. The counter of the environment, which
+ * every request increments, shows the last case.
  */
 export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<WrittenRequest | undefined> {
   const { request, place, targets, allowed, queued, passing, restore, submission, record } = acceptance
@@ -127,13 +124,13 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
   const environmentId = request.environment_id
   const nothingWaits = sql`
         and not exists (select from deployment_request where environment_id = ${environmentId} and status = 'QUEUED')`
-  // Where that is otherwise, `placeRefusal` decides, under the environment's lock.
+  // In all other cases `placeRefusal` decides, under the lock of the environment.
   const isOrdinary = startsSomething(request.action)
     ? sql`
         and exists (select from cluster c join organization o on o.id = c.organization_id
           where c.id = environment.cluster_id and c.engine is not null and o.billing_deployment_restriction is null)`
     : sql``
-  // The planner takes a list for a hundred rows, for which it would read whole tables.
+  // The planner assumes a hundred rows for a list, and would scan whole tables.
   const fewRows = targets.length === 1 ? sql`limit 1` : sql``
   const newRequest = sql`
     submitted as (
@@ -213,13 +210,13 @@ export async function findRequest(sql: Sql, id: string): Promise<RequestRow | un
   return row
 }
 
-/** The requests that run or wait, in order. */
+/** Returns the running and waiting requests in order. */
 export const listActiveRequests = (sql: Sql, environmentId: string) =>
   sql<RequestRow[]>`
     select * from deployment_request
     where environment_id = ${environmentId} and status in ('QUEUED', 'ONGOING', 'CANCELING') order by seq`
 
-/** The same, or one of them by its id; none of them ends until the transaction does. */
+/** Returns and locks all active requests, or one by its id. None ends before the transaction. */
 export const lockActiveRequests = (sql: Sql, environmentId: string, id?: string) =>
   sql<RequestRow[]>`
     select * from deployment_request
@@ -227,13 +224,13 @@ export const lockActiveRequests = (sql: Sql, environmentId: string, id?: string)
       and (${id ?? null}::uuid is null or id = ${id ?? null})
     order by seq for no key update`
 
-/** The ids of all of them, as a part of a statement. */
+/** Returns a fragment that selects the ids of all active requests. */
 export const unfinishedRequests = (sql: Sql): Fragment =>
   sql`select id from deployment_request where status in ('QUEUED', 'ONGOING', 'CANCELING')`
 
 /**
- * The ids of waiting requests that act on a service whose data are being copied, as a part of a
- * statement: into it, or from it into another one. A deletion does not wait.
+ * Returns a fragment that selects the waiting requests for a service whose data are being copied,
+ * as source or as destination. A deletion does not wait.
  */
 export const heldByCopies = (sql: Sql): Fragment => sql`
   select r.id from service c
@@ -243,12 +240,12 @@ export const heldByCopies = (sql: Sql): Fragment => sql`
     join deployment_request r on r.id = t.request_id and r.status = 'QUEUED' and r.action <> 'DELETE'
   where c.copying is not null`
 
-/** How far a request is with each of its services. Moments that come as JSON are strings. */
+/** The progress of a request with each of its services. Times read from JSON are strings. */
 export interface RequestProgress {
   readonly targets: readonly { readonly state: State; readonly finished_at: Date | string | null }[]
 }
 
-/** The targets of the request `r`, as a column. */
+/** Returns a fragment for the targets of the request `r` as a column. */
 export const requestTargets = (sql: Sql): Fragment => sql`
   coalesce((select jsonb_agg(jsonb_build_object('state', t.state, 'finished_at', t.finished_at) order by t.service_seq)
     from deployment_target t where t.request_id = r.id), '[]')`
@@ -264,9 +261,7 @@ export async function findLastRequest(
   return row
 }
 
-/**
- * By the execution id, or by the id of the request itself: the history of the environment has both.
- */
+/** Finds a request by its execution id or by its own id. The history of an environment has both. */
 export async function findExecution(
   sql: Sql,
   environmentId: string,
@@ -287,8 +282,8 @@ export async function setRequestStatus(sql: Sql, id: string, status: RequestStat
 }
 
 /**
- * Which of these executions have not ended, ended since a moment, or are among the `newest`
- * requests of their environment.
+ * Returns which of these executions have not ended, have ended since a time, or are among the
+ * `newest` requests of their environment.
  */
 export async function listRecent(
   sql: Sql,

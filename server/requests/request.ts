@@ -23,24 +23,24 @@ import type { WantedTarget } from './target-store.ts'
 export const deploymentWorkflow = 'deployment'
 
 /**
- * What the record of changes says of an accepted request, as a part of the statement that writes
- * it: inserts for the one row of `accepted`, or for none. `change` is what is known of the request.
+ * Returns the statement part that inserts the audit entry of an accepted request, if `accepted` has
+ * its row. `change` describes the request.
  */
 export type RecordRequest = (sql: Sql, accepted: Fragment, change: Json) => Fragment
 
-/** Who asked, from where. */
+/** The author of a request and where it came from. */
 export interface RequestedBy {
   readonly id: string
   readonly name: string
   readonly origin: Origin
-  /** The restore of a backup that asks it: nobody else may, while it has the service. */
+  /** The restore that makes the request. While it holds the service, others are rejected. */
   readonly restore?: string
-  /** Without it, whoever asked writes the record of changes in the same transaction. */
+  /** Records the request. Without it, the caller writes the audit entry in the same transaction. */
   readonly record?: RecordRequest
 }
 
 export type AcceptedRequest = Pick<RequestRow, 'id' | 'created_at'> & {
-  /** Where no other one waited: its execution id, and the states that its services entered. */
+  /** Set if no other request waited: the execution id, and the states that the services entered. */
   readonly alone?: { readonly execution_id: string; readonly states: ReadonlyMap<string, State> }
 }
 
@@ -52,29 +52,29 @@ export interface RequestOptions {
 
 const passing: readonly State[] = stateNames.filter((state) => !isAtRest(state))
 
-/** What is asked for. */
+/** A desired request. */
 export interface Wish {
   readonly environment: Pick<EnvironmentRow, 'id' | 'name'>
   readonly action: Action
   readonly targets: readonly WantedTarget[]
   readonly by: RequestedBy
   /**
-   * Every service of the environment is meant: one that is deleted before the request is written is
-   * left out.
+   * Whether the request is for all services of the environment. Services that are deleted in the
+   * meantime are left out.
    */
   readonly isWhole?: boolean
 }
 
 /**
- * How often a request is tried again if its services change between the check and the write. Only
- * ends of other work can do that.
+ * The tries of a request whose services change between the check and the write. Only the end of
+ * other work can change them.
  */
 const mostTries = 5
 
 /**
- * Accepts a request: it is written with its workflow and the services' new states at once; from
- * then on it cannot be lost. Throws 409 when a state forbids the action, and 404 when something is
- * gone.
+ * Accepts a request: writes it with its workflow and the new states of the services in one
+ * transaction. It cannot be lost afterwards. Throws 409 if a state forbids the action, and 404 if
+ * the environment or a service is gone.
  */
 export async function acceptRequest(options: RequestOptions, wish: Wish): Promise<AcceptedRequest> {
   const accepted = (await acceptAlone(options, wish)) ?? (await acceptUnderLock(options, wish))
@@ -86,8 +86,8 @@ export async function acceptRequest(options: RequestOptions, wish: Wish): Promis
 }
 
 /**
- * The usual way, in one statement: nothing waits, every state allows it, and nobody else is
- * accepted meanwhile.
+ * Accepts a request in one statement. This is the usual case: no request waits, every state allows
+ * it, and no other request is accepted at the same time.
  */
 async function acceptAlone(options: RequestOptions, wish: Wish): Promise<AcceptedRequest | undefined> {
   const request = { id: newId(), created_at: options.clock.now() }
@@ -100,8 +100,8 @@ async function acceptAlone(options: RequestOptions, wish: Wish): Promise<Accepte
 }
 
 /**
- * Other requests of the environment wait for the lock. Says what forbids the request, or finds the
- * one that it merges into.
+ * Accepts a request under the lock of the environment. Throws the reason that forbids it, or merges
+ * it into a waiting one.
  */
 const acceptUnderLock = (options: RequestOptions, wish: Wish): Promise<AcceptedRequest> =>
   inTransaction(options.database, async (sql) => {
@@ -113,14 +113,14 @@ const acceptUnderLock = (options: RequestOptions, wish: Wish): Promise<AcceptedR
     throw new AppError('unavailable', 'Other requests keep changing these services. Try again.')
   })
 
-/** Undefined if a service changed between the check and the write. */
+/** Tries once. Undefined if a service changed between the check and the write. */
 async function tryUnderLock(options: RequestOptions, sql: Sql, wish: Wish): Promise<AcceptedRequest | undefined> {
   const { environment, action, by } = wish
   const services = wish.targets.map(({ service }) => service.id)
   const situation = await readSituation(sql, { environmentId: environment.id, services, caller: by.id, action })
   const left = situation && wish.isWhole ? withoutDeleted(wish, situation) : wish
   const { waiting } = checked(situation, left)
-  // What is forced is a run of its own.
+  // A forced event has its own run.
   const isForced = left.targets.some(({ forceEvent }) => forceEvent)
   const merges = !isForced && waiting !== undefined && (await holdWaiting(sql, waiting.id))
   const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
@@ -128,11 +128,11 @@ async function tryUnderLock(options: RequestOptions, sql: Sql, wish: Wish): Prom
   return written && request
 }
 
-/** Pure: the wish without services that do not exist any more; throws 409 if none is left. */
+/** Pure: returns the wish without deleted services. Throws 409 if none is left. */
 function withoutDeleted(wish: Wish, { states }: Situation): Wish {
   const targets = wish.targets.filter(({ service }) => states[service.id] !== undefined)
   if (targets.length > 0) return { ...wish, targets }
-  throw new AppError('conflict', `Environment "${wish.environment.name}" has no services any more.`)
+  throw new AppError('conflict', `Environment "${wish.environment.name}" no longer has services.`)
 }
 
 function acceptance(
@@ -174,7 +174,7 @@ function acceptance(
   }
 }
 
-/** Pure: the situation, unless it forbids the request. */
+/** Pure: returns the situation. Throws if it forbids the request. */
 function checked(situation: Situation | undefined, { environment, action, targets, by }: Wish): Situation {
   if (!situation) throw new AppError('notFound', 'There is no such object.')
   if (situation.deleting && action !== 'DELETE') {
@@ -187,7 +187,7 @@ function checked(situation: Situation | undefined, { environment, action, target
     if (restore !== undefined && restore !== by.restore) {
       throw new AppError(
         'conflict',
-        `Service "${service.name}" is being restored from a backup. Try again when that has ended.`,
+        `Service "${service.name}" is being restored from a backup. Try again when the restore has ended.`,
       )
     }
     const state = situation.states[service.id]

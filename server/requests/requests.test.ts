@@ -5,7 +5,7 @@ import { until } from '../../test/support/until.ts'
 import { findService, lockService, type ServiceRow } from '../services/index.ts'
 import { lockEnvironment } from './request-store.ts'
 
-/** What is accepted, what it merges into, and what a service is left in. */
+/** Which requests are accepted or merged, and the states that services are left in. */
 const by = { id: 'somebody', name: 'Somebody', origin: 'API' as const }
 
 async function serviceOf({ database }: Platform, id: string): Promise<ServiceRow> {
@@ -22,13 +22,13 @@ async function addApplication({ call, a }: Platform, environmentId: string, name
 }
 
 const atRest = (platform: Platform, environmentId: string) =>
-  until('nothing is under way', async () => {
+  until('no request is active', async () => {
     const [row] = await platform.database`
       select from deployment_request where environment_id = ${environmentId} and finished_at is null`
     return row === undefined
   })
 
-test('a request that begins at this moment takes nothing more in', async (t) => {
+test('a request merges nothing more when it is about to start', async (t) => {
   const platform = await createPlatform(t)
   const { environmentId, applicationId } = platform.a.objects
   const other = await serviceOf(platform, await addApplication(platform, environmentId, 'other'))
@@ -56,7 +56,7 @@ test('a request that begins at this moment takes nothing more in', async (t) => 
   assert.notEqual((await second).id, first.id)
 })
 
-test('a waiting request takes in what the same caller asks, and only that', async (t) => {
+test('a waiting request merges the same action of the same caller, and no other', async (t) => {
   const platform = await createPlatform(t)
   const { environmentId, applicationId } = platform.a.objects
   const other = await serviceOf(platform, await addApplication(platform, environmentId, 'other'))
@@ -70,11 +70,11 @@ test('a waiting request takes in what the same caller asks, and only that', asyn
   assert.notEqual(second.id, first.id)
   const third = await deployments.stop(service, stranger)
   assert.notEqual(third.id, second.id)
-  // The last one that waits is another one now.
+  // Another request is the last waiting one now.
   assert.notEqual((await deployments.deploy(service, by, undefined)).id, first.id)
 })
 
-test('what decides is the state of now, not the one that the caller has seen', async (t) => {
+test('a request is decided by the current state, not by the one that the caller has read', async (t) => {
   const platform = await createPlatform(t)
   const seen = await serviceOf(platform, platform.a.objects.applicationId)
   const { deployments } = platform.rooms
@@ -84,7 +84,7 @@ test('what decides is the state of now, not the one that the caller has seen', a
   await assert.rejects(deployments.deploy(seen, by, undefined), { code: 'notFound' })
 })
 
-test('a deletion that meets a deployment waits its turn instead of pulling the service from under it', async (t) => {
+test('a deletion waits for its turn when a deployment is queued', async (t) => {
   const platform = await createPlatform(t)
   const seen = await serviceOf(platform, platform.a.objects.applicationId)
   const { deployments } = platform.rooms
@@ -96,7 +96,7 @@ test('a deletion that meets a deployment waits its turn instead of pulling the s
   await serviceOf(platform, seen.id)
 })
 
-test('an environment that is being deleted takes no new service', async (t) => {
+test('an environment accepts no new service while it is being deleted', async (t) => {
   const platform = await createPlatform(t)
   const { call, a } = platform
   const { environmentId, applicationId } = a.objects
@@ -108,7 +108,7 @@ test('an environment that is being deleted takes no new service', async (t) => {
   assert.equal((await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})).status, 409)
 })
 
-test('a service that its request never came to is back where the request before had left it', async (t) => {
+test('a service gets back the state of the request before when its own request is cancelled first', async (t) => {
   const platform = await createPlatform(t, { works: true })
   const { call, a, builder, database } = platform
   await platform.addRepository(a)
@@ -124,8 +124,7 @@ test('a service that its request never came to is back where the request before 
     const { text } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/logs`)
     return text.includes('the build hangs')
   })
-  // Accepted while the other service is under way, so that its state of that moment is none to go
-  // back to.
+  // Accepted while the other service is being worked on, so the current state cannot be restored.
   await deploy(a.tokens.ADMIN)
   assert.equal((await serviceOf(platform, last)).state, 'DEPLOYMENT_QUEUED')
   builder.tell(first, { type: 'fail' })
@@ -135,7 +134,7 @@ test('a service that its request never came to is back where the request before 
   assert.equal((await serviceOf(platform, last)).state, 'CANCELED')
 })
 
-test('whoever asks at the same moment gets a request of their own, numbered without a gap', async (t) => {
+test('concurrent callers get separate requests, numbered without a gap', async (t) => {
   const platform = await createPlatform(t)
   const service = await serviceOf(platform, platform.a.objects.applicationId)
   const callers = Array.from({ length: 20 }, (_, index) => ({ ...by, id: `caller ${index}` }))
@@ -151,7 +150,7 @@ test('whoever asks at the same moment gets a request of their own, numbered with
   assert.equal(new Set(rows.map(({ execution_id }) => execution_id)).size, callers.length)
 })
 
-test('the answer is the status that is read a moment later', async (t) => {
+test('the reply to a request has the status that is read afterwards', async (t) => {
   const platform = await createPlatform(t)
   const { call, a } = platform
   const { applicationId } = a.objects
@@ -164,7 +163,7 @@ test('the answer is the status that is read a moment later', async (t) => {
   }
 })
 
-test('a variable is written while a request of its environment is being accepted: neither waits for the other', async (t) => {
+test('a variable is written without waiting while a request of its environment is accepted', async (t) => {
   const { database, call, a } = await createPlatform(t)
   const { environmentId, applicationId } = a.objects
   const late = new Promise<never>((_resolve, reject) => {
@@ -180,7 +179,7 @@ test('a variable is written while a request of its environment is being accepted
   })
 })
 
-test('an accepted request tells of itself and of each service that it queues, once', async (t) => {
+test('an accepted request sends one event for itself and one for each queued service', async (t) => {
   const platform = await createPlatform(t)
   const { environmentId, applicationId } = platform.a.objects
   const other = await serviceOf(platform, await addApplication(platform, environmentId, 'other'))

@@ -6,8 +6,8 @@ import { findRequest, lockEnvironment } from './request-store.ts'
 import { listTargets } from './target-store.ts'
 
 /**
- * Requests of the restore of a backup, which has the service meanwhile. They take part in the
- * caller's unit of work, and throw as those of users do.
+ * Creates the requests of a backup's restore, which holds the service meanwhile. They join the
+ * caller's unit of work and throw like requests of users.
  */
 export function createRestoring(options: RequestOptions) {
   const { database } = options
@@ -18,16 +18,16 @@ export function createRestoring(options: RequestOptions) {
     return (await acceptRequest(options, { environment, action, targets, by: by(restore) })).id
   }
   return {
-    /** Keeps everybody else from asking something of the environment until the transaction ends. */
+    /** Locks the environment against other requests until the transaction ends. */
     hold: async (sql: Sql, { environment_id }: ServiceRow): Promise<void> =>
       void (await lockEnvironment(sql, environment_id)),
-    /** Has it stopped, and gives the request; undefined where nothing of it runs. */
+    /** Stops the service and returns the request. Undefined if it does not run. */
     async stop(service: ServiceRow, restore: string): Promise<string | undefined> {
       return service.release_id === null ? undefined : ask(service, restore, 'STOP')
     },
-    /** Has the version deployed that ran. */
+    /** Deploys the version that ran. */
     start: (service: ServiceRow, restore: string): Promise<string> => ask(service, restore, 'DEPLOY'),
-    /** How a request ended for a service; undefined while it has not. */
+    /** Returns the outcome of a request for a service; undefined until it has ended. */
     async outcome(requestId: string, serviceId: string): Promise<{ readonly reason: string | null } | undefined> {
       const request = await findRequest(database, requestId)
       const service = await findService(database, serviceId)

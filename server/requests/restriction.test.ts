@@ -6,19 +6,19 @@ import { type Place, placeRefusal } from './restriction.ts'
 const demo: Place = { cluster: 'local', hasEngine: true, isDemo: true, restriction: null }
 const managed: Place = { ...demo, cluster: 'far', isDemo: false }
 
-test('without a restriction everything may be deployed where there is an engine', () => {
+test('every action is allowed when the cluster has an engine and no restriction applies', () => {
   assert.equal(placeRefusal('DEPLOY', demo), undefined)
   assert.equal(placeRefusal('DEPLOY', managed), undefined)
   assert.equal(placeRefusal('DEPLOY', { ...managed, hasEngine: false })?.code, 'invalid')
 })
 
-test('a trial without a card may use the demo cluster alone', () => {
+test('a trial without a card may use only the demo cluster', () => {
   const restriction = 'NO_CREDIT_CARD'
   assert.equal(placeRefusal('DEPLOY', { ...demo, restriction }), undefined)
   assert.match(placeRefusal('DEPLOY', { ...managed, restriction })?.message ?? '', /NO_CREDIT_CARD.*"far"/)
 })
 
-test('every other restriction forbids all that starts something, and nothing that ends it', () => {
+test('every other restriction forbids the actions that start something, and no others', () => {
   for (const restriction of ['OTHER', '', 'no_credit_card']) {
     for (const place of [demo, managed]) {
       for (const action of ['DEPLOY', 'RESTART'] as const)
@@ -29,7 +29,7 @@ test('every other restriction forbids all that starts something, and nothing tha
   }
 })
 
-test('a deployment is refused as the organization and the cluster say, and accepted again afterwards', async (t) => {
+test('a deployment is rejected while the organization or the cluster forbids it', async (t) => {
   const platform = await createPlatform(t)
   const { a, call, database } = platform
   const { environmentId, applicationId } = a.objects

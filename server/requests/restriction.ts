@@ -1,22 +1,22 @@
 import type { Action } from '@quayside/contract/states.ts'
 
-/** Where a request is to take effect, and what its organization may there. */
+/** The cluster of a request, and what its organization may do there. */
 export interface Place {
   readonly cluster: string
-  /** Something of this installation runs workloads on that cluster. */
+  /** Whether an engine of this installation runs workloads on the cluster. */
   readonly hasEngine: boolean
-  /** The cluster that is there for trying the platform out. */
+  /** Whether it is the demo cluster, for trying the platform. */
   readonly isDemo: boolean
   /** The organization's `billing_deployment_restriction`; null for most. */
   readonly restriction: string | null
 }
 
-/** Actions that bring something to a cluster; the others only take away. */
+/** Whether an action starts something on a cluster. The others only stop or remove. */
 export const startsSomething = (action: Action): boolean => action === 'DEPLOY' || action === 'RESTART'
 
 /**
- * Why nothing may be brought to that cluster now, or undefined when it may. A trial without a card
- * (`NO_CREDIT_CARD`) may use the demo cluster; every other restriction forbids all.
+ * Returns why an action may not start anything on that cluster; undefined if it may. A trial
+ * without a card (`NO_CREDIT_CARD`) may use the demo cluster. Every other restriction forbids all.
  */
 export function placeRefusal(
   action: Action,

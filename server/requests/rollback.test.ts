@@ -4,7 +4,7 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { giveUpReleases } from '../releases/release-store.ts'
 
-/** Going back to what a former execution started. */
+/** Rollbacks to the version of an earlier execution. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, builder, call, database, engine } = platform
 const { environmentId, applicationId } = a.objects
@@ -14,7 +14,7 @@ const send = async (method: string, at: string, body?: object) => {
   const answer = await call(a.tokens.ADMIN, method, at, body, { 'x-state-dialect': 'full' })
   return { status: answer.status, body: Object(answer.body), text: answer.text }
 }
-/** Waits for its end; gives its execution. */
+/** Runs an action, waits for its end, and returns its execution. */
 async function run(action: string, body?: object, of = path): Promise<string> {
   const answer = await send('POST', `${of}/${action}`, body)
   assert.equal(answer.status, 202, answer.text)
@@ -49,7 +49,7 @@ await setVariable('blue')
 await send('PUT', path, { memory: 512 })
 const second = await run('deploy', {})
 
-test('a dry run tells what going back would change, and changes nothing', async () => {
+test('a dry run reports what a rollback would change, and changes nothing', async () => {
   const { status: code, body } = await send('POST', `${path}/rollback?dry_run=true`, { execution_id: first })
   assert.equal(code, 200)
   assert.deepEqual(body.changed_settings, ['memory'])
@@ -61,7 +61,7 @@ test('a dry run tells what going back would change, and changes nothing', async 
   assert.equal((await send('GET', path)).body.memory, 512)
 })
 
-test('image, settings, variables and secrets of that time run again, without a build', async () => {
+test('a rollback runs the image, settings, variables and secrets of its version without a build', async () => {
   const built: string[] = []
   const build = builder.build
   Object.assign(builder, {
@@ -93,13 +93,13 @@ test('image, settings, variables and secrets of that time run again, without a b
   assert.ok(!text.includes('first secret'))
 })
 
-test('it is up to date where the records are as they were', async () => {
+test('a service is up to date after a rollback when its variables match that version', async () => {
   await setVariable('red')
   await run('rollback', { execution_id: first })
   assert.equal((await status()).service_deployment_status, 'UP_TO_DATE')
 })
 
-test('a later deployment keeps the settings that were brought back', async () => {
+test('the next deployment keeps the settings that a rollback restored', async () => {
   await run('deploy', {})
   assert.equal((await send('GET', path)).body.memory, 256)
   const [row] =
@@ -107,7 +107,7 @@ test('a later deployment keeps the settings that were brought back', async () =>
   assert.equal(row?.['memory'], 256)
 })
 
-test('what is no version of the service, or no longer kept, is refused with the reason', async () => {
+test('a rollback is rejected with the reason when its version does not exist or is no longer kept', async () => {
   const refused = async (execution_id: string, of = path, token = a.tokens.ADMIN) => {
     const answer = await call(token, 'POST', `${of}/rollback`, { execution_id })
     return [answer.status, String(Object(answer.body).message)] as const
@@ -132,7 +132,7 @@ test('what is no version of the service, or no longer kept, is refused with the 
   assert.match(why, /no longer kept/)
 })
 
-test('of older releases the secrets, variables and images are given up, of what runs nothing', async () => {
+test('pruning removes secrets, variables and images of old releases, except the running one', async () => {
   const rows = await database<{ is_kept: boolean; sealed: boolean; runs: boolean; image: boolean }[]>`
     select r.is_kept, r.sealed_variables is not null as sealed, r.image is not null as image, s.release_id = r.id as
     runs
@@ -145,7 +145,7 @@ test('of older releases the secrets, variables and images are given up, of what 
   assert.equal((await send('GET', `/environment/${environmentId}/deploymentHistory`)).status, 200)
 })
 
-test('settings that cannot be brought back are refused before anything changes', async () => {
+test('a rollback is rejected before anything changes when its settings cannot be restored', async () => {
   const { containerId = '' } = (await platform.addObjects(a)).more
   const of = `/container/${containerId}`
   const storage = (size: number) => ({ storage: [{ type: 'FAST_SSD', size, mount_point: '/data' }] })

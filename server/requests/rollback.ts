@@ -7,8 +7,8 @@ import { type FormerRow, findFormer } from './former-store.ts'
 import { startsSomething } from './restriction.ts'
 
 /**
- * The release that an execution started of a service. 400 where it was no deployment of it, 409
- * where it brought up nothing, 404 where what it brought is no longer kept.
+ * Returns the release that an execution started for a service. Throws 400 if the service was not
+ * part of it, 409 if it started no version, and 404 if the version is no longer kept.
  */
 export async function findFormerRelease(
   database: Database,
@@ -17,7 +17,7 @@ export async function findFormerRelease(
 ): Promise<ReleaseRow> {
   const former = await findFormer(database, service.id, executionId)
   if (!former) {
-    throw new AppError('invalid', `execution_id: "${service.name}" was not part of an execution of that id.`)
+    throw new AppError('invalid', `execution_id: "${service.name}" was not part of an execution with that id.`)
   }
   const reason = nothingBrought(former)
   if (reason) throw new AppError('conflict', `Execution ${executionId} ${reason}; choose one that did.`)
@@ -25,12 +25,12 @@ export async function findFormerRelease(
   if (release && (await isImageKept(database, release))) return release
   throw new AppError(
     'notFound',
-    'execution_id: the version of that execution is no longer kept. Versions and their images are kept by ' +
-      'count, the newest ones; deploy its commit or tag instead.',
+    'execution_id: the version of that execution is no longer kept. Only the newest versions and their images ' +
+      'are kept. Deploy its commit or tag instead.',
   )
 }
 
-/** What was built here cannot be had again; the image of a registry can. */
+/** Whether the image still exists. A built image cannot be pulled again; one of a registry can. */
 async function isImageKept(database: Database, release: ReleaseRow): Promise<boolean> {
   if (!buildOf(release)) return true
   const kept = await keptImages(database, release.service_id)
@@ -42,8 +42,8 @@ function nothingBrought({ action, status }: FormerRow): string | undefined {
   return status === 'SUCCESS' ? undefined : `brought up no version (${status})`
 }
 
-/** What users of a rollback are told at once. */
+/** Returns the note in the reply to a rollback. */
 export const rollbackNote = ({ created_at }: ReleaseRow): string =>
-  `The settings of the service are those of the version of ${created_at.toISOString()} from now on. Its ` +
-  'variables and secrets are not changed: the version that is started has those of that time, and the next ' +
-  'deployment brings those of today.'
+  `The settings of the service are now those of the version of ${created_at.toISOString()}. Its ` +
+  'variables and secrets are not changed: the started version has those of that time, and the next ' +
+  'deployment uses the current ones.'

@@ -4,7 +4,7 @@ import { listServices, type ServiceRow } from '../services/index.ts'
 import { servicesAskedSince } from './asked-since-store.ts'
 import { acceptRequest, type RecordRequest, type RequestedBy, type RequestOptions } from './request.ts'
 
-/** What the deployment rule of an environment asks. */
+/** A start or stop by the deployment rule of an environment. */
 export interface RuleOrder {
   readonly environment: {
     readonly id: string
@@ -13,34 +13,34 @@ export interface RuleOrder {
     readonly project_id: string
   }
   readonly ruleId: string
-  /** What others asked of a service after this moment holds: the rule leaves that service alone. */
+  /** The rule leaves a service alone if others made a request for it after this time. */
   readonly since: Date
 }
 
 /**
- * Requests of deployment rules. Both take part in the caller's unit of work, and throw as requests
- * of users do.
+ * Creates the requests of deployment rules. They join the caller's unit of work and throw like
+ * requests of users.
  */
 export function createScheduled(options: RequestOptions) {
   const { database } = options
   const mine = async ({ environment, since, ruleId }: RuleOrder): Promise<ServiceRow[]> => {
     const asked = { environmentId: environment.id, since, besides: ruleId }
     const others = await servicesAskedSince(database, asked)
-    // What is being restored is deployed again by that.
+    // A restore deploys its service again itself.
     return (await listServices(database, environment.id)).filter(
       ({ id, is_skipped, restoring }) => !is_skipped && restoring === null && !others.has(id),
     )
   }
   const ask = async (order: RuleOrder, action: Action, services: readonly ServiceRow[]): Promise<void> => {
     if (services.length === 0) return
-    // The very commit that ran: a rule brings nothing new.
+    // The deployed commit: a rule does not deploy a new version.
     const commitOf = ({ deployed_commit }: ServiceRow) => (action === 'DEPLOY' ? deployed_commit?.id : undefined)
     const targets = services.map((service) => ({ service, commit: commitOf(service) }))
     await acceptRequest(options, { environment: order.environment, action, targets, by: byRule(options, order) })
   }
 
   return {
-    /** Has everything stopped that runs or is about to, and gives it. */
+    /** Stops all services that run or are about to, and returns their ids. */
     async stop(order: RuleOrder): Promise<string[]> {
       const running = (await mine(order)).filter(
         (service) => isWanted(service) && refusal('STOP', service.state) === undefined,
@@ -49,7 +49,7 @@ export function createScheduled(options: RequestOptions) {
       return running.map(({ id }) => id)
     },
 
-    /** Has those of the services deployed that do not run. */
+    /** Deploys those of the services that do not run. */
     async start(order: RuleOrder, ids: readonly string[]): Promise<void> {
       const idle = (await mine(order)).filter((service) => ids.includes(service.id) && !isWanted(service))
       await ask(
@@ -61,7 +61,7 @@ export function createScheduled(options: RequestOptions) {
   }
 }
 
-/** It runs, or somebody has asked that it does. */
+/** Whether a service runs or a request will start it. */
 const isWanted = ({ release_id, state }: ServiceRow): boolean =>
   (release_id !== null && state !== 'STOP_QUEUED' && state !== 'STOPPING') ||
   (!isAtRest(state) && /^(?:BUILDING|QUEUED|EXECUTING|DEPLOY|RESTART)/.test(state))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 
-/** What is asked of several services together; nothing runs here, so that requests stay queued. */
+/** Actions on several services at once. Nothing runs here, so requests stay queued. */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 
@@ -23,7 +23,7 @@ const deployed = (...ids: string[]) => database`
   config_version
   where id = any(${ids}::uuid[])`
 
-test('services of several kinds are deployed in one request, skipped ones too', async () => {
+test('services of several kinds are deployed in one request, including skipped ones', async () => {
   const { environmentId, applicationId, more } = await platform.addObjects(a)
   const containerId = more['containerId'] ?? ''
   await database`update service set is_skipped = true where id = ${containerId}`
@@ -36,7 +36,7 @@ test('services of several kinds are deployed in one request, skipped ones too', 
   assert.deepEqual(await targetsOf(environmentId), [applicationId, containerId].sort())
 })
 
-test('what the environment does not have, or has as another kind, is refused with its place in the body', async () => {
+test('a service of another environment or kind is rejected with its position in the body', async () => {
   const { environmentId, applicationId, more } = await platform.addObjects(a)
   const containerId = more['containerId']
   const foreign = b.objects.applicationId
@@ -57,7 +57,7 @@ test('what the environment does not have, or has as another kind, is refused wit
   assert.deepEqual(await targetsOf(environmentId), [])
 })
 
-test('one service whose state forbids it keeps the others from it, too', async () => {
+test('an action on several services is rejected when the state of one forbids it', async () => {
   const { environmentId, applicationId, more } = await platform.addObjects(a)
   const containerId = more['containerId'] ?? ''
   await deployed(applicationId)
@@ -71,7 +71,7 @@ test('one service whose state forbids it keeps the others from it, too', async (
   assert.equal(restarted.body.service_deployment_status, 'UP_TO_DATE')
 })
 
-test('of those that are deleted, what was never deployed goes at once', async () => {
+test('a deletion removes services at once when they were never deployed', async () => {
   const { environmentId, applicationId, more } = await platform.addObjects(a)
   const containerId = more['containerId'] ?? ''
   await deployed(applicationId)
@@ -82,7 +82,7 @@ test('of those that are deleted, what was never deployed goes at once', async ()
   assert.equal((await ask(environmentId, 'service/delete', { application_ids: [applicationId] })).status, 200)
 })
 
-test('an uninstalled environment keeps its services; one that was never deployed has nothing to uninstall', async () => {
+test('uninstalling an environment keeps its services, and is rejected when it was never deployed', async () => {
   const { environmentId, applicationId, more } = await platform.addObjects(a)
   assert.equal((await ask(environmentId, 'uninstall')).status, 409)
   assert.equal((await ask(environmentId, 'service/uninstall', { application_ids: [applicationId] })).status, 200)
@@ -94,14 +94,14 @@ test('an uninstalled environment keeps its services; one that was never deployed
   assert.equal(await stateOf(more['containerId'] ?? ''), 'READY')
 })
 
-test('an environment whose services are all uninstalled is STOPPED, not gone', async () => {
+test('an environment is STOPPED when all its services are uninstalled', async () => {
   const { environmentId } = await platform.addObjects(a)
   await database`update service set state = 'DELETED' where environment_id = ${environmentId}`
   const { body } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/status`)
   assert.equal(Object(body).state, 'STOPPED')
 })
 
-test('what a forced cancel would leave undone is not left undone: it is refused with what to do', async () => {
+test('a forced cancel is rejected with what to do instead', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   assert.equal((await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})).status, 202)
   const forced = await ask(environmentId, 'cancelDeployment', { force_cancel: true })

@@ -15,7 +15,7 @@ import type { WantedTarget } from './target-store.ts'
 import { takeTag } from './wanted-version.ts'
 import { cancelForCopies } from './withdraw.ts'
 
-/** A service, and the commit of its branch that was pushed. */
+/** A service, and the commit that was pushed to its branch. */
 export interface PushedTarget {
   readonly service: ServiceRow
   /** A full commit id. */
@@ -23,8 +23,8 @@ export interface PushedTarget {
 }
 
 /**
- * What is asked of several services of one environment together: one request for all of them, or
- * none.
+ * Creates the actions on several services of one environment. Each makes one request for all of
+ * them, or none.
  */
 export function createSelected(options: DeploymentsOptions) {
   const { database } = options
@@ -51,10 +51,7 @@ export function createSelected(options: DeploymentsOptions) {
       await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
     },
 
-    /**
-     * Services whose branch was pushed, each at the commit that was pushed; gives the id of the
-     * request.
-     */
+    /** Deploys services at the commits that were pushed, and returns the id of the request. */
     async deployPushed(
       environment: Pick<EnvironmentRow, 'id' | 'name'>,
       targets: readonly PushedTarget[],
@@ -63,7 +60,9 @@ export function createSelected(options: DeploymentsOptions) {
       return (await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })).id
     },
 
-    /** Gives the status of the environment, with that of the first service that was named. */
+    /**
+     * Restarts services. Returns the statuses of the environment and of the first named service.
+     */
     async restart(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy) {
       const services = await choose(environment, body)
       const idle = services.find((service) => service.release_id === null)
@@ -78,8 +77,8 @@ export function createSelected(options: DeploymentsOptions) {
     },
 
     /**
-     * Leaves out services that the cluster cannot run, unless no other is named: nothing of them
-     * can be stopped.
+     * Stops services. Leaves out those that the cluster cannot run, since they never run. If no
+     * other service is named, the request is rejected.
      */
     async stop(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
       const named = await choose(environment, body)
@@ -87,13 +86,14 @@ export function createSelected(options: DeploymentsOptions) {
       await ask(environment, 'STOP', able.length > 0 ? able : named, by)
     },
 
-    /** Those of which nothing was ever deployed have nothing to remove. */
+    /** Uninstalls services. Those that were never deployed are left out. */
     async uninstall(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
       await ask(environment, 'UNINSTALL', (await choose(environment, body)).filter(isUsed), by)
     },
 
     /**
-     * Rows of which nothing was ever deployed go at once; what is being deleted already goes on.
+     * Deletes services. Those that were never deployed are deleted at once. A deletion that is
+     * already in progress continues.
      */
     async remove(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
       const left = await inTransaction(database, async (sql) => {
@@ -110,7 +110,7 @@ export function createSelected(options: DeploymentsOptions) {
 
     cancel: (request: RequestRow): Promise<void> => cancelRequest(options, request),
 
-    /** 409 when nothing of it was ever deployed. */
+    /** Uninstalls all services. Throws 409 if none was ever deployed. */
     async uninstallAll(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
       const used = (await listServices(database, environment.id)).filter(isUsed)
       if (used.length === 0) {
@@ -126,7 +126,8 @@ const idOf = ({ id }: ServiceRow): string => id
 const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' || state === 'DELETING'
 
 /**
- * A commit is checked against the repository at once, and a tag is taken over, as for one service.
+ * Returns the target of one service. As for a single service, a commit is checked against the
+ * repository and a tag is stored in the settings.
  */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
   if (refusalOf(options, service)) return { service, commit: undefined }
@@ -139,7 +140,7 @@ async function toTarget(options: DeploymentsOptions, { service, wanted, field }:
   }
 }
 
-/** The sentence of a refusal names the field by its place in the body. */
+/** Adds the position in the body to the message of a validation error. */
 function namingField(field: string, error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'invalid') return error
   return new AppError('invalid', `${field}.${error.message}`, { cause: error })

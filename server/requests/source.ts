@@ -4,7 +4,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { Repository } from '../services/index.ts'
 
 /**
- * Gives what git presents to the host of a repository, from a stored git token; undefined where the
+ * Returns the credentials for the host of a repository from a stored git token. Undefined if the
  * token is for another host.
  */
 export type ReadGitCredential = (
@@ -14,7 +14,7 @@ export type ReadGitCredential = (
   url: string,
 ) => Promise<{ username: string; password: Secret; version: number } | undefined>
 
-/** The repository of a service, ready to be read. */
+/** Returns the repository of a service, ready to be read. */
 export async function repositoryOf(
   database: Database,
   readCredential: ReadGitCredential,

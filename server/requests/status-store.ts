@@ -1,7 +1,7 @@
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 
-/** All that the status of one service is made of, from one statement. */
+/** The data of one service's status, from one statement. */
 export interface StatusRow {
   readonly id: string
   readonly kind: string
@@ -14,7 +14,7 @@ export interface StatusRow {
   readonly is_part_last_deployment: boolean
   readonly observed_state: string | null
   readonly observed_reason: string | null
-  /** Why the platform stopped what ran; null if it did not. */
+  /** Why the platform stopped the service; null if it did not. */
   readonly stop_reason: string | null
   readonly request_id: string | null
   readonly execution_id: string | null
@@ -22,11 +22,11 @@ export interface StatusRow {
   readonly request_status: RequestStatus | null
   readonly target_status: RequestStatus | 'SKIPPED' | null
   readonly reason: string | null
-  /** When the last request began and ended to act on it. */
+  /** The times when the last request started and finished its work on the service. */
   readonly started_at: Date | null
   readonly finished_at: Date | null
   readonly requests_count: number
-  /** Its data are being copied, into it or from it: waiting requests begin afterwards. */
+  /** Whether its data are being copied, in or out. Waiting requests start afterwards. */
   readonly in_copy: boolean
   readonly steps: readonly StepRow[] | null
 }
@@ -38,9 +38,8 @@ export interface StepRow {
 }
 
 /**
- * One row a service of the environment, or of these services; each with its last request. With
- * `requestId` each as that request left it or leaves it, and without a request where it did not
- * concern the service.
+ * Reads one row for each service with its last request. With `requestId`, the rows show the
+ * services as that request left them; services that it does not concern have no request.
  */
 export const readStatuses = (
   sql: Sql,
@@ -85,7 +84,7 @@ const present = (sql: Sql) => ({
   ofRequest: sql``,
 })
 
-/** What runs now says nothing of it. */
+/** Returns the columns as a request left them. Current observations do not apply to them. */
 const asLeftBy = (sql: Sql, requestId: string) => ({
   state: sql`coalesce(t.state, s.state)`,
   observed: sql`null as observed_state, null as observed_reason, null as stop_reason`,

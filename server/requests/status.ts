@@ -15,32 +15,30 @@ import { requestState } from './request-state.ts'
 import { findLastRequest, listActiveRequests, type RequestProgress, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 
-/**
- * Which words the caller knows for `state`: all of the API's, or the three of the specification.
- */
+/** The values of `state` that a client knows: all of the API, or the three of the specification. */
 export type Dialect = 'full' | 'specification'
 
-/** The status of one service; undefined when it is gone. */
+/** Returns the status of one service; undefined if it is gone. */
 export async function serviceStatus(sql: Sql, serviceId: string) {
   const [status] = await serviceStatuses(sql, [serviceId])
   return status
 }
 
-/** The same in the words that the client knows. */
+/** Returns the status of one service in the client's dialect. */
 export async function statusForClient(sql: Sql, serviceId: string, dialect: Dialect) {
   const [row] = await readStatuses(sql, { serviceIds: [serviceId] })
   if (!row) return undefined
   return dialect === 'full' ? toStatus(row) : toShortStatus(row)
 }
 
-/** The status of each of these services, in one question. */
+/** Returns the status of each of these services, with one query. */
 export async function serviceStatuses(sql: Sql, serviceIds: readonly string[]) {
   return (await readStatuses(sql, { serviceIds })).map(toStatus)
 }
 
 /**
- * What `serviceStatus` would read just after the request was accepted, without asking the database
- * again. Undefined where that depends on requests that wait.
+ * Returns the status that `serviceStatus` would read just after acceptance, without a query.
+ * Undefined if it depends on waiting requests.
  */
 export function acceptedStatus(service: ServiceRow, action: Action, { id, alone }: AcceptedRequest) {
   const state = alone?.states.get(service.id)
@@ -59,13 +57,13 @@ export function acceptedStatus(service: ServiceRow, action: Action, { id, alone 
   return toStatus({ ...service, state, ...request, ...progress, ...observed })
 }
 
-/** The status of an environment and of each of its services. */
+/** Returns the status of an environment and of each of its services. */
 export async function environmentStatuses(database: Database, environmentId: string) {
   const { rows, last, active } = await readEnvironment(database, environmentId)
   return { environment: toEnvironmentStatus(environmentId, rows, last, active), ...toStatuses(rows) }
 }
 
-/** All that the statuses of an environment are made of. */
+/** Reads the data for the statuses of an environment. */
 export async function readEnvironment(database: Database, environmentId: string) {
   const [rows, last, active] = await Promise.all([
     readStatuses(database, { environmentId }),
@@ -75,25 +73,25 @@ export async function readEnvironment(database: Database, environmentId: string)
   return { rows, last, active }
 }
 
-/** A list for each kind. */
+/** Returns a list of statuses for each kind. */
 export function toStatuses(rows: readonly StatusRow[]) {
   const ofKind = Map.groupBy(rows, ({ kind }) => kind)
   return listsOfKinds((kind) => (ofKind.get(kind) ?? []).map(toStatus))
 }
 
-/** Pure: whether a deployed service exits again and again. */
+/** Pure: whether a deployed service crashes repeatedly or is gone. */
 function isFailingNow({ state, observed_state }: StatusRow): boolean {
   const isUp = state === 'DEPLOYED' || state === 'RESTARTED'
   return isUp && (observed_state === 'failing' || observed_state === 'absent')
 }
 
-/** Pure: a row as the API's Status, for pollers of the specification (ADR 0003). */
+/** Pure: converts a row to the API's Status for pollers of the specification (ADR 0003). */
 export const toShortStatus = (row: StatusRow) => ({
   ...toStatus(row),
   state: specificationState(row.state, isFailingNow(row)),
 })
 
-/** Pure: a row as the API's Status. */
+/** Pure: converts a row to the API's Status. */
 export function toStatus(row: StatusRow) {
   const ended =
     row.request_status !== 'QUEUED' && row.request_status !== 'ONGOING' && row.request_status !== 'CANCELING'
@@ -113,7 +111,7 @@ export function toStatus(row: StatusRow) {
   }
 }
 
-/** Never empty for a service that failed. Rows of earlier versions may have no reason. */
+/** Returns the reason. Never empty for a failed service; old rows may lack one. */
 function statusReason(row: StatusRow, isFailing: boolean): string | null {
   const reason = row.reason?.trim() ? row.reason : undefined
   if (row.stop_reason !== null && isAtRest(row.state)) {
@@ -125,7 +123,7 @@ function statusReason(row: StatusRow, isFailing: boolean): string | null {
   return isFailed(row.state) ? 'It failed, and no reason was recorded. See the log of the deployment.' : null
 }
 
-/** What the last request did; before any: unknown and never. */
+/** Returns the action and result of the last request; UNKNOWN and NEVER before the first. */
 export function statusDetails(action: StatusRow['action'], status: StatusRow['target_status']) {
   if (!action || !status) return { action: 'UNKNOWN' as const, status: 'NEVER' as const, sub_action: 'NONE' as const }
   return {
@@ -151,15 +149,14 @@ function toMetrics(rows: readonly StepRow[], ended: boolean) {
   return { total_duration_sec: ended ? sum(details) : null, total_computing_duration_sec: sum(computing), details }
 }
 
-/** The newest request in the status of an environment. */
+/** The newest request, as the status of an environment needs it. */
 export type LastRequest = RequestProgress &
   Pick<RequestRow, 'action' | 'status' | 'created_at' | 'finished_at' | 'execution_id' | 'origin' | 'triggered_by'>
 
 /**
- * Pure: the status of an environment, from the states of its services, its newest request, and the
- * requests that run or wait. `state` is the aggregate of all services; `last_deployment_state` is
- * the state of that request alone, so that a client that waits for it is not misled by a service
- * that the request does not concern.
+ * Pure: returns the status of an environment from its services, its newest request, and its active
+ * requests. `state` aggregates all services. `last_deployment_state` is the state of that request
+ * alone, so a service outside the request does not mislead a client that waits for it.
  */
 export function toEnvironmentStatus(
   id: string,

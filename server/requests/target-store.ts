@@ -6,7 +6,7 @@ import type { JobEvent } from '../jobs/index.ts'
 import type { CommitJson } from '../releases/index.ts'
 import { lockService, queuedStateOf, type ServiceRow, writeState } from '../services/index.ts'
 
-/** What a request does to one service. */
+/** A service of a request, and what the request does to it. */
 export interface TargetRow {
   readonly request_id: string
   readonly service_id: string
@@ -18,11 +18,11 @@ export interface TargetRow {
   readonly state: State
   readonly status: RequestStatus | 'SKIPPED'
   readonly wanted_commit: string | null
-  /** What of a job is run, in place of what its deployment runs. */
+  /** The event of a job to run, instead of the one that its deployment runs. */
   readonly force_event: JobEvent | null
-  /** The release that a rollback goes back to. */
+  /** The release to roll back to. */
   readonly wanted_release: string | null
-  /** The version that is deployed is asked for again. */
+  /** Whether the deployed version is deployed again. */
   readonly same_version: boolean
   readonly former_state: State
   readonly release_id: string | null
@@ -34,12 +34,12 @@ export interface TargetRow {
 
 export interface WantedTarget {
   readonly service: Pick<ServiceRow, 'id' | 'kind' | 'name' | 'stage_id' | 'state'> & { settings: { icon_uri: string } }
-  /** A full commit id; undefined: the head of the branch when the request runs. */
+  /** A full commit id. Undefined: the head of the branch when the request runs. */
   readonly commit: string | undefined
   readonly forceEvent?: JobEvent | undefined
-  /** A release of the service to go back to, instead of a new one. */
+  /** A release to roll back to, instead of a new one. */
   readonly release?: string
-  /** The commit or the image that is deployed when the request runs, again. */
+  /** Whether the commit or image is deployed again that is deployed when the request runs. */
   readonly sameVersion?: boolean
 }
 
@@ -75,9 +75,9 @@ export async function setTargetCommit(
 }
 
 /**
- * The service enters a state on its way, with a change of its target; a request that is being
- * cancelled keeps saying so. For the inside of a step: outside, a recipe that is run again after a
- * crash would lead back from an end that is written already.
+ * Moves a service to an intermediate state and changes its target. A target that is being cancelled
+ * is unchanged. Must be called inside a step: a recipe that is repeated after a crash would
+ * otherwise overwrite a final state.
  */
 export const enterState = (
   sql: Sql,
@@ -97,15 +97,15 @@ export const enterState = (
   })
 
 /**
- * The service's state once a request is done with it; it at once tells of the next one that waits.
- * Those that wait put back what the service was left in, where they change nothing.
+ * Sets the state of a service when a request is done with it. If another request waits, the state
+ * shows that one at once. Waiting requests restore this state if they change nothing.
  */
 export async function leaveService(
   sql: Sql,
   { service_id, request_id }: Pick<TargetRow, 'service_id' | 'request_id'>,
   { event, state }: { readonly event: StateEvent; readonly state: State },
 ): Promise<void> {
-  // Whoever is accepted just now holds it, too: only then are all seen that wait.
+  // Acceptance takes this lock too, so no waiting request is missed.
   await lockService(sql, service_id)
   await writeState(sql, {
     service: service_id,
@@ -122,7 +122,7 @@ export async function leaveService(
   })
 }
 
-/** It is cancelled, or being cancelled; false where it has ended meanwhile. */
+/** Marks a target as cancelled or cancelling. Returns false if it has ended meanwhile. */
 export async function cancelTarget(
   sql: Sql,
   target: Pick<TargetRow, 'request_id' | 'service_id'>,
@@ -136,9 +136,9 @@ export async function cancelTarget(
 }
 
 /**
- * A request that waited is cancelled. Unless another request acts on its service or waits for it,
- * the service gets back its previous state if it runs nothing, and is CANCELED otherwise. Requests
- * that would restore the queued state of the cancelled one restore that.
+ * Sets the state of a service whose waiting request was cancelled. Unless another request acts on
+ * it or waits for it, it gets its previous state back if it does not run, and CANCELED otherwise.
+ * Requests that would restore the queued state of the cancelled one restore that state instead.
  */
 export async function leaveQueue(
   sql: Sql,
@@ -150,7 +150,7 @@ export async function leaveQueue(
     where t.service_id = ${service_id} and t.finished_at is null order by r.seq limit 1`
   const [next] = others
   if (next && !next.waits) return
-  // The first request that waits has a state from before the queue.
+  // The first waiting request holds a state from before the queue.
   const former = queuedStates.includes(former_state) ? next?.former_state : former_state
   const left = former && idleStates.includes(former) ? former : 'CANCELED'
   const following = next && {

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-// A workflow has to end, also where the end of its request cannot be written: that is made up for.
+// A workflow must end even if the end of its request cannot be written. The end is written later.
 
 const platform = await createPlatform({ after }, { works: true })
 const { a, builder, call, database } = platform
@@ -21,12 +21,12 @@ const deploy = async (): Promise<void> => {
   assert.equal(answer.status, 202, answer.text)
 }
 
-/** The requests with their workflows, the oldest first. */
+/** Returns the requests with their workflows, oldest first. */
 const requests = () => database<Row[]>`
   select w.state as workflow, r.status as request, r.finished_at
   from deployment_request r join workflow w on w.id = r.id where r.environment_id = ${environmentId} order by r.seq`
 
-test('a request whose end could not be written ends soon after, once, and the next one has its turn', async () => {
+test('a request ends later, once, when its end could not be written, and the next one runs', async () => {
   await database.unsafe(`
     create function refuse_end() returns trigger language plpgsql as $$
     begin

@@ -5,16 +5,16 @@ import { AppError } from '../lib/error.ts'
 import { hasTag } from '../releases/index.ts'
 import { checkTag, findService, type ServiceRow, updateTag } from '../services/index.ts'
 
-/** What a request for a deployment asks for; what is absent is what the settings say. */
+/** The desired version of a deployment. Absent fields are taken from the settings. */
 export interface WantedVersion {
   readonly commit?: string
   readonly tag?: string
   readonly chart?: string
-  /** What of a job is to be run. */
+  /** The event of a job to run. */
   readonly forceEvent?: JobEvent
 }
 
-/** From now on the service is the image of this tag. Gives its row. */
+/** Stores an image tag in the settings of a service and returns its row. */
 export async function takeTag(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   service: ServiceRow,

@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import type { RequestRow } from './request-store.ts'
 
 /**
- * The waiting requests that are still to act on a service, in order; none of them begins until the
+ * Returns and locks the waiting requests for a service, in order. None starts before the
  * transaction ends.
  */
 export const waitingRequestsOf = (sql: Sql, serviceId: string) =>

@@ -15,15 +15,15 @@ export interface WithdrawOptions {
 }
 
 /**
- * Cancels what waits for the data of copies that are being deleted. Requests for further services
- * continue without the copies. Inside the transaction that deletes the rows.
+ * Cancels requests that wait for the data of copies that are being deleted. Requests with other
+ * services continue without the copies. Must run in the transaction that deletes the rows.
  */
 export async function cancelForCopies(sql: Sql, options: WithdrawOptions, services: readonly string[]): Promise<void> {
   for (const id of services) await withdraw(sql, options, id)
 }
 
 /**
- * Ends what waits for the data of copies that failed: in error, with the reason. Inside the
+ * Fails requests that wait for the data of copies that failed, with the reason. Must run in the
  * transaction that deletes the rows.
  */
 export const failForCopies =
@@ -32,7 +32,7 @@ export const failForCopies =
     for (const id of services) await withdraw(sql, options, id, `Its data could not be copied: ${reason}`)
   }
 
-/** With a reason in error, otherwise cancelled. */
+/** Ends the waiting requests for a service: failed with a reason, otherwise cancelled. */
 async function withdraw(sql: Sql, options: WithdrawOptions, service: string, reason?: string): Promise<void> {
   const now = options.clock.now()
   for (const request of await waitingRequestsOf(sql, service)) {
@@ -57,7 +57,7 @@ async function end(
   const now = clock.now()
   await workflows.requestCancel(sql, id)
   await setRequestStatus(sql, id, status, now)
-  // The cancellation of a request that never began is recorded by the deletion itself.
+  // The deletion itself records the cancellation of a request that never started.
   if (status === 'CANCELED') return
   await recordOutcome(sql, id, outcomesOf(action), now)
   if (action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_FAILURE', id, now)

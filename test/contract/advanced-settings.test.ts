@@ -12,9 +12,9 @@ const token = a.tokens.ADMIN
 
 /** Another valid value of each setting that acts, and the test that shows it. */
 const acting: Readonly<Record<string, readonly [value: unknown, file: string, name: string]>> = {
-  'build.timeout_max_sec': [60, 'server/releases/acting-settings.test.ts', 'a build gets what it wishes for'],
-  'build.cpu_max_in_milli': [500, 'server/releases/acting-settings.test.ts', 'a build gets what it wishes for'],
-  'build.ram_max_in_gib': [1, 'server/releases/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.timeout_max_sec': [60, 'server/releases/acting-settings.test.ts', 'a build gets the limits of its settings'],
+  'build.cpu_max_in_milli': [500, 'server/releases/acting-settings.test.ts', 'a build gets the limits of its settings'],
+  'build.ram_max_in_gib': [1, 'server/releases/acting-settings.test.ts', 'a build gets the limits of its settings'],
   'build.disable_buildkit_cache': [
     true,
     'server/builders/docker/docker-builder.docker.test.ts',
@@ -24,7 +24,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'deployment.termination_grace_period_seconds': [
     5,
     'server/releases/acting-settings.test.ts',
-    'a replica may take as long to end as the advanced settings of its kind say',
+    'the grace period of a replica is the advanced setting of its kind',
   ],
   'deployment.lifecycle.post_start_exec_command': [
     ['true'],
@@ -39,7 +39,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'deployment.update_strategy.type': [
     'Recreate',
     'server/releases/acting-settings.test.ts',
-    'two versions run at once, unless the advanced settings forbid it',
+    'two versions run at once unless the advanced settings forbid it',
   ],
   ...Object.fromEntries(
     Object.entries({

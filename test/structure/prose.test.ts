@@ -40,9 +40,6 @@ const plainer = new RegExp(`\\b(?:${phrases.join('|')})\\b`, 'i')
 const notYet: readonly string[] = [
   'server/clusters',
   'server/engines',
-  'server/http',
-  'server/releases',
-  'server/requests',
   'server/rollout',
   'server/scaling',
   'server/services',
