@@ -63,7 +63,10 @@ test('a dry run of a deployment lists the services, and reports why it would be 
   await database`update service set copying = id where id = ${applicationId}`
   const copied = Object((await call(a.tokens.DEPLOY, 'POST', path)).body)
   const left = copied.services.find((service: { service_id: string }) => service.service_id === applicationId)
-  assert.deepEqual([left.effect, left.skipped], ['SKIP', 'It is being copied, and left out until its data are there.'])
+  assert.deepEqual(
+    [left.effect, left.skipped],
+    ['SKIP', 'It is being copied and is skipped until its data are complete.'],
+  )
   await database`update service set copying = null where id = ${applicationId}`
   await database`update service set is_skipped = true where environment_id = ${environmentId}`
   const nothing = await call(a.tokens.DEPLOY, 'POST', path)

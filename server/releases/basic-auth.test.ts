@@ -80,7 +80,7 @@ test('the setting alone changes the version, and a rollback restores the logins 
   await send('PUT', `${path}/advancedSettings`, {})
   assert.equal(await letIn(), 'cy')
   const open = await deploy()
-  assert.match(open.log, /Changed since the version that runs: [^"]*network\.ingress\.basic_auth_env_var/)
+  assert.match(open.log, /Changed since the running version: [^"]*network\.ingress\.basic_auth_env_var/)
   assert.deepEqual([open.state, await letIn()], ['DEPLOYED', 'everybody'])
   assert.equal((await send('GET', `${path}/status`)).service_deployment_status, 'UP_TO_DATE')
   assert.equal((await run('rollback', { execution_id: former?.['execution'] })).state, 'DEPLOYED')

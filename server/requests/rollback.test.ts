@@ -89,7 +89,7 @@ test('a rollback runs the image, settings, variables and secrets of its version 
   const history = (await send('GET', `/environment/${environmentId}/deploymentHistoryV2`)).body.results
   assert.deepEqual([history[0].trigger_action, history[0].action_status], ['DEPLOY', 'SUCCESS'])
   const { text } = await send('GET', `/environment/${environmentId}/logs`)
-  assert.match(text, /Going back to the version of /)
+  assert.match(text, /Rolling back to the version of /)
   assert.ok(!text.includes('first secret'))
 })
 

@@ -53,7 +53,7 @@ test('a request ends later, once, when its end could not be written, and the nex
     select s.state, t.reason from service s join deployment_target t on t.service_id = s.id
     where s.id = ${applicationId}`
   assert.equal(service?.state, 'DEPLOYMENT_ERROR')
-  assert.match(service.reason, /^The deployment could not go on \(failed: a bug\); deploy again\.$/)
+  assert.match(service.reason, /^The deployment could not continue \(failed: a bug\); deploy again\.$/)
   const events = await database<{ type: string }[]>`
     select type from event where environment_id = ${environmentId} order by seq`
   assert.deepEqual(

@@ -9,8 +9,8 @@ import { allClusters } from '../routers/index.ts'
 import { createSleeper } from '../scaling/index.ts'
 
 /**
- * Deployments of what sleeps: a version has to be seen healthy once, and sleeps again when nobody
- * asks for it.
+ * Deployments of sleeping services. A version must be healthy once, then sleeps again after its
+ * idle time.
  */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine, router } = platform
@@ -43,7 +43,7 @@ const { id } = await send('POST', `/environment/${environment}/container`, {
   healthchecks: {},
 })
 
-/** What is told of it: its state, why, what was seen to run, and what does. */
+/** The state of a service, its reason, the observed state and the running replicas. */
 async function told() {
   const { state, reason } = await send('GET', `/container/${id}/status`)
   const [seen] = await database`select state from observation where service_id = ${id}`
@@ -63,7 +63,7 @@ async function pass(seconds: number): Promise<boolean> {
   const [row] = await database`select from service_scale where service_id = ${id} and replicas = 0`
   return row !== undefined
 }
-/** By its idle time, not earlier. */
+/** Waits until the service sleeps again, which must not be before its idle time. */
 async function fallsAsleep(): Promise<void> {
   assert.deepEqual([await pass(1), await pass(idleSeconds - 1), await pass(1)], [false, false, true])
   await until('nothing of it runs', async () => {
@@ -75,7 +75,7 @@ const asleep = { state: 'DEPLOYED', reason: null, seen: 'stopped', runs: 'absent
 const awake = { state: 'DEPLOYED', reason: null, seen: 'running', runs: 'running' }
 
 for (const action of ['deploy', 'redeploy', 'restart-service']) {
-  test(`after a ${action} it was up, and sleeps again by its idle time`, async () => {
+  test(`a sleeping service starts for a ${action} and sleeps again after its idle time`, async () => {
     if (action === 'deploy') await run('deploy')
     await fallsAsleep()
     assert.deepEqual(await told(), asleep)
@@ -90,11 +90,11 @@ for (const action of ['deploy', 'redeploy', 'restart-service']) {
     assert.deepEqual(during, [action === 'restart-service' ? 'RESTARTING' : 'DEPLOYING'])
     assert.deepEqual(await told(), { ...awake, state: action === 'restart-service' ? 'RESTARTED' : 'DEPLOYED' })
     const { text } = await call(a.tokens.READ, 'GET', `/environment/${environment}/logs`)
-    if (action !== 'restart-service') assert.match(text, /Nothing changed, but it sleeps, and is started/)
+    if (action !== 'restart-service') assert.match(text, /Nothing changed, but it sleeps and is started/)
   })
 }
 
-test('a version that does not come up leaves the former one asleep', async () => {
+test('a version that fails to start leaves the previous one asleep', async () => {
   await run('deploy')
   await fallsAsleep()
   engine.start = async () => {

@@ -8,7 +8,7 @@ import { haveImage } from './image-release.ts'
 import { keepRunning } from './keep-running.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** What is to be brought up. */
+/** The release to start. */
 interface Given {
   readonly frozen: ReleaseRow
   /** Seconds. */
@@ -17,9 +17,9 @@ interface Given {
 }
 
 /**
- * Has the engine start a frozen release and wait until every replica is healthy, unless what runs
- * is the same. Databases get their port of the machine first, and what must not run at the same
- * time is ended before. Throws EngineError.
+ * Starts a frozen release and waits until every replica is healthy, unless the running release is
+ * the same. A database gets its public port first. Releases that must not run at the same time are
+ * ended before. Throws EngineError.
  */
 export async function bringUp(
   options: Recipe,
@@ -58,7 +58,7 @@ export async function bringUp(
 type Collected = Pick<Awaited<ReturnType<typeof engineRelease>>, 'release' | 'secrets' | 'serving'> &
   Pick<Given, 'whenBegun'>
 
-/** Starts it, with its lines collected from its begin on. */
+/** Starts the release and collects its lines from the beginning. */
 async function startCollected(
   options: Recipe,
   { report }: Work,
@@ -66,8 +66,8 @@ async function startCollected(
   signal: AbortSignal,
 ): Promise<Endpoint[]> {
   const collect = (): void => options.collect(release.service, release.id, secrets)
-  // Lines that are collected already have to be masked anew before the first one comes. Else there
-  // are none yet, and the engine has more urgent things to answer.
+  // A collector that already runs must mask the new secrets before the first new line. Otherwise
+  // there are no lines yet, and the engine has more urgent work.
   if (serving !== null) collect()
   const starting = {
     signal,
@@ -78,16 +78,16 @@ async function startCollected(
     },
   }
   return whileUnreachable(options, signal, report, () => options.engine.start(release, starting)).finally(() => {
-    // It may have been begun by a process that was killed.
+    // A process that was killed may have begun the start.
     if (!signal.aborted) collect()
   })
 }
 
-/** The release that is to have the traffic, and where it answers. */
+/** The release that gets the traffic, with its endpoints. */
 export interface HealthyRelease {
   readonly release: string
   readonly endpoints: readonly { readonly replica: string; readonly port: number; readonly address: string }[]
-  /** When it was seen healthy: milliseconds of the wall clock. */
+  /** Time of the last health check: milliseconds of the wall clock. */
   readonly seenAt: number
   readonly [key: string]: Json
 }
@@ -99,21 +99,21 @@ const toHealthy = ({ clock }: Recipe, release: string, endpoints: readonly Endpo
 })
 
 const gapText = (why: string): string =>
-  `What runs of the former version is ended first, and nothing answers until this one is ready: ${why}.`
+  `The previous version is stopped first. Nothing answers until this one is ready: ${why}.`
 
 const sharedText =
-  'Both versions use its storage until the former one has ended. Where its program cannot bear that, set its ' +
-  'advanced setting deployment.update_strategy.type to Recreate: the former version ends first then.'
+  'Both versions use its storage until the previous one has ended. If its program cannot handle that, set its ' +
+  'advanced setting deployment.update_strategy.type to Recreate: the previous version then ends first.'
 
-/** Why no other version may run at the same time; undefined where it may. */
+/** Returns why no other version may run at the same time, or undefined. */
 function whyAlone(row: ReleaseRow): string | undefined {
-  if (ownsItsFiles(row)) return 'two versions must not have its files at the same time'
+  if (ownsItsFiles(row)) return 'two versions must not use its files at the same time'
   return isRecreated(row.kind, row.advanced_settings)
     ? 'its advanced setting deployment.update_strategy.type is Recreate'
     : undefined
 }
 
-/** Ends what runs of other versions. */
+/** Ends the replicas of other versions. */
 async function makeRoom(options: Recipe, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
   await whileUnreachable(options, attempt.signal, report, () => options.engine.retire(row.service_id, row.id, attempt))
 }

@@ -12,18 +12,18 @@ import {
 import { buildSecretsOf } from './build-secrets.ts'
 import type { Recipe, Work } from './recipe.ts'
 
-/** How a version is built. Throws for a kind that is not. */
+/** Returns how a version is built. Throws for a kind that is not built. */
 export function existingBuild(versioned: Versioned): Build {
   const build = buildOf(versioned)
   if (!build) throw new Error(`a ${versioned.kind} is not built from a repository`)
   return build
 }
 
-/** Where in the repository the context of a build is: '' is the top. */
+/** Returns the build context's path in the repository. '' is the root. */
 export const contextPath = (release: ReleaseRow): string =>
   withoutEnds(existingBuild(release).repository.root_path, '/')
 
-/** What a recipe takes from the commit. */
+/** The files of the commit that a recipe depends on. */
 export type SourceTexts = Pick<BuildRecipe, 'dockerfileText' | 'ignoreFile'>
 
 /** Reads the ignore file that Docker would use for this Dockerfile. */
@@ -40,7 +40,7 @@ export async function readIgnoreFileOf(
   return {}
 }
 
-/** Everything that the image of a version depends on, but for its secrets. */
+/** Returns everything that the image of a version depends on, except its secrets. */
 export function plainRecipe(
   { buildLimits }: Pick<Recipe, 'buildLimits'>,
   release: ReleaseRow,
@@ -63,8 +63,8 @@ export function plainRecipe(
 }
 
 /**
- * The same with its secrets, which are masked in the log from now on. Throws BuildError for one
- * that is not there.
+ * Returns the recipe with its secrets, which the log masks from now on. Throws BuildError for a
+ * missing secret.
  */
 export async function wholeRecipe(
   options: Recipe,

@@ -27,13 +27,13 @@ import { publishImage } from './publish-image.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { inTurn } from './turn.ts'
 
-/** A repository that does not answer shall not hold a deployment for longer. */
+/** The longest time that a deployment waits for a repository. */
 const gitSeconds = 300
 
 /**
- * From the request to a release with an image: pin the commit, freeze settings and variables,
- * fetch, build. Gives the release's id. The same commit and recipe is not built twice; a deployed
- * version that is asked for again is not even fetched.
+ * Makes a release with an image: pins the commit, freezes settings and variables, fetches, builds.
+ * Returns the release's id. An image of the same commit and recipe is reused. A request for the
+ * deployed version does not fetch the commit either.
  */
 export async function buildRelease(options: Recipe, work: Work): Promise<string> {
   const { target, step, context, report } = work
@@ -59,7 +59,7 @@ export async function buildRelease(options: Recipe, work: Work): Promise<string>
 const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
   explainLate(work, () => new BuildError('timeout', late))
 
-/** Fetches the commit, and gives the release an image of it. */
+/** Fetches the commit and gives the release an image of it. */
 async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Promise<void> {
   const { target, step, report } = work
   const repository = await releaseRepository(options, work, release)
@@ -74,7 +74,7 @@ async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Prom
       `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be ` +
         'reached, and deploy again.',
     )
-    // A release without ignore files recorded the text of the Dockerfile alone.
+    // An earlier server, without ignore files, recorded only the text of the Dockerfile.
     const texts =
       typeof recorded === 'string'
         ? await readSource(options, work, source, AbortSignal.timeout(gitSeconds * 1000))
@@ -85,9 +85,7 @@ async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Prom
   }
 }
 
-/**
- * Builds where the image is not there, and where no other service of the organization has the same.
- */
+/** Builds the image unless it exists or another service of the organization has the same one. */
 async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: SourceTexts): Promise<void> {
   const { step, context, target } = work
   const { release } = source
@@ -99,7 +97,7 @@ async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: S
     step(`${id}/FIND_BUILT`, ({ signal }) => builtBefore(options, work, release, { recipe, signal }), {
       deadlineSeconds: buildSeconds,
     }),
-    `The engine did not say within ${buildSeconds} s which images it has. Deploy again when it answers.`,
+    `The engine did not list its images within ${buildSeconds} s. Deploy again when it answers.`,
   )
   const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
   const image =
@@ -109,21 +107,21 @@ async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: S
         step(`${id}/BUILD`, ({ signal }) => build(options, work, source, recipe, signal), {
           deadlineSeconds: buildSeconds,
         }),
-        `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less ` +
-          'is being built.',
+        `The image was not built within ${buildSeconds} s. Shorten the build, or deploy again when fewer ` +
+          'builds are running.',
       ),
     ))
-  // Whoever waits for the same build finds it there.
+  // Services that wait for the same build find its image here.
   await context.fenced((sql) => setReleaseImage(sql, release.id, image))
 }
 
-/** What a request is found to deploy. */
+/** The commit that a request deploys. */
 type Pin = { readonly branch: string; readonly commit: string; readonly isAgain?: boolean }
 type Pinned = CommitJson & { readonly branch: string }
 interface Source {
   readonly release: ReleaseRow
   readonly repository: OwnedRepository
-  /** Kept between fetching and building; fetched again after a restart in between. */
+  /** Kept from fetch to build. A restart in between fetches it again. */
   readonly fetched: { checkout?: Checkout }
 }
 
@@ -148,7 +146,7 @@ async function pinCommit(options: Recipe, work: Work, signal: AbortSignal): Prom
   return git.resolveHead(repository, signal)
 }
 
-/** Freezes once: a second try finds the release of the first. */
+/** Freezes once: a retry finds the release of the first try. */
 function freezeOnce({ vault, clock }: Recipe, work: Work, pinned: Pin): Promise<string> {
   const { request, target, context } = work
   return context.fenced(async (sql) => {
@@ -169,7 +167,7 @@ function freezeOnce({ vault, clock }: Recipe, work: Work, pinned: Pin): Promise<
   })
 }
 
-/** Fetches the commit, tells history of it, and returns the texts that decide about the build. */
+/** Fetches the commit, records it in the history and returns the files that decide the build. */
 async function readSource(options: Recipe, work: Work, source: Source, signal: AbortSignal): Promise<SourceTexts> {
   const { release } = source
   const checkout = await open(options, work, source, signal)
@@ -209,7 +207,7 @@ async function build(
   const { builder } = options
   const { release } = source
   const image = await whileUnreachable(options, signal, work.report, async (): Promise<ReleaseImage> => {
-    // The server may have ended since it was looked for.
+    // The server may have stopped since the last search.
     const found = await builtBefore(options, work, release, { recipe, signal })
     if (found) return found
     const full = await options.diskRefusal?.(work.organizationId)

@@ -3,18 +3,18 @@ import type { Secret } from '../lib/secret.ts'
 import { openVariables, type ReleaseRow } from '../releases/index.ts'
 import type { Recipe } from './recipe.ts'
 
-/** What BuildKit takes for one secret. */
+/** The limit of BuildKit for one secret. */
 const maxSecretBytes = 500 * 1024
 
 /**
- * The secrets of a version that its build may mount, by name, and what tells them from others
- * without telling them.
+ * The secrets that a build may mount, by name, and a hash that changes with their values without
+ * revealing them.
  */
 export type BuildSecrets = Pick<BuildRecipe, 'secrets' | 'secretsHash'>
 
 /**
- * Those that the advanced setting `build.secrets` names, as they were frozen. Nothing where it
- * names none. Throws BuildError for a name that is no secret of the service.
+ * Returns the frozen secrets that the advanced setting `build.secrets` names. Empty if it names
+ * none. Throws BuildError for a name that is not a secret of the service.
  */
 export async function buildSecretsOf(
   { database, vault }: Pick<Recipe, 'database' | 'vault'>,
@@ -29,7 +29,10 @@ export async function buildSecretsOf(
     const secret = secretVariables.get(name)
     if (!secret) throw new BuildError('secrets', missingText(name, Object.hasOwn(release.variables.variables, name)))
     if (Buffer.byteLength(secret.reveal()) > maxSecretBytes) {
-      throw new BuildError('secrets', `The secret "${name}" is longer than a build takes, ${maxSecretBytes} bytes.`)
+      throw new BuildError(
+        'secrets',
+        `The secret "${name}" exceeds the limit of ${maxSecretBytes} bytes. Shorten it and deploy again.`,
+      )
     }
     Object.defineProperty(secrets, name, { value: secret, enumerable: true })
   }
@@ -37,7 +40,7 @@ export async function buildSecretsOf(
   return { secrets, secretsHash: await vault.fingerprint(database, organizationId, 'build.secrets', all) }
 }
 
-/** Pure: the names that advanced settings give to builds, sorted, each once. */
+/** Pure: returns the names that advanced settings list for builds, sorted, without duplicates. */
 export function buildSecretNames(advanced: object): string[] {
   const setting: unknown = Object.entries(advanced).find(([name]) => name === 'build.secrets')?.[1]
   return Array.isArray(setting) ? [...new Set(setting.filter((one) => typeof one === 'string'))].sort() : []
@@ -45,7 +48,7 @@ export function buildSecretNames(advanced: object): string[] {
 
 const missingText = (name: string, isPlain: boolean): string =>
   isPlain
-    ? `The advanced setting build.secrets names "${name}", which is a variable and no secret. Declare it as ` +
+    ? `The advanced setting build.secrets names "${name}", which is a variable, not a secret. Declare it as ` +
       'ARG in the Dockerfile, or make it a secret, and deploy again.'
     : `The advanced setting build.secrets names "${name}", and the service has no secret of that name. Create ` +
-      'it, or take the name off the list, and deploy again.'
+      'it, or remove the name from the list, and deploy again.'

@@ -16,11 +16,14 @@ import { buildSecretNames } from './build-secrets.ts'
 import { type BuiltElsewhere, listBuilds, listBuiltElsewhere } from './built-elsewhere-store.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** By what other services may take the image of a version; undefined where none may. */
+/**
+ * Returns the key by which other services find the image of a version. Undefined if they must not
+ * use it.
+ */
 export const identityOf = (release: ReleaseRow, recipe: BuildRecipe): string | undefined =>
   buildIdentity(recipe, existingBuild(release).repository.url)
 
-/** An image with that, as a release keeps it. */
+/** Returns an image with its identity, as a release stores it. */
 export const withIdentity = ({ reference, digest }: Image, identity: string | undefined): ReleaseImage => ({
   reference,
   digest,
@@ -28,9 +31,9 @@ export const withIdentity = ({ reference, digest }: Image, identity: string | un
 })
 
 /**
- * The image of a version that need not be built: the service has it from the same commit and
- * recipe, or another service of the organization has one of the same identity, which is promoted.
- * Null: it has to be built.
+ * Returns the existing image of a version, or null if it must be built. The service may have one of
+ * the same commit and recipe. Otherwise an image of the same identity is promoted from another
+ * service of the organization.
  */
 export async function builtBefore(
   options: Recipe,
@@ -43,7 +46,7 @@ export async function builtBefore(
   const identity = identityOf(release, recipe)
   const found = await whileUnreachable(options, signal, report, () => builder.find(recipe, signal))
   if (found) {
-    report.line('The image of this commit is there already; nothing is built.')
+    report.line('The image of this commit already exists; nothing is built.')
     return withIdentity(found, identity)
   }
   if (identity === undefined) return null
@@ -65,9 +68,8 @@ export async function builtBefore(
 }
 
 /**
- * Waits until no other service of the organization builds the same: what that gave is found then.
- * Who it was built for makes no difference, so that services that are deployed together are built
- * once.
+ * Waits until no other service of the organization builds the same image; its result can be reused
+ * then. So services that are deployed together build a common image once.
  */
 export async function aloneWithBuild(
   { slots }: Recipe,
@@ -76,13 +78,13 @@ export async function aloneWithBuild(
 ): Promise<Disposable | undefined> {
   if (identity === undefined) return undefined
   const key = `${organizationId}/${identity}`
-  if (slots.sameBuilds.isTaken(key)) report.line('The same image is being built for another service; waiting for it.')
+  if (slots.sameBuilds.isTaken(key)) report.line('Another service is building the same image; waiting for it.')
   return slots.sameBuilds.take(key, context.signal)
 }
 
 /**
- * A service that is built as this one is, as far as settings tell: of the same commit both have one
- * image. Undefined where there is none.
+ * Returns the name of a service with the same build settings: for the same commit both get one
+ * image. Undefined if there is no such service.
  */
 export async function twinOf(sql: Sql, service: ServiceRow): Promise<string | undefined> {
   const build = buildOf(versionedOf(service))
@@ -97,13 +99,13 @@ export async function twinOf(sql: Sql, service: ServiceRow): Promise<string | un
 const howBuilt = (versioned: Versioned, advanced: SettingValues): string =>
   sorted([buildOf(versioned), buildSecretNames(advanced), isBuiltWithoutCache(advanced)])
 
-/** Names of what is in other projects are not told. */
+/** Hides the names of services in other projects. */
 const nameOf = ({ kind, service, environment, project_id }: BuiltElsewhere, projectId: string | undefined): string =>
   project_id === projectId ? `${kind} "${service}" of environment "${environment}"` : 'a service of another project'
 
 function promotedText(other: BuiltElsewhere, { builtAt }: Promoted, projectId: string | undefined): string {
   return (
-    `The image that was built for ${nameOf(other, projectId)} at ${builtAt.toISOString()} is used: commit and ` +
-    'all else that decides the build are the same. Nothing is built.'
+    `The image that was built for ${nameOf(other, projectId)} at ${builtAt.toISOString()} is used: the commit and ` +
+    'everything else that decides the build are the same. Nothing is built.'
   )
 }

@@ -2,7 +2,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import type { ReleaseRow, Versioned } from '../releases/index.ts'
 
-/** An image that was built for another service, and whose that is. */
+/** An image that was built for another service, with its owner. */
 export interface BuiltElsewhere {
   readonly digest: string
   readonly kind: KindName
@@ -11,12 +11,14 @@ export interface BuiltElsewhere {
   readonly project_id: string
 }
 
-/** More of them than are asked for have the same image, or none that is there still. */
+/**
+ * The most candidates to try. With more, all have the same image or none has one that still exists.
+ */
 const mostAsked = 10
 
 /**
- * Images that kept versions of other services of the organization have from a build of the same
- * identity, the newest first.
+ * Lists the images of the same identity among the kept versions of the organization's other
+ * services, newest first.
  */
 export async function listBuiltElsewhere(
   sql: Sql,
@@ -36,10 +38,7 @@ export async function listBuiltElsewhere(
     ) found order by created_at desc limit ${mostAsked}`
 }
 
-/**
- * Of other services of the organization, the versions of each that may give their image away, the
- * newest alone.
- */
+/** Lists the newest version of each other service of the organization whose image may be reused. */
 export async function listBuilds(
   sql: Sql,
   { organizationId, serviceId, url }: { organizationId: string; serviceId: string; url: string },

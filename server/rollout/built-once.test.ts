@@ -4,7 +4,9 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { listBuiltElsewhere } from './built-elsewhere-store.ts'
 
-/** What was built once is taken by every service of the organization that would build the same. */
+/**
+ * An image is built once and reused by every service of the organization that would build the same.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, builder, call, database } = platform
 
@@ -19,7 +21,7 @@ const environmentOf = async (name: string, tenant = a): Promise<string> =>
 const addApplication = async (environment: string, name: string, more: object = {}, tenant = a): Promise<string> =>
   (await send('POST', `/environment/${environment}/application`, { name, git_repository, ...more }, tenant)).id
 
-/** Deploys and gives what it took: services that were built, and the steps that the API tells. */
+/** Deploys and returns which services were built and which steps the API reports. */
 async function deploy(environment: string, tenant = a): Promise<{ built: string[]; steps: string[]; log: string }> {
   const before = builder.recipes.length
   await send('POST', `/environment/${environment}/deploy`, {}, tenant)
@@ -55,7 +57,7 @@ async function imageOf(application: string): Promise<{ reference: string; digest
 const is = (expected: readonly string[], found: readonly string[], log: string) =>
   assert.deepEqual([...found].sort(), [...expected].sort(), log)
 
-test('a copy of an environment takes the image of its original, tells so before and after, and keeps it when that is deleted', async () => {
+test('a copied environment reuses the images of its original, reports it before and after, and keeps them when the original is deleted', async () => {
   await platform.addRepository(a, 'whole')
   const original = await environmentOf('original')
   const first = await addApplication(original, 'web')
@@ -85,13 +87,13 @@ test('a copy of an environment takes the image of its original, tells so before 
     return request === null && state === 'RESTARTED'
   })
   assert.deepEqual(await imageOf(copy.application), ours)
-  // A copy of the copy: what was promoted is promoted again.
+  // A copy of the copy: a promoted image is promoted again.
   const further = await clone(copy.id, 'further')
   is([], (await deploy(further.id)).built, 'further')
   assert.equal((await imageOf(further.application)).digest, ours.digest)
 })
 
-test('services that are deployed together and build the same are built once; a job takes the image of an application', async () => {
+test('services with the same build that are deployed together are built once, and a job reuses the image of an application', async () => {
   await platform.addRepository(a, 'together')
   const environment = await environmentOf('together')
   for (const name of ['web', 'worker', 'third']) await addApplication(environment, name)
@@ -103,7 +105,7 @@ test('services that are deployed together and build the same are built once; a j
   is([], (await deploy(jobs)).built, 'a job')
 })
 
-test('another argument, stage or Dockerfile of the settings is another build, and so is one whose steps mount a cache', async () => {
+test('a service is built on its own when its argument, stage or Dockerfile differs or its steps mount a cache', async () => {
   await platform.addRepository(a, 'different\nARG COLOUR')
   const environment = await environmentOf('different')
   const web = await addApplication(environment, 'web')
@@ -119,7 +121,7 @@ test('another argument, stage or Dockerfile of the settings is another build, an
   for (const id of cached) is([await addApplication(id, 'web')], (await deploy(id)).built, 'a cache')
 })
 
-test('an image that is gone is built again, and one of another organization is never taken', async () => {
+test('an image is built again when it is gone, and never reused from another organization', async () => {
   const [commit, other] = [await platform.addRepository(a, 'shared'), await platform.addRepository(b, 'shared')]
   const own = await environmentOf('mine')
   const mine = await addApplication(own, 'web')

@@ -11,7 +11,7 @@ import { addPlace } from '../variables/testing.ts'
 import { until } from '../workflows/testing.ts'
 import { finishTarget } from './settle.ts'
 
-/** A request for one service, which is being deployed. */
+/** A deployment request for one service, in progress. */
 async function addRequest(
   sql: Sql,
   { environmentId, serviceId }: { readonly environmentId: string; readonly serviceId: string },
@@ -34,9 +34,9 @@ interface Bench {
   readonly sql: Database
   readonly other: Database
   readonly place: { readonly environmentId: string; readonly serviceId: string }
-  /** The part of the request that runs. */
+  /** The service's part of the running request. */
   readonly target: TargetRow
-  /** Resolves once somebody waits for a lock. */
+  /** Resolves when a statement waits for a lock. */
   readonly untilBlocked: () => Promise<unknown>
 }
 
@@ -59,10 +59,7 @@ async function openBench(t: Cleanup): Promise<Bench> {
   return { sql, other, place, target, untilBlocked }
 }
 
-/**
- * Does the work in a transaction that stands just before its commit, until the function that is
- * given back is called.
- */
+/** Does the work in a transaction that stays uncommitted until the returned function is called. */
 async function uncommitted(database: Database, work: (sql: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const isWritten = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
@@ -78,7 +75,7 @@ async function uncommitted(database: Database, work: (sql: Sql) => Promise<unkno
   }
 }
 
-test('a request that is accepted while another one ends is told of, and knows what the service was left in', async (t) => {
+test('a request that is accepted while another one ends shows in the state and records the state before it', async (t) => {
   const { sql, other, place, target, untilBlocked } = await openBench(t)
   let waiting = ''
   const commit = await uncommitted(other, async (tx) => {
@@ -94,7 +91,7 @@ test('a request that is accepted while another one ends is told of, and knows wh
   assert.deepEqual({ ...row }, { state: 'DEPLOYMENT_QUEUED', former: 'DEPLOYED' })
 })
 
-test('what ends while it is being cancelled has ended', async (t) => {
+test('a service that ends while it is being cancelled keeps its outcome', async (t) => {
   const { sql, other, place, target, untilBlocked } = await openBench(t)
   const commit = await uncommitted(other, async (tx) => {
     await finishTarget(tx, { target, state: 'DEPLOYED', now: new Date() })
@@ -108,7 +105,7 @@ test('what ends while it is being cancelled has ended', async (t) => {
   assert.deepEqual({ ...row }, { state: 'DEPLOYED', status: 'SUCCESS' })
 })
 
-test('a request that ends while it is being cancelled has ended, and nothing is left to cancel', async (t) => {
+test('cancelling fails when the request ends meanwhile', async (t) => {
   const { sql, other, place, target, untilBlocked } = await openBench(t)
   const commit = await uncommitted(other, async (tx) => {
     await setRequestStatus(tx, target.request_id, 'SUCCESS', new Date())

@@ -6,13 +6,12 @@ import { findService, setDataVersion, versionRefusal } from '../services/index.t
 import type { Recipe, Work } from './recipe.ts'
 
 /**
- * What a database has on this machine beside its container: data of a version, and a port while it
- * is public.
+ * What a database has on this machine besides its container: the version of its data, and a port if
+ * it is public.
  */
 
 /**
- * Throws EngineError('refused') where the data of a database was written by a version that this one
- * cannot follow.
+ * Throws EngineError('refused') if another version wrote the data and this version cannot read it.
  */
 export async function checkData({ database }: Recipe, release: ReleaseRow): Promise<void> {
   if (release.kind !== 'database') return
@@ -22,8 +21,8 @@ export async function checkData({ database }: Recipe, release: ReleaseRow): Prom
 }
 
 /**
- * Why a version of a database cannot have data that another one, `from`, has written; undefined
- * where it can, and where there are none.
+ * Returns why a database version cannot use the data of version `from`. Undefined if it can, or if
+ * there are no data.
  */
 export function dataRefusal(
   { kind, settings }: Versioned,
@@ -33,15 +32,15 @@ export function dataRefusal(
   return versionRefusal(settings.type, { from, to: settings.version, name })
 }
 
-/** From now on the data is of this version. */
+/** Records that the data now belong to this version. */
 export async function markData({ context }: Work, release: ReleaseRow): Promise<void> {
   if (release.kind !== 'database') return
   await context.fenced((sql) => setDataVersion(sql, release.service_id, release.settings.version))
 }
 
 /**
- * A public one has its port of this machine, and the release says which: it is started with that
- * for good. Throws 409 when none is left.
+ * Gives a public database a port of this machine and records it in the release, so every later
+ * start uses the same port. Throws 409 when no port is left.
  */
 export async function takePublicPort(
   { publicPorts }: Recipe,
@@ -57,7 +56,7 @@ export async function takePublicPort(
   })
 }
 
-/** Once a private release has taken over, the port is free for others. */
+/** Frees the port once a private release has taken over. */
 export async function leavePublicPort(sql: Sql, release: ReleaseRow): Promise<void> {
   if (release.kind === 'database' && !isPublished(release)) await releasePublicPort(sql, release.service_id)
 }

@@ -19,9 +19,9 @@ import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 export type Deployed = ReleaseRow & { readonly image: Image }
 
 /**
- * The version that a request asks for again. Undefined where it asks for none, where nothing was
- * ever deployed, and where the settings name another repository, branch or image since: then they
- * count.
+ * Returns the deployed version if the request asks to keep it. Undefined if it does not, if nothing
+ * was ever deployed, or if the settings name another repository, branch or image since: then the
+ * settings count.
  */
 export async function versionAgain(
   { database }: Pick<Recipe, 'database'>,
@@ -33,11 +33,11 @@ export async function versionAgain(
   if (!service || !deployed?.image) return undefined
   const { image } = deployed
   if (isSameSource(service, { ...deployed, image }, service.origin)) return { ...deployed, image }
-  report.line('The settings name another source than that of the deployed version, and are followed.')
+  report.line('The settings name another source than the deployed version does; the settings are used.')
   return undefined
 }
 
-/** Pure: whether settings name the branch or the image that a version was made from. */
+/** Pure: returns whether settings name the branch or the image that a version was made from. */
 export function isSameSource(
   settings: Versioned,
   deployed: Versioned & { readonly image: Image },
@@ -49,15 +49,15 @@ export function isSameSource(
   }
   const image = imageOf(settings, origin)
   if (image === undefined || image !== imageOf(deployed, origin)) return false
-  // The registry is no part of the settings that a version keeps. What the engine itself made is of
+  // A version's settings do not include the registry. An image that the engine made itself has
   // none.
   const { reference } = deployed.image
   return reference.startsWith('sha256:') || reference.startsWith(`${image.slice(0, image.lastIndexOf(':'))}@`)
 }
 
 /**
- * The image of the deployed version, where a build of the new one could give no other and it is
- * there still. Null: the commit has to be looked at.
+ * Returns the image of the deployed version if it still exists and a build could produce no other.
+ * Null: the commit must be fetched.
  */
 export async function imageAgain(
   options: Recipe,
@@ -80,15 +80,15 @@ export async function imageAgain(
     await setReleaseCommit(sql, release.id, commit)
   })
   report.line(
-    `The image of the deployed commit ${commit.id.slice(0, 12)} is there, and nothing that decides its build ` +
+    `The image of the deployed commit ${commit.id.slice(0, 12)} exists, and nothing that decides its build ` +
       'changed: nothing is built.',
   )
   return image
 }
 
 /**
- * Everything that may decide a build, as one text; without what differs from one deployment to the
- * next by its nature.
+ * Returns everything that may decide a build as one string, without the values that differ in every
+ * deployment.
  */
 function buildInputs(release: ReleaseRow, { secretsHash }: BuildSecrets): string {
   const { variables } = release.variables

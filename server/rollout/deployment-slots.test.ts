@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDeploymentSlots } from './deployment-slots.ts'
 
-test('each engine has its own slots, and clusters without an engine share theirs', () => {
+test('each engine has its own slots, and clusters without an engine share one set', () => {
   const slotsOf = createDeploymentSlots([{ name: 'local' }, { name: 'second' }], 1)
   assert.equal(slotsOf({ engine: 'local' }), slotsOf({ engine: 'local' }))
   assert.notEqual(slotsOf({ engine: 'local' }), slotsOf({ engine: 'second' }))

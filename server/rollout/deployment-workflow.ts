@@ -26,8 +26,8 @@ interface Input {
 }
 
 /**
- * The recipe of every deployment request: begin → stage by stage, first all builds, then all starts
- * → end. Its steps are journalled, and the journal is the history that the API answers.
+ * The recipe of every deployment request: begin, then each stage (all builds, then all starts),
+ * then end. Its steps are journalled, and the API reads the history from this journal.
  */
 export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input> {
   return {
@@ -41,7 +41,7 @@ export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input
 
 async function runRequest(all: RecipeOptions, requestId: string, step: Step, context: RunContext): Promise<void> {
   const begun = () => context.fenced((sql) => begin(sql, requestId, all))
-  // Steps of earlier versions recorded nothing.
+  // Earlier server versions recorded nothing in these steps.
   const ended = (await step('BEGIN', begun, { evenIfCanceled: true })) ?? []
   const request = await findRequest(all.database, requestId)
   if (!request) return
@@ -72,14 +72,14 @@ async function runRequest(all: RecipeOptions, requestId: string, step: Step, con
   })
 }
 
-/** Pure: the targets of these services, and all others. */
+/** Pure: splits targets into those of these services and all others. */
 function partition(targets: readonly TargetRow[], services: readonly string[]): [TargetRow[], TargetRow[]] {
   const isNamed = ({ service_id }: TargetRow): boolean => services.includes(service_id)
   return [targets.filter(isNamed), targets.filter((target) => !isNamed(target))]
 }
 
 /**
- * Returns the services whose part ended while the request waited: the copies that they were are
+ * Begins a request. Returns the services whose part ended while it waited: copies that were
  * deleted.
  */
 async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Promise<string[]> {
@@ -118,13 +118,13 @@ const eventOf = {
   ERROR: 'DEPLOYMENT_FAILURE',
 } as const
 
-/** The end is written: lines that the disk does not take do not change it. */
+/** The end is already written. A disk that rejects log lines does not change it. */
 const keepLines = ({ lines, log }: RecipeOptions, requestId: string): Promise<void> =>
   lines.flush().catch((error: unknown) => {
-    log.warn({ err: error, requestId }, 'lines of a deployment could not be written; they are tried again')
+    log.warn({ err: error, requestId }, 'lines of a deployment could not be written; the write is retried')
   })
 
-/** The last service of an environment that is to be deleted takes the environment with it. */
+/** Deletes the environment after its last service if the request asks for that. */
 async function removeEnvironment(
   options: Recipe,
   context: RunContext,
@@ -139,8 +139,8 @@ async function removeEnvironment(
 }
 
 /**
- * The workflow gave up: every service that is still under way ends in error, with the reason. A
- * request that has ended stays as it is.
+ * Handles a failed workflow: every unfinished service ends in error, with the reason. A finished
+ * request is unchanged.
  */
 async function abandon({ clock, log }: RecipeOptions, requestId: string, reason: string, sql: Sql): Promise<void> {
   const request = await findRequest(sql, requestId)
@@ -154,7 +154,7 @@ async function abandon({ clock, log }: RecipeOptions, requestId: string, reason:
   const now = clock.now()
   for (const target of await listTargets(sql, [requestId])) {
     if (target.finished_at !== null && isAtRest(target.state)) continue
-    const text = `The deployment could not go on (${reason}); deploy again.`
+    const text = `The deployment could not continue (${reason}); deploy again.`
     await finishTarget(sql, { target, state: phases[request.action].failed, reason: text, now })
   }
   await setRequestStatus(sql, requestId, 'ERROR', now)

@@ -17,7 +17,7 @@ const replica = (release: string, address: string) => ({
 })
 const { signal } = new AbortController()
 
-test('waits for the requests on what is to be ended, wherever the routes lead by now', async () => {
+test('drainOthers waits for requests on releases that end, whatever the routes name', async () => {
   const replicas = [replica('former', '192.0.2.1'), replica('new', '192.0.2.2')]
   const engine = Object.assign(new FakeEngine({ clock }), {
     observe: async () => ({ state: 'running' as const, release: 'new', replicas }),
@@ -38,7 +38,7 @@ test('waits for the requests on what is to be ended, wherever the routes lead by
   assert.deepEqual(asked, [[former], [former, present]])
 })
 
-test('asks nobody when nothing is to be ended', async () => {
+test('drainOthers does not ask the router when no release ends', async () => {
   const router = createFakeRouter()
   router.failWith(new Error('asked'))
   const options = { engine: new FakeEngine({ clock }), router, drainMs: 1000, clock }

@@ -2,9 +2,9 @@ import type { LineSink } from '../lib/attempt.ts'
 import { type Recipe, whileUnreachable } from './recipe.ts'
 
 /**
- * Waits, at most as long as is granted, until no request is open on what runs of a service but the
- * release `keep`. Where that answers is asked of the engine: after a crash in between, the routes
- * no longer tell. Gives how many are still open.
+ * Waits, within the drain time, until no request is open on any release of a service except `keep`.
+ * Returns the number of requests still open. The endpoints come from the engine, because after a
+ * crash the routes may no longer list them.
  */
 export async function drainOthers(
   options: Pick<Recipe, 'engine' | 'router' | 'drainMs' | 'clock'>,

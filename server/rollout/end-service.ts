@@ -14,7 +14,7 @@ import { explainLate, type Recipe, type ReportStep, type Work, whileUnreachable 
 import { finishTarget } from './settle.ts'
 
 const routerSeconds = 120
-/** Stopping takes as long as the application is granted, and draining before it. */
+/** Covers draining and the time that an application has to stop. */
 const endSeconds = 300
 
 const words: Record<'STOP' | 'DELETE' | 'UNINSTALL', { working: ReportStep; done: ReportStep; line: string }> = {
@@ -28,15 +28,14 @@ const words: Record<'STOP' | 'DELETE' | 'UNINSTALL', { working: ReportStep; done
 }
 
 /**
- * Stops, uninstalls or deletes a service: traffic first, then what runs, then (not for a stop)
- * volumes and images.
+ * Stops, uninstalls or deletes a service: first its traffic, then its replicas, then (except for a
+ * stop) volumes and images.
  */
 export async function endService(options: Recipe, work: Work, action: 'STOP' | 'DELETE' | 'UNINSTALL'): Promise<void> {
   const { target, step, context, report } = work
   const id = target.service_id
   const { done } = phases[action]
-  // Once begun it is carried through: what lost its traffic, and perhaps its data, is not there to
-  // go back to.
+  // From here on a cancel has no effect: lost traffic, and perhaps lost data, cannot be restored.
   context.signal.throwIfAborted()
   report.enter(words[action].working)
   if (isTaskKind(target.kind)) await executeEnding(options, work, action)
@@ -46,7 +45,7 @@ export async function endService(options: Recipe, work: Work, action: 'STOP' | '
       evenIfCanceled: true,
     }),
     () =>
-      new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Try again.`),
+      new EngineError('unreachable', `The router did not accept the new routes within ${routerSeconds} s. Try again.`),
   )
   await explainLate(
     step(`${id}/DEPLOYMENT`, ({ signal }) => end(options, work, action, signal), {
@@ -72,25 +71,25 @@ export async function endService(options: Recipe, work: Work, action: 'STOP' | '
 }
 
 /**
- * The lines of a deleted service; may be repeated. The service is gone: what cannot be removed does
- * not change that.
+ * Removes the lines of a deleted service; may be repeated. A failure changes nothing: the service
+ * is already gone.
  */
 export async function removeLines({ lines, log }: Recipe, { request, target }: Work): Promise<void> {
   if (request.action !== 'DELETE') return
   const stream = serviceStream(target.service_id)
   await lines.remove(stream).catch((error: unknown) => {
-    const said = 'lines of a deleted service could not be removed; remove that directory below logs/ by hand'
+    const said = 'lines of a deleted service could not be removed; remove this directory below logs/ by hand'
     log.warn({ err: error, directory: stream }, said)
   })
 }
 
-/** With its host names, so that the router forgets them at once. */
+/** Deletes the service with its host names, so the router forgets them at once. */
 async function deleteService(sql: Sql, id: string, now: Date): Promise<void> {
   await replaceHosts(sql, id, [], now)
   await deleteServiceRow(sql, id)
 }
 
-/** Takes the service off the router, and off the wish list of the reconcilers. */
+/** Takes the service off the router and off the list of services that must run. */
 async function unpublish(
   options: Recipe,
   { target, context, report }: Work,
@@ -118,7 +117,7 @@ async function end(
   await options.endRepair(target.service_id)
   await drainOthers(options, report, { id: target.service_id, keep: undefined }, signal)
   const attempt = { signal, output: report }
-  // What has ended of a job stays until its lines are collected.
+  // The ended runs of a job stay until their lines are collected.
   if (isTaskKind(target.kind) && action !== 'DELETE')
     await whileUnreachable(options, signal, report, () =>
       endRunning(options, ({ service }) => service === target.service_id, attempt),

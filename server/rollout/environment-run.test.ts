@@ -4,13 +4,11 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 
-/**
- * Deployments of whole environments, stage by stage, on an engine that fails where it is told to.
- */
+/** Deployments of whole environments, stage by stage, on an engine with planned failures. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 
-/** A repeatable source of chance. */
+/** A repeatable random generator. */
 function chance(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -32,7 +30,7 @@ const send = async (method: string, path: string, body?: object) => {
   return Object(answer.body)
 }
 
-/** An environment of containers in stages; `fails` ones are refused by the engine. */
+/** Creates an environment of containers in stages. The engine rejects those with `fails`. */
 async function makeEnvironment(name: string, plan: readonly Omit<Member, 'id'>[]) {
   const { id: environment } = await send('POST', `/project/${a.objects.projectId}/environment`, { name })
   const { results: stages } = await send('GET', `/environment/${environment}/deploymentStage`)
@@ -49,13 +47,13 @@ async function makeEnvironment(name: string, plan: readonly Omit<Member, 'id'>[]
 }
 
 const atRest = (environment: string) =>
-  until('the environment is at rest', async () => {
+  until('the environment is settled', async () => {
     const [open] = await database`
       select from deployment_request where environment_id = ${environment} and finished_at is null`
     return open === undefined
   })
 
-/** Watches in which order the engine is asked to start services, and refuses some. */
+/** Records the order in which services start, and rejects some of them. */
 function watch(members: readonly Member[]): { readonly begun: string[]; readonly ended: string[]; close(): void } {
   const begun: string[] = []
   const ended: string[] = []
@@ -72,7 +70,7 @@ function watch(members: readonly Member[]): { readonly begun: string[]; readonly
 }
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`stages begin in order, end before the next, and stop at the first error (${seed})`, async () => {
+  test(`stages run one after another and stop at the first error (${seed})`, async () => {
     const next = chance(seed * 7919)
     const plan = Array.from({ length: 7 }, () => ({ stage: next(4), isSkipped: next(5) === 0, fails: next(6) === 0 }))
     const { environment, members } = await makeEnvironment(`chance-${seed}`, plan)
@@ -122,7 +120,7 @@ for (const seed of [1, 2, 3, 4]) {
   })
 }
 
-test('a cancel leaves what is up, takes back what is under way, and begins nothing more', async () => {
+test('a cancel keeps running services, rolls back those in progress and starts no others', async () => {
   const plan = [0, 1, 2].map((stage) => ({ stage, isSkipped: false, fails: false }))
   const { environment, members } = await makeEnvironment('cancelled', plan)
   const [first, second, third] = members
@@ -160,7 +158,7 @@ test('a cancel leaves what is up, takes back what is under way, and begins nothi
   )
 })
 
-test('a waiting request that is cancelled leaves the service to the one that runs', async () => {
+test('a waiting request leaves the service to the running one when it is cancelled', async () => {
   const { environment, members } = await makeEnvironment('waiting', [{ stage: 0, isSkipped: false, fails: false }])
   const id = members[0]?.id ?? ''
   const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -181,7 +179,7 @@ test('a waiting request that is cancelled leaves the service to the one that run
   assert.equal((await send('GET', `/container/${id}/status`)).state, 'DEPLOYED')
 })
 
-test('each service of a run tells each of its states once, however many there are', async () => {
+test('each service of a run reports each of its states once, however many services there are', async () => {
   const told = async (name: string, count: number) => {
     const plan = Array.from({ length: count }, (_, index) => ({ stage: index % 4, isSkipped: false, fails: false }))
     const { environment, members } = await makeEnvironment(name, plan)

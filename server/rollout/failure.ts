@@ -6,7 +6,7 @@ import { AppError } from '../lib/error.ts'
 import { ResolveError } from '../variables/index.ts'
 import { CanceledError, StepTimeoutError } from '../workflows/index.ts'
 
-/** How a deployment of one service ended badly. */
+/** The outcome of a failed or cancelled deployment of one service. */
 export interface Failure {
   readonly state: State
   readonly reason: string
@@ -17,9 +17,9 @@ export const isDiskFull = (error: unknown): boolean =>
   (error instanceof BuildError || error instanceof EngineError) && error.reason === 'disk-full'
 
 /**
- * What a thrown error means for the deployment; undefined for what is no outcome of it (a lost
- * lease, a database that is away, a bug): that goes on to the workflow, which runs again or gives
- * up.
+ * Returns the outcome that an error means for the deployment. Undefined for errors that are not an
+ * outcome (a lost lease, an unreachable database, a bug): the workflow gets these and retries or
+ * fails.
  */
 export function toFailure(error: unknown, failed: State): Failure | undefined {
   if (error instanceof CanceledError) return { state: 'CANCELED', reason: 'It was cancelled.', lastLines: [] }

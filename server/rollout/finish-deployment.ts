@@ -9,25 +9,25 @@ import type { Recipe, Work } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 
 /**
- * A frozen release, and the id of the one that has the traffic: the same, unless what runs was
- * kept.
+ * A frozen release, and the id of the release that has the traffic. They differ if the running
+ * release was kept.
  */
 interface Deployed {
   readonly release: ReleaseRow
   readonly serving: string
 }
 
-/**
- * Step `FINISH`: writes that the service is deployed. Also runs if the request was cancelled
- * meanwhile.
- */
+/** Step `FINISH`: records the service as deployed, even if the request was cancelled meanwhile. */
 export async function finishDeployment(options: Recipe, work: Work, deployed: Deployed): Promise<void> {
   failpoint('finish.before')
   await work.step(`${work.target.service_id}/FINISH`, () => finish(options, work, deployed), { evenIfCanceled: true })
   failpoint('finish.after')
 }
 
-/** A release that was not needed is forgotten: what runs has its settings, variables and image. */
+/**
+ * Forgets the new release if it was not needed: the running one has its settings, variables and
+ * image.
+ */
 async function finish(options: Recipe, work: Work, { release, serving }: Deployed): Promise<void> {
   const { request, target, context, report } = work
   const now = options.clock.now()
@@ -39,12 +39,12 @@ async function finish(options: Recipe, work: Work, { release, serving }: Deploye
       await updateTarget(sql, target, { release_id: serving })
       return deleteRelease(sql, release.id)
     }
-    // A copied database has taken its own password: it was asked with it.
+    // A copied database now uses its own password: the health check has used it.
     if (ownsItsFiles(release)) await deleteServiceSecret(sql, target.service_id, formerPasswordName)
     await leavePublicPort(sql, release)
     const wish = { id: target.service_id, release_id: release.id }
     await insertObservation(sql, wish, { state: 'running', release: release.id, replicas: [] }, now)
   })
   report.enter(request.action === 'RESTART' ? 'Restarted' : 'Deployed')
-  report.line(isKept ? 'Nothing changed: the version that runs goes on, and nothing was restarted.' : 'It is up.')
+  report.line(isKept ? 'Nothing changed: the running version is kept, and nothing was restarted.' : 'It is up.')
 }

@@ -3,10 +3,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/**
- * What a service was given as a secret, a file among them, is in no line, whichever version prints
- * it.
- */
+/** Secrets of a service, including files, appear in no line, whichever version prints them. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine } = platform
 const { containerId = '' } = (await platform.addObjects(a)).more
@@ -32,7 +29,7 @@ const printed = async (last: string): Promise<string> => {
   })
 }
 
-test('the secrets of the version that runs and of one that fails are hidden, in values and in files', async () => {
+test('secrets of the running version and of a failed one are hidden, in values and in files', async () => {
   const variable = await send('POST', `${path}/secret`, { key: 'TOKEN', value: 'former-token-canary' })
   const file = await send('POST', `${path}/secret`, {
     key: 'KEY_FILE',

@@ -5,8 +5,8 @@ import type { ReleaseRow } from '../releases/index.ts'
 import type { Work } from './recipe.ts'
 
 /**
- * Warns about stored advanced settings that do nothing on this engine: of an earlier version of the
- * platform, or of another cluster.
+ * Warns about stored advanced settings that have no effect on this engine. They come from an
+ * earlier version of the platform or from another cluster.
  */
 export function tellIdleSettings(
   { capabilities }: Reachable,
@@ -14,5 +14,6 @@ export function tellIdleSettings(
   { kind, advanced_settings }: Pick<ReleaseRow, 'kind' | 'advanced_settings'>,
 ): void {
   const idle = idleSettings(advanced_settings, placeOfKind(kind, capabilities))
-  if (idle.length > 0) report.line(`These advanced settings do nothing on this cluster: ${idle.join(', ')}.`, 'warning')
+  if (idle.length > 0)
+    report.line(`These advanced settings have no effect on this cluster: ${idle.join(', ')}.`, 'warning')
 }

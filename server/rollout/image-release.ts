@@ -19,13 +19,13 @@ import { versionAgain } from './deployed-version.ts'
 import { publishImage } from './publish-image.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** Fetching an image shall not hold a deployment for longer. */
+/** The longest time that a deployment waits for an image. */
 const fetchSeconds = 1200
 
 /**
- * From the request to a release whose image the engine has: freeze settings and variables, ask once
- * what the tag stands for, fetch that. Gives the release's id; from then on the digest alone
- * counts. `ahead`: the service has not its turn yet; it stays queued, and all is given up when that
+ * Makes a release whose image the engine has: freezes settings and variables, resolves the tag
+ * once, fetches the image. Returns the release's id. From then on only the digest counts. With
+ * `ahead` the service does not have its turn yet: it stays queued, and the work ends when that
  * signal is aborted.
  */
 export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSignal): Promise<string> {
@@ -51,8 +51,8 @@ export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSig
 }
 
 /**
- * Has the engine get the image of a version again where it went: by its digest, whatever its tag
- * stands for by now.
+ * Fetches the image of a version again if the engine lost it, by its digest, whatever its tag means
+ * now.
  */
 export async function haveImage(
   options: Pick<Recipe, 'database' | 'clock' | 'registryLogin' | 'images'>,
@@ -60,15 +60,14 @@ export async function haveImage(
   release: ReleaseRow,
   attempt: Attempt,
 ): Promise<void> {
-  // A cluster pulls what is published for it.
+  // A cluster pulls the images that are published for it.
   if (!release.image || release.image.published !== undefined || buildOf(release)) return
   const { reference } = release.image
   if ((await options.images.engine.pinImage(reference, undefined, attempt)).isThere) return
-  attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
+  attempt.output.line(`The engine no longer has the image ${reference}; it is fetched again.`, 'warning')
   const service = await findService(options.database, release.service_id)
   const origin = service?.origin ?? null
-  // The service may have another registry by now, which must not be entered with the password of
-  // this one.
+  // The service may use another registry now, which must not get the password of this one.
   const isItsOwn = origin !== null && reference.startsWith(`${registryHost(origin.url)}/`)
   const login = await readLogin(options, organizationId, isItsOwn ? origin : null, attempt.signal)
   await noteFetched(options.database, options.images.name, { reference, isThere: false }, options.clock.now())
@@ -79,11 +78,11 @@ type Frozen = {
   readonly release: string
   readonly image: string
   readonly registryId: string | null
-  /** The image that is deployed, where that is asked for again. */
+  /** The deployed image, if the request asks to keep it. */
   readonly again?: string
 }
 
-/** The image is written into the release once the engine has it. */
+/** Stores the image in the release once the engine has it. */
 async function mirror(
   options: Recipe,
   work: Work,
@@ -95,7 +94,7 @@ async function mirror(
   const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
   const { engine } = options.images
   const wanted = again ?? image
-  if (again) report.line('The image that is deployed is taken again, whatever its tag stands for by now.')
+  if (again) report.line('The deployed image is used again, whatever its tag means now.')
   const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(wanted, login, attempt)).catch(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
@@ -115,7 +114,8 @@ async function mirror(
 }
 
 /**
- * While the registry is away, the version that the service runs answers for the same name and tag.
+ * While the registry is unreachable, the running version supplies the digest for the same name and
+ * tag.
  */
 async function pinFormer(
   options: Recipe,
@@ -130,14 +130,14 @@ async function pinFormer(
   if (!former?.image || imageOf(former, service?.origin ?? null) !== image) throw error
   const pinned = await options.images.engine.pinImage(former.image.reference, undefined, attempt)
   if (!pinned.isThere) throw error
-  report.line(`${error.message} The image of the version that runs is used again.`, 'warning')
+  report.line(`${error.message} The image of the running version is used again.`, 'warning')
   return { ...pinned, namedBy: 'engine' }
 }
 
 const foundText = (image: string, { digest, isThere, namedBy }: PinnedImage): string =>
   namedBy === 'engine'
     ? `The image ${image} of this engine is ${digest}.`
-    : `The image ${image} is ${digest}${isThere ? ', which the engine has' : '; fetching it'}.`
+    : `The image ${image} is ${digest}${isThere ? '; the engine has it' : '; fetching it'}.`
 
 const readLogin = async (
   { database, registryLogin }: Pick<Recipe, 'database' | 'registryLogin'>,
@@ -146,7 +146,7 @@ const readLogin = async (
   signal: AbortSignal,
 ) => (origin ? registryLogin?.(database, organizationId, origin.id, signal) : undefined)
 
-/** Freezes once: a second try finds the release of the first. */
+/** Freezes once: a retry finds the release of the first try. */
 async function freezeOnce(options: Recipe, work: Work, isAhead: boolean): Promise<Frozen> {
   const { request, target, context } = work
   const { vault, clock } = options

@@ -20,18 +20,18 @@ import { haveImage } from './image-release.ts'
 import { engineTask, jobAdvanced } from './job-release.ts'
 import type { Recipe, Work } from './recipe.ts'
 
-/** Each try has its own limit; this one is for all of them. */
+/** The limit for all tries together. Each try has its own limit too. */
 const wholeSeconds = 30 * 24 * 3600
 
 /**
- * Runs what the version has for an event, as often as its settings allow until it ends well. Throws
- * EngineError with the reason when it does not.
+ * Runs a version's command for an event, with the retries that its settings allow. Throws
+ * EngineError with the reason when no try succeeds.
  */
 export async function executeJob(options: Recipe, work: Work, release: ReleaseRow, event: JobEvent): Promise<void> {
   const { target, step, report } = work
   const id = target.service_id
   report.enter('Executing')
-  report.line(`Running what its ${memberOf(event)} says.`)
+  report.line(`Running its ${memberOf(event)}.`)
   const run = await step(`${id}/RUN`, async () => newId())
   await step(
     `${id}/EXECUTING`,
@@ -41,7 +41,7 @@ export async function executeJob(options: Recipe, work: Work, release: ReleaseRo
     },
     { deadlineSeconds: wholeSeconds },
   )
-  report.line('It ended well.')
+  report.line('It succeeded.')
 }
 
 interface Execution {
@@ -65,7 +65,7 @@ async function execute(options: Recipe, work: Work, { run, release: row, event }
       retries: row.kind === 'job' ? row.settings.max_nb_restart : 0,
       prefix: `${target.service_id}/`,
       haveImage: (signal) => haveImage(options, organizationId, row, { signal, output: report }),
-      // Of what is about to go, nobody reads outputs.
+      // Nobody reads the outputs of a job that is about to be deleted.
       takeOutput: async (outcome) =>
         event === 'DELETE'
           ? undefined
@@ -83,7 +83,7 @@ async function execute(options: Recipe, work: Work, { run, release: row, event }
     },
     { step, signal: context.signal },
   )
-  if (!end) throw new Error(`run ${run} was not begun`)
+  if (!end) throw new Error(`run ${run} was never started`)
   await context.fenced(async (sql) => {
     const reason = end.reason && [end.reason, ...end.lastLines].join('\n')
     await endRun(sql, run, { ...end, status: reason ? 'ERROR' : 'SUCCESS', reason, now: options.clock.now() })
@@ -92,14 +92,14 @@ async function execute(options: Recipe, work: Work, { run, release: row, event }
   return end
 }
 
-/** Written once: a second try finds it. */
+/** Written once: a retry finds it. */
 const begin = ({ clock }: Recipe, { target, context, request }: Work, execution: Execution): Promise<void> =>
   context.fenced(async (sql) => {
     const { run, release, event } = execution
     const now = clock.now()
     const change = { release_id: release.id }
     if (request.action === 'DEPLOY') await enterState(sql, target, 'EXECUTING', change)
-    // The history tells what was run before it ended.
+    // The history shows the command before it has ended.
     else await updateTarget(sql, target, change)
     await insertRun(sql, {
       id: run,
@@ -115,9 +115,9 @@ const begin = ({ clock }: Recipe, { target, context, request }: Work, execution:
   })
 
 /**
- * Before a job ends: what it has for that. The version that was deployed last runs it, unless the
- * settings of today have nothing for it any more; what was never deployed, or was uninstalled
- * already, has nothing to undo.
+ * Runs a job's command for its end. The version that was deployed last runs it, unless today's
+ * settings no longer have such a command. A job that was never deployed, or is already uninstalled,
+ * has nothing to undo.
  */
 export async function executeEnding(
   options: Recipe,
@@ -131,15 +131,15 @@ export async function executeEnding(
   const release = await findLastRelease(options.database, service.id)
   const isGone = target.former_state === 'DELETED'
   if (release?.kind !== 'job' || isGone || !runOf(release.settings, event) || !runOf(service.settings, event)) {
-    report.line(`It has no ${memberOf(event)}: nothing is run.`)
+    report.line(`It has no ${memberOf(event)}: nothing runs.`)
     return
   }
   await executeJob(options, work, release, event)
 }
 
 /**
- * A deployment failed or was cancelled: what it still has running is ended, and its run is said to
- * have ended.
+ * Ends the running containers of a job after its deployment failed or was cancelled, and records
+ * its run as cancelled.
  */
 export async function endJob(options: Recipe, { request, target, context, report }: Work, signal: AbortSignal) {
   const runs = await listRunsOf(options.database, target.service_id, request.id)

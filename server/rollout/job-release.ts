@@ -20,10 +20,10 @@ import { internalHost } from '../variables/index.ts'
 import { haveImage } from './image-release.ts'
 import { type Recipe, type RecipeOptions, recipeFor } from './recipe.ts'
 
-/** Settings of a job: 0 is no time at all, and means as much as may be asked for. */
+/** Job settings: 0 means no limit of its own, so the highest allowed value applies. */
 const longestSeconds = 2_073_600
 
-/** Pure: what is run of a job for an event. */
+/** Pure: returns what a job runs for an event. */
 export function toTask(
   settings: JobSettings,
   event: JobEvent,
@@ -46,11 +46,11 @@ export function toTask(
   }
 }
 
-/** Advanced settings of a job's version, those that count where none was sent included. */
+/** Returns the advanced settings of a job's version, with defaults for missing ones. */
 export const jobAdvanced = ({ advanced_settings }: Pick<ReleaseRow, 'advanced_settings'>): SettingValues =>
   effectiveSettings(settingsOfKind('job'), advanced_settings)
 
-/** A version of a job as the engine runs it for an event. */
+/** Returns a version of a job in the form that the engine runs for an event. */
 export async function engineTask(
   options: Pick<Recipe, 'database' | 'vault' | 'layerGiB'>,
   organizationId: string,
@@ -58,7 +58,7 @@ export async function engineTask(
   event: JobEvent,
 ): Promise<{ readonly release: Release<Task>; readonly secrets: readonly Secret[] }> {
   const service = await findService(options.database, row.service_id)
-  if (!service || !row.image || row.kind !== 'job') throw new Error(`release ${row.id} is none of a job with an image`)
+  if (!service || !row.image || row.kind !== 'job') throw new Error(`release ${row.id} is not of a job with an image`)
   const { variables, files, secrets } = await openVariables(options.database, options.vault, organizationId, row)
   const { reference: image } = row.image
   const { hasReadOnlyRoot = false } = programSettings('job', row.advanced_settings)
@@ -78,8 +78,8 @@ export async function engineTask(
 }
 
 /**
- * What a run of the timetable runs; undefined when its job or version is gone, or runs nothing for
- * that event.
+ * Returns what a scheduled run executes. Undefined if its job or version is gone, or has nothing
+ * for the event.
  */
 export async function loadJob(
   options: RecipeOptions,

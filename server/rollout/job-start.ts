@@ -10,17 +10,17 @@ import { finishTarget } from './settle.ts'
 import { inTurn } from './turn.ts'
 
 /**
- * From a release of a job with an image to DEPLOYED: a lifecycle job runs its `on_start` to its end
- * first, a cron job runs by its timetable from then on, and what was forced is run once.
+ * Deploys the release of a job that has its image. A lifecycle job first runs its `on_start` to the
+ * end. A cron job runs by its timetable from then on. A forced event runs once.
  */
 export async function startJob(options: Recipe, work: Work, releaseId: string): Promise<void> {
   const { request, target, step, report } = work
   const release = await findRelease(options.database, releaseId)
-  if (release?.kind !== 'job') throw new Error(`release ${releaseId} is gone, or none of a job`)
+  if (release?.kind !== 'job') throw new Error(`release ${releaseId} is gone, or not of a job`)
   tellIdleSettings(options.engine, work, release)
   if (request.action === 'RESTART') {
     report.enter('Restart')
-    report.line('It runs by its events and its timetable alone: there is nothing to restart.')
+    report.line('It runs only by its events and its timetable. Nothing is restarted.')
   } else {
     await runEvent(options, work, release)
   }
@@ -35,7 +35,7 @@ async function runEvent(options: Recipe, work: Work, release: ReleaseRow & { kin
   if (event === undefined) return
   if (!runOf(release.settings, event)) {
     report.enter('Deploy')
-    report.line(`It has no ${memberOf(event)}: nothing is run.`)
+    report.line(`It has no ${memberOf(event)}: nothing runs.`)
     return
   }
   const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
@@ -50,7 +50,7 @@ async function finish(options: Recipe, work: Work, release: ReleaseRow & { kind:
   const restarts = request.action === 'RESTART'
   await context.fenced(async (sql) => {
     await finishTarget(sql, { target, state: restarts ? 'RESTARTED' : 'DEPLOYED', now })
-    // What runs nothing when it is deployed can be gone back to as well.
+    // A version that runs nothing at its deployment can still be rolled back to.
     await updateTarget(sql, target, { release_id: release.id })
     await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
     const version = { serviceId: target.service_id, releaseId: release.id, now }

@@ -6,7 +6,10 @@ import { until } from '../../test/support/until.ts'
 import type { TaskBehaviour } from '../engines/fake/fake-tasks.ts'
 import { newId } from '../lib/id.ts'
 
-/** Deploying jobs: what runs at which event, what its end means, and what others get of it. */
+/**
+ * Deployments of jobs: what runs at which event, what its end means, and which outputs other
+ * services get.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, engine, database } = platform
 const commit = await platform.addRepository(a)
@@ -24,7 +27,7 @@ const ends = (path: string) =>
 const run = (argument: string) => ({ arguments: [argument] })
 const everyEvent = { on_start: run('start'), on_stop: run('stop'), on_delete: run('delete') }
 
-/** A job of an environment of its own; its image behaves as told. */
+/** Creates a job in an environment of its own. Its image behaves as given. */
 async function newJob(schedule: object, behaviour: TaskBehaviour, change: object = {}) {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const image = `jobs/${newId()}`
@@ -55,7 +58,7 @@ async function newJob(schedule: object, behaviour: TaskBehaviour, change: object
 }
 const runsOf = async (id: string) => (await send('GET', `/job/${id}/run`)).body.results
 
-test('a lifecycle job is deployed once what it runs at the start has ended well', async () => {
+test('a lifecycle job is deployed when its start command has succeeded', async () => {
   const { id, path, environmentId } = await newJob({ on_start: run('start') }, { runsMs: 300, lines: ['made it'] })
   assert.equal((await send('POST', `${path}/deploy`, {})).status, 202)
   await until('it is executing', async () => (await send('GET', `${path}/status`)).body.state === 'EXECUTING')
@@ -72,7 +75,7 @@ test('a lifecycle job is deployed once what it runs at the start has ended well'
   )
 })
 
-test('a job that fails ends in an error with its last lines, after as many tries as it may have; its run can be cleaned', async () => {
+test('a failing job ends in an error with its last lines after all its tries, and its run can be cleaned', async () => {
   const { id, path, environmentId } = await newJob(
     { on_start: run('start') },
     { exitCode: 4, lines: ['no such table'] },
@@ -93,7 +96,7 @@ test('a job that fails ends in an error with its last lines, after as many tries
   assert.deepEqual((await send('POST', `${path}/cleanFailedJob`)).body, { clean_kubernetes_jobs: [] })
 })
 
-test('what takes too long is ended, and says so', async () => {
+test('a run is ended and reports it when it takes too long', async () => {
   const { path } = await newJob({ on_start: run('start') }, { runsMs: 'forever' }, { max_duration_seconds: 1 })
   await send('POST', `${path}/deploy`, {})
   const status = await ends(path)
@@ -101,7 +104,7 @@ test('what takes too long is ended, and says so', async () => {
   assert.match(status.reason, /longer than 1 s and was ended\..*max_duration_seconds/)
 })
 
-test('its outputs are variables of a service of a later stage in the same deployment, secrets sealed and masked', async () => {
+test('outputs of a job are variables of a later stage in the same deployment, with secrets sealed and masked', async () => {
   const output = JSON.stringify({
     URL: { value: 'db.internal', description: 'where' },
     TOKEN: { value: 'canary-secret-77', sensitive: true },
@@ -125,7 +128,7 @@ test('its outputs are variables of a service of a later stage in the same deploy
   }
 })
 
-test('an output file that is wrong is an error that names what is wrong', async () => {
+test('an invalid output file fails the job and names the fault', async () => {
   const cases: readonly [string, RegExp][] = [
     ['{"KEY": "plain"}', /has "KEY", which must be an object with a value/],
     ['not json', /is no JSON/],
@@ -141,7 +144,7 @@ test('an output file that is wrong is an error that names what is wrong', async 
   }
 })
 
-test('stopping and deleting run what the job has for that, and its exit code decides', async () => {
+test('stop and delete run the command of the job for that event, and fail when it fails', async () => {
   const { id, path, behave } = await newJob(everyEvent, {})
   await send('POST', `${path}/deploy`, {})
   assert.equal((await ends(path)).state, 'DEPLOYED')
@@ -165,17 +168,17 @@ test('stopping and deleting run what the job has for that, and its exit code dec
   assert.equal((await ends(path)).state, 'gone')
 })
 
-test('a job without that event runs nothing, and says so', async () => {
+test('a job without a command for the event runs nothing and reports it', async () => {
   const { id, path, environmentId } = await newJob({ on_delete: run('delete') }, {})
   await send('POST', `${path}/deploy`, {})
   const status = await ends(path)
   assert.equal(status.state, 'DEPLOYED')
   assert.deepEqual(await runsOf(id), [])
   const log = await send('GET', `/environment/${environmentId}/logs?version=${status.execution_id}`)
-  assert.match(log.text, /It has no on_start: nothing is run\./)
+  assert.match(log.text, /It has no on_start: nothing runs\./)
 })
 
-test('what is forced is run once, whatever a deployment would run', async () => {
+test('a forced event runs once, whatever a deployment would run', async () => {
   const { id, path } = await newJob(everyEvent, {})
   const missing = await send('POST', `${path}/deploy?forceEvent=CRON`, {})
   assert.equal(missing.status, 400)
@@ -190,7 +193,7 @@ test('what is forced is run once, whatever a deployment would run', async () => 
   )
 })
 
-test('a cancelled deployment ends what runs, and leaves the job as cancelled', async () => {
+test('a cancelled deployment ends the run and leaves the job cancelled', async () => {
   const { id, path, environmentId } = await newJob({ on_start: run('start') }, { runsMs: 'forever' })
   await send('POST', `${path}/deploy`, {})
   const isRunning = async () =>
@@ -221,7 +224,7 @@ test('a job is built from its repository, with a Dockerfile of its own', async (
   assert.equal(history.body.results[0].details.commit.git_commit_id, commit)
 })
 
-test('the history tells which event was run, and what the job was to run then', async () => {
+test('the history shows which event ran, and with which command', async () => {
   const { id, path } = await newJob(everyEvent, {})
   const entries = async (form: string) => (await send('GET', `/job/${id}/${form}`)).body.results
   for (const [request, event, argument] of [
@@ -240,7 +243,7 @@ test('the history tells which event was run, and what the job was to run then', 
   }
 })
 
-test('the history of a cron job, whose deployment runs nothing, tells its timetable', async () => {
+test('the history of a cron job shows its timetable when its deployment runs nothing', async () => {
   const cronjob = { arguments: ['sweep'], timezone: 'Etc/UTC', scheduled_at: '0 4 * * *' }
   const { id, path } = await newJob({ cronjob }, {})
   await send('POST', `${path}/deploy`, {})

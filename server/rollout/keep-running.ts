@@ -4,16 +4,16 @@ import { changesOf, engineRelease, findRelease, passwordsIn, type ReleaseRow } f
 import { findScale } from '../scaling/index.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** The release that has the traffic, with where it answers. */
+/** The release that has the traffic, with its endpoints. */
 export interface Kept {
   readonly release: string
   readonly endpoints: Endpoint[]
 }
 
 /**
- * The release that runs (`serving`), where it is healthy and a start of the new one would change
- * nothing; undefined where the new one has to be started, and the log says why. Only deployments
- * keep what runs: a restart is asked for to have it started.
+ * Returns the running release (`serving`) if it is healthy and starting the new one would change
+ * nothing. Otherwise undefined, and the log says why. Only deployments keep the running release: a
+ * restart must start one.
  */
 export async function keepRunning(
   options: Recipe,
@@ -30,7 +30,7 @@ export async function keepRunning(
     { workload: next.workload, digest: row.image?.digest ?? '', passwordsIn: passwordsIn(row) },
   )
   if (changes.length > 0) {
-    work.report.line(`Changed since the version that runs: ${listed(changes)}.`)
+    work.report.line(`Changed since the running version: ${listed(changes)}.`)
     return undefined
   }
   const endpoints = await healthyEndpoints(
@@ -41,13 +41,13 @@ export async function keepRunning(
   )
   if (!endpoints) {
     const isAsleep = (await findScale(options.database, row.service_id)) === 0
-    const why = isAsleep ? 'it sleeps, and is started to see that it comes up' : 'the version that runs is not healthy'
+    const why = isAsleep ? 'it sleeps and is started to check its health' : 'the running version is not healthy'
     work.report.line(`Nothing changed, but ${why}.`)
   }
   return endpoints && { release: former.id, endpoints }
 }
 
-/** Undefined where not every replica of it is up. */
+/** Returns undefined unless every replica is up. */
 async function healthyEndpoints(
   options: Recipe,
   { report }: Work,

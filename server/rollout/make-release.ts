@@ -6,9 +6,9 @@ import { fetchRelease } from './image-release.ts'
 import type { Recipe, Work } from './recipe.ts'
 
 /**
- * Makes the release that a request deploys, with its image. Returns its id. A restart copies the
- * release that runs, and a rollback an earlier one; an image is fetched, or built from a
- * repository.
+ * Makes the release that a request deploys, with its image, and returns its id. A restart copies
+ * the running release and a rollback copies an earlier one. Otherwise the image is fetched, or
+ * built from a repository.
  */
 export async function makeRelease(options: Recipe, work: Work): Promise<string> {
   if (work.request.action === 'RESTART') return repeatRelease(options, work)

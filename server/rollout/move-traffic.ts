@@ -5,10 +5,10 @@ import { lockService } from '../services/index.ts'
 import type { HealthyRelease } from './bring-up.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** The router takes a table within milliseconds, unless it is being restarted. */
+/** The router accepts a table within milliseconds, unless it is restarting. */
 const routerSeconds = 120
 
-/** Where traffic goes. `isKept`: the release that has it already. */
+/** The release that gets the traffic. `isKept`: it already has it. */
 export type Destination = Pick<HealthyRelease, 'release' | 'endpoints'> & { readonly isKept: boolean }
 
 /** Step `ROUTER_DEPLOYMENT`: sends traffic to a healthy release. */
@@ -18,7 +18,10 @@ export const moveTraffic = (options: Recipe, work: Work, to: Destination): Promi
       deadlineSeconds: routerSeconds,
     }),
     () =>
-      new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Deploy again.`),
+      new EngineError(
+        'unreachable',
+        `The router did not accept the new routes within ${routerSeconds} s. Deploy again.`,
+      ),
   )
 
 /** Moves traffic: the rows first, then the router. */
@@ -39,7 +42,7 @@ async function publish(
   if (!isKept) report.line('Traffic goes to the new version.')
 }
 
-/** Throws where one of the service's ports is among those that other programs have. */
+/** Throws if another program uses one of the service's ports. */
 async function checkPorts({ database }: Recipe, serviceId: string, taken: readonly number[]): Promise<void> {
   const routes = await listServiceRoutes(database, serviceId)
   const lost = routes.find(({ public_port }) => public_port !== null && taken.includes(public_port))

@@ -3,9 +3,7 @@ import { forgetFullVolume } from '../disk/index.ts'
 import type { CommitJson, ReleaseRow } from '../releases/index.ts'
 import { awaken, forgetScale } from '../scaling/index.ts'
 
-/** What a request does to the row of its service. */
-
-/** The release has the traffic from now on, and is what `UP_TO_DATE` is measured by. */
+/** Records that the release has the traffic. `UP_TO_DATE` compares with it from now on. */
 export async function setServing(
   sql: Sql,
   release: Pick<ReleaseRow, 'id' | 'service_id' | 'config_version' | 'commit'>,
@@ -20,7 +18,7 @@ export async function setServing(
   await Promise.all([serving, awaken(sql, release.service_id), forgetFullVolume(sql, release.service_id)])
 }
 
-/** Nothing shall run of it any more. */
+/** Records that nothing of the service is to run. */
 export async function setServingNothing(sql: Sql, serviceId: string): Promise<void> {
   await sql`update service set release_id = null where id = ${serviceId}`
   await forgetScale(sql, serviceId)
@@ -31,12 +29,12 @@ export async function setLastDeployment(sql: Sql, serviceId: string, now: Date):
   await sql`update service set last_deployment_date = ${now} where id = ${serviceId}`
 }
 
-/** What fetching told of the commit that was pinned by its id. */
+/** Adds the fetched details to a commit that was pinned by its id. */
 export async function setReleaseCommit(sql: Sql, releaseId: string, commit: CommitJson): Promise<void> {
   await sql`update release set commit = commit || ${sql.json({ ...commit })} where id = ${releaseId}`
 }
 
-/** Stages as they are when the request begins: they may have moved while it waited. */
+/** Sets the stages of targets when the request begins: services may have moved while it waited. */
 export async function placeTargets(sql: Sql, requestId: string): Promise<void> {
   await sql`
     update deployment_target t set stage_id = g.id, stage_name = g.name, stage_order = g.deployment_order
@@ -45,7 +43,7 @@ export async function placeTargets(sql: Sql, requestId: string): Promise<void> {
       and (t.stage_id, t.stage_name, t.stage_order) is distinct from (g.id, g.name, g.deployment_order)`
 }
 
-/** These services waited for their stage and are under way now. */
+/** Records that these services no longer wait for their stage. */
 export async function startTargets(
   sql: Sql,
   requestId: string,
@@ -62,7 +60,7 @@ export async function hasServices(sql: Sql, environmentId: string): Promise<bool
   return row !== undefined
 }
 
-/** Why the last request failed for a service. */
+/** Returns why the last request failed for a service. */
 export async function lastReason(sql: Sql, serviceId: string): Promise<string | undefined> {
   const [row] = await sql<{ reason: string | null }[]>`
     select reason from deployment_target where service_id = ${serviceId} order by service_seq desc limit 1`

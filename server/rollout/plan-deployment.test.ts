@@ -32,7 +32,7 @@ const plan = (wanted: Version, change: Partial<PlanFacts> = {}) =>
     ...change,
   })
 
-test('nothing differs: what runs is kept, as long as the branch has no newer commit', () => {
+test('planService keeps the running version when nothing differs and the branch has no newer commit', () => {
   assert.deepEqual(plan(version()), {
     service_id: 'id',
     service_type: 'APPLICATION',
@@ -47,7 +47,7 @@ test('nothing differs: what runs is kept, as long as the branch has no newer com
   })
 })
 
-test('another source, recipe or limit of builds is built', () => {
+test('planService plans a build for another source, recipe or build limit', () => {
   const effect = (wanted: Version) => [plan(wanted).effect, ...plan(wanted).changed_settings]
   assert.deepEqual(effect(version({ git_repository: { ...repository, branch: 'next' } })), [
     'REBUILD',
@@ -62,15 +62,15 @@ test('a build secret that changed is built, and a changed variable is where the 
   const advanced = { 'build.secrets': ['TOKEN'] }
   const withSecret = { running: version({}, advanced), changes: ['variable TOKEN', 'variable KEY'] }
   const built = plan(version({}, advanced), withSecret)
-  assert.deepEqual([built.effect, built.reasons], ['REBUILD', ['Secrets changed that its build may read: TOKEN.']])
+  assert.deepEqual([built.effect, built.reasons], ['REBUILD', ['Secrets that its build may read have changed: TOKEN.']])
   const changed = plan(version(), { changes: ['variable KEY'] })
   assert.deepEqual(
     [changed.effect, changed.reasons],
     [
       'RESTART',
       [
-        'Changed since the version that runs: variable KEY.',
-        'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.',
+        'Changed since the running version: variable KEY.',
+        'If the Dockerfile declares one of the changed variables as ARG, the image is built again.',
       ],
     ],
   )
@@ -84,13 +84,13 @@ test('going back builds nothing, whatever the version was built from', () => {
   const back = plan(former, { isRollback: true, changes: ['image', 'variable KEY'] })
   assert.deepEqual(
     [back.effect, back.branch, back.reasons],
-    ['RESTART', null, ['Changed since the version that runs: image, variable KEY.']],
+    ['RESTART', null, ['Changed since the running version: image, variable KEY.']],
   )
   const same = plan(former, { isRollback: true })
   assert.deepEqual([same.effect, same.reasons], ['KEEP', ['Nothing changed.']])
 })
 
-test('what a job runs when it is deployed is run each time; what runs by its timetable alone is kept as anything else', () => {
+test('planService runs the start command of a job each time, and keeps an unchanged cron job', () => {
   const job = (schedule: object): Version => ({
     kind: 'job',
     settings: { source: { image: {} }, schedule },
@@ -103,19 +103,19 @@ test('what a job runs when it is deployed is run each time; what runs by its tim
   }
   const run = { arguments: [] }
   const cron = { cronjob: { ...run, scheduled_at: '0 4 * * *', timezone: 'Etc/UTC' } }
-  assert.deepEqual(effect({ on_start: run }), ['RESTART', 'What a job runs when it is deployed is run each time.'])
+  assert.deepEqual(effect({ on_start: run }), ['RESTART', 'The start command of a job runs at each deployment.'])
   for (const schedule of [cron, { on_delete: run }]) {
     assert.deepEqual(effect(schedule), [
       'KEEP',
       'Nothing changed.',
-      'Another image that is called job:1 by then would be taken.',
+      'Another image that is named job:1 by then would be taken.',
     ])
   }
   const changes = ['variable KEY']
-  assert.deepEqual(effect(cron, { changes }), ['RESTART', 'Changed since the version that runs: variable KEY.'])
+  assert.deepEqual(effect(cron, { changes }), ['RESTART', 'Changed since the running version: variable KEY.'])
 })
 
-test('whatever the workload would have differently restarts it, and so does what is not healthy', () => {
+test('planService restarts a changed workload and an unhealthy one', () => {
   const changed = plan(version({ cpu: 200 }), { changes: ['cpuMilli', 'variable KEY', 'file /etc/app.conf'] })
   assert.deepEqual(
     [changed.effect, changed.changed_settings, changed.changed_variables],
@@ -127,12 +127,12 @@ test('whatever the workload would have differently restarts it, and so does what
   const retagged = plan(image('shop:2'), { running: image('shop:1') })
   assert.deepEqual(
     [retagged.effect, retagged.branch, retagged.reasons],
-    ['RESTART', null, ['Changed since the version that runs: image shop:2.']],
+    ['RESTART', null, ['Changed since the running version: image shop:2.']],
   )
   assert.deepEqual(plan(image('shop:1'), { running: image('shop:1') }).effect, 'KEEP')
 })
 
-test('what does not run is started, for the first time or again, and what cannot run is skipped with the reason', () => {
+test('planService starts stopped services, for the first time or again, and skips with the reason those that cannot run', () => {
   const first = plan(version(), { running: undefined, wasDeployed: false })
   assert.deepEqual([first.effect, first.is_first_deployment, first.changed_settings], ['FIRST_START', true, []])
   assert.deepEqual(plan(version(), { running: undefined }).effect, 'START')
@@ -142,7 +142,7 @@ test('what does not run is started, for the first time or again, and what cannot
   assert.deepEqual([skipped.effect, skipped.reasons, skipped.skipped], ['SKIP', ['It cannot.'], 'It cannot.'])
 })
 
-test('members are compared whatever their order, and absent is the same as null', () => {
+test('changedNames ignores the order of members and treats a missing one as null', () => {
   assert.deepEqual(
     changedNames({ a: { x: 1, y: [{ p: 1, q: 2 }] }, b: null }, { a: { y: [{ q: 2, p: 1 }], x: 1 } }),
     [],

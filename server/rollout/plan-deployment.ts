@@ -4,39 +4,38 @@ import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
 import { type Build, buildOf, isRunWhenDeployed, sorted, type Versioned } from '../releases/index.ts'
 import { buildSecretNames } from './build-secrets.ts'
 
-/** A version of a service, as far as it decides what has to be made anew. */
+/** The parts of a version that decide whether it is built or started again. */
 export interface Version {
   readonly kind: KindName
   readonly settings: object
-  /** Of the advanced settings. */
+  /** Advanced settings of the version. */
   readonly advanced: object
-  /** The name and tag of the image that it is, where it is not built. */
+  /** Name and tag of its image, if it is not built. */
   readonly image: string | undefined
 }
 
-/** What is known of a service whose deployment is planned. */
+/** Facts about a service whose deployment is planned. */
 export interface PlanFacts {
   readonly id: string
   readonly name: string
   readonly wanted: Version
-  /** Undefined: nothing of it runs. */
+  /** Undefined: nothing runs. */
   readonly running: Version | undefined
-  /** What its workload would have differently, as `changesOf` names it. */
+  /** Differences of its workload, named as by `changesOf`. */
   readonly changes: readonly string[]
   readonly isHealthy: boolean
   readonly wasDeployed: boolean
-  /** Why it would not take part. */
+  /** The reason why it would be skipped. */
   readonly skipped: string | undefined
   /**
-   * Another service whose image it takes where its commit is the same; undefined: it can only be
-   * built.
+   * Another service whose image is reused if the commit is the same. Undefined: it must be built.
    */
   readonly twin: string | undefined
-  /** The wanted version is a former one, which has its image. */
+  /** The wanted version is a previous one, which has its image. */
   readonly isRollback: boolean
 }
 
-/** Pure: what the next deployment would do with a service. */
+/** Pure: returns what the next deployment would do with a service. */
 export function planService(facts: PlanFacts) {
   const { id, name, wanted, running, changes, skipped } = facts
   const changed_settings = running
@@ -66,24 +65,22 @@ function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision 
   const build = wantedBuild(facts)
   const taken = build && facts.twin !== undefined ? [twinText(facts.twin)] : []
   if (!running) {
-    return wasDeployed
-      ? ['START', 'Nothing of it runs.', ...taken]
-      : ['FIRST_START', 'It was never deployed.', ...taken]
+    return wasDeployed ? ['START', 'It is not running.', ...taken] : ['FIRST_START', 'It was never deployed.', ...taken]
   }
   const rebuilt = build && whyRebuilt(build, facts, { running, changedSettings })
   if (rebuilt) return ['REBUILD', rebuilt, ...taken]
   const perhapsBuilt = build && changes.some(isVariable) ? [argText] : []
   if (isRunWhenDeployed(versioned(wanted))) {
-    return ['RESTART', 'What a job runs when it is deployed is run each time.', ...perhapsBuilt]
+    return ['RESTART', 'The start command of a job runs at each deployment.', ...perhapsBuilt]
   }
   const image = wanted.image === running.image ? [] : [`image ${wanted.image}`]
   const all = [...image, ...changes]
-  if (all.length > 0) return ['RESTART', `Changed since the version that runs: ${all.join(', ')}.`, ...perhapsBuilt]
-  if (!isHealthy) return ['RESTART', 'Nothing changed, but the version that runs is not healthy.']
+  if (all.length > 0) return ['RESTART', `Changed since the running version: ${all.join(', ')}.`, ...perhapsBuilt]
+  if (!isHealthy) return ['RESTART', 'Nothing changed, but the running version is not healthy.']
   return ['KEEP', 'Nothing changed.', ...conditions(facts, build?.repository.branch ?? undefined)]
 }
 
-/** How the wanted version is built; undefined where its image is fetched, or is there already. */
+/** Returns how the wanted version is built. Undefined if its image is fetched or already exists. */
 const wantedBuild = ({ wanted, isRollback }: PlanFacts): Build | undefined =>
   isRollback ? undefined : buildOf(versioned(wanted))
 
@@ -97,30 +94,30 @@ function whyRebuilt(
     return `What it is built from changed: ${changedSettings.join(', ')}.`
   }
   const secrets = buildSecretNames(wanted.advanced).filter((name) => changes.includes(`variable ${name}`))
-  return secrets.length > 0 ? `Secrets changed that its build may read: ${secrets.join(', ')}.` : undefined
+  return secrets.length > 0 ? `Secrets that its build may read have changed: ${secrets.join(', ')}.` : undefined
 }
 
 const isVariable = (change: string): boolean => change.startsWith('variable ')
 // The Dockerfile is read when the request runs.
-const argText = 'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.'
+const argText = 'If the Dockerfile declares one of the changed variables as ARG, the image is built again.'
 
 const twinText = (twin: string): string =>
-  `Where commit, build arguments and build secrets are those of ${twin}, its image is used and nothing is built.`
+  `If commit, build arguments and build secrets match those of ${twin}, its image is used and nothing is built.`
 
-/** What is only looked up when the request runs. */
+/** Lists what is looked up only when the request runs. */
 function conditions({ wanted: { kind, image }, isRollback }: PlanFacts, branch: string | undefined): string[] {
   if (isRollback) return []
   const verb = isTaskKind(kind) ? 'taken' : 'started'
   if (branch !== undefined) return [`A newer commit of branch "${branch}" would be built and ${verb}.`]
-  return image === undefined ? [] : [`Another image that is called ${image} by then would be ${verb}.`]
+  return image === undefined ? [] : [`Another image that is named ${image} by then would be ${verb}.`]
 }
 
-// Kind and settings are of one row.
+// Kind and settings come from one row.
 const versioned = ({ kind, settings }: Version): Versioned => ({ kind, settings }) as Versioned
 
 /**
- * Names of members that differ, of objects inside with a dot: `git_repository.branch`. Lists differ
- * as a whole.
+ * Returns the names of members that differ, with a dot inside objects: `git_repository.branch`.
+ * Lists are compared as a whole.
  */
 export function changedNames(before: object, after: object): string[] {
   const [old, young] = [new Map(Object.entries(before)), new Map(Object.entries(after))]

@@ -22,8 +22,8 @@ export interface PlansOptions extends RefusalOptions {
 }
 
 /**
- * What requests would do. Each is made in a unit of work that is rolled back afterwards: `act` does
- * the real thing there, with all of its checks, and the plan tells from what it leaves.
+ * Plans of requests. `act` does the real change, with all its checks, in a unit of work that is
+ * rolled back afterwards. The plan reads the state that `act` leaves.
  */
 export function createPlans(options: PlansOptions) {
   const { database } = options
@@ -33,7 +33,7 @@ export function createPlans(options: PlansOptions) {
     const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), { former, isCopy }))
     return (await Promise.all(facts)).map(planService)
   }
-  /** What the request changes in the settings of a service, and what its deployment would do. */
+  /** Returns which settings of a service a request changes, and what its deployment would do. */
   const change = async (service: ServiceRow, act: () => Promise<unknown>, former?: ReleaseRow) => {
     const before = await findService(database, service.id)
     await act()
@@ -44,16 +44,16 @@ export function createPlans(options: PlansOptions) {
   }
 
   return {
-    /** A change of settings, and what the next deployment of the service would do. */
+    /** Plans a change of settings and the service's next deployment. */
     edit: (service: ServiceRow, act: () => Promise<unknown>) => change(service, act),
 
-    /** A deployment of all services of an environment. */
+    /** Plans a deployment of all services of an environment. */
     async deployEnvironment(environment: EnvironmentRow, act: () => Promise<unknown>) {
       const services = await plan(await listServices(database, environment.id), undefined, environment.copying !== null)
       return { changed_settings: [], services, refused: await refusal(act) }
     },
 
-    /** Going back to the version of an execution. */
+    /** Plans a rollback to the version of an execution. */
     rollback: async (service: ServiceRow, act: () => Promise<unknown>, executionId: string) =>
       change(service, act, await findFormerRelease(database, service, executionId)),
   }
@@ -81,7 +81,7 @@ async function factsOf(
 ): Promise<PlanFacts> {
   const { id, name, release_id, is_skipped } = service
   const release = release_id ? await findRelease(options.database, release_id) : undefined
-  // What is asked of one service takes part, also where its environment leaves it out.
+  // A request for one service includes it even if deployments of its environment skip it.
   const leftOut =
     is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service, isCopy)
   const skipped = leftOut ?? refusalOf(options, service)
@@ -91,7 +91,7 @@ async function factsOf(
   return {
     id,
     name,
-    // A rollback has no look at what a tag stands for: its image is known.
+    // A rollback does not resolve the tag: its image is known.
     wanted: former && running ? { ...wanted, image: running.image } : wanted,
     running,
     changes,
@@ -104,12 +104,12 @@ async function factsOf(
 }
 
 /**
- * A service is not left out if its whole environment is a copy in progress: the deployment waits
- * for the data.
+ * Returns why a service without complete data is skipped. If its whole environment is being copied
+ * it is not skipped: the deployment waits for the data.
  */
 function fillingText({ copying, restoring }: ServiceRow, isCopy: boolean): string | undefined {
-  if (restoring !== null) return 'It is being restored from a backup, and left out until that has ended.'
-  return copying === null || isCopy ? undefined : 'It is being copied, and left out until its data are there.'
+  if (restoring !== null) return 'It is being restored from a backup and is skipped until that has ended.'
+  return copying === null || isCopy ? undefined : 'It is being copied and is skipped until its data are complete.'
 }
 
 const toVersion = (
@@ -117,11 +117,13 @@ const toVersion = (
   { origin }: ServiceRow,
 ): Version => {
   const { kind, settings, advanced_settings: advanced } = of
-  // Kind and settings are of one row.
+  // Kind and settings come from one row.
   return { kind, settings, advanced, image: imageOf({ kind, settings } as Versioned, origin) }
 }
 
-/** What a deployment would change of what runs, or what a former version has differently. */
+/**
+ * Lists what a deployment would change of the running release, or how a previous version differs.
+ */
 async function changesSince(
   options: PlansOptions,
   service: ServiceRow,

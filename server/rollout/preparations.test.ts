@@ -4,7 +4,7 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 
-/** What is prepared of a stage while the services of the one before are starting. */
+/** Preparations of a stage while the services of the previous stage start. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 const { start, pinImage, fetchImage, runTask } = engine
@@ -18,7 +18,7 @@ const send = async (method: string, path: string, body?: object) => {
   return Object(answer.body)
 }
 
-/** An environment with one service in each of two stages. */
+/** Creates an environment with one service in each of two stages. */
 async function makeEnvironment(name: string, firstKind: 'container' | 'job') {
   const { id: environment } = await send('POST', `/project/${a.objects.projectId}/environment`, { name })
   const { results: stages } = await send('GET', `/environment/${environment}/deploymentStage`)
@@ -38,7 +38,7 @@ async function makeEnvironment(name: string, firstKind: 'container' | 'job') {
   return { environment, first: await add(0, firstKind), second: await add(1, 'container') }
 }
 
-/** Starts of the service wait until they are let go on. */
+/** Holds starts of the service until they are released. */
 function hold(service: string) {
   const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   engine.start = async (release, attempt) => {
@@ -57,7 +57,7 @@ const isFetched = (image: string) =>
 
 const stateOf = async (path: string): Promise<unknown> => (await send('GET', `${path}/status`)).state
 const statusOf = async (environment: string) => {
-  await until('the environment is at rest', async () => {
+  await until('the environment is settled', async () => {
     const open = await database`
       select from deployment_request where environment_id = ${environment} and finished_at is null`
     return open.length === 0
@@ -68,7 +68,7 @@ const statusOf = async (environment: string) => {
   return rows.map(({ status }) => status)
 }
 
-test('the image of the next stage is fetched while the stage before starts, and its service waits', async () => {
+test('the image of the next stage is fetched while the previous stage starts, and its service waits', async () => {
   const { environment, first, second } = await makeEnvironment('fetched', 'container')
   const held = hold(first.id)
   await send('POST', `/environment/${environment}/deploy`)
@@ -80,7 +80,7 @@ test('the image of the next stage is fetched while the stage before starts, and 
   assert.deepEqual(await statusOf(environment), ['SUCCESS', 'SUCCESS'])
 })
 
-test('what is fetched for a stage that is skipped is given up at once', async () => {
+test('fetching for a stage is cancelled at once when the stage is skipped', async () => {
   const { environment, first, second } = await makeEnvironment('given-up', 'container')
   const held = hold(first.id)
   const fetching = Promise.withResolvers<void>()
@@ -96,7 +96,7 @@ test('what is fetched for a stage that is skipped is given up at once', async ()
   assert.equal(await stateOf(second.path), 'READY')
 })
 
-test('a service whose image is still being fetched when its turn comes is under way then', async () => {
+test('a service becomes DEPLOYING at its turn although its image is still being fetched', async () => {
   const { environment, first, second } = await makeEnvironment('late', 'container')
   const held = hold(first.id)
   const [fetching, there] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -110,12 +110,12 @@ test('a service whose image is still being fetched when its turn comes is under 
   await send('POST', `/environment/${environment}/deploy`)
   await fetching.promise
   held.release()
-  await until('the second one is under way', async () => (await stateOf(second.path)) === 'DEPLOYING')
+  await until('the second one is being deployed', async () => (await stateOf(second.path)) === 'DEPLOYING')
   there.resolve()
   assert.deepEqual(await statusOf(environment), ['SUCCESS', 'SUCCESS'])
 })
 
-test('an image that is not there is told of in its own stage', async () => {
+test('a missing image is reported in its own stage', async () => {
   const { environment, second } = await makeEnvironment('missing', 'container')
   engine.pinImage = async (image, login, attempt) => {
     if (image.includes(second.image)) throw new EngineError('image-missing', 'there is none of that name')
@@ -125,7 +125,7 @@ test('an image that is not there is told of in its own stage', async () => {
   assert.deepEqual(await statusOf(environment), ['SUCCESS', 'ERROR'])
 })
 
-test('nothing is frozen before a job has ended, for what it puts out is for later stages', async () => {
+test('nothing is frozen before a job has ended, because later stages use its outputs', async () => {
   const { environment, first } = await makeEnvironment('job', 'job')
   const [running, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   engine.runTask = async (...given) => {

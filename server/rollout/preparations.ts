@@ -12,15 +12,15 @@ interface Begun {
 }
 
 /**
- * What starts comes first, so long at most: then the rest of it waits for its turn, or for
- * something else.
+ * The longest time that preparations wait for the engine to begin all starts. A start that has not
+ * begun by then waits for its turn or for something else.
  */
 const patienceMs = 1_000
 
 /**
- * Releases that are frozen, and their images fetched, while the services of the stage before are
- * starting: the engine has time for that then. Only where nothing that the earlier stage does could
- * change what a later one is given, and only what needs no build.
+ * Freezes releases and fetches their images while the previous stage starts, because the engine has
+ * time then. Limited to services that need no build, and to stages whose variables the previous
+ * stage cannot change.
  */
 export class Preparations {
   readonly #options: Recipe
@@ -33,9 +33,9 @@ export class Preparations {
   }
 
   /**
-   * While images of the first stage are asked for, the engine makes what they will run in. What it
-   * cannot make now it is asked for by each start. Not where something is built: a build that fails
-   * shall leave nothing.
+   * Lets the engine prepare the environment while images of the first stage are looked up. If that
+   * fails, each start tries again. Skipped if anything is built: a failed build must leave nothing
+   * behind.
    */
   ground(stage: readonly Work[]): void {
     const [first] = stage
@@ -44,14 +44,14 @@ export class Preparations {
     const environmentId = first.request.environment_id
     const attempt = { signal: first.context.signal, output: silent }
     this.#ground = engine.prepareEnvironment(environmentId, attempt).catch((error: unknown) => {
-      log.debug({ err: error, environmentId }, 'an environment is prepared later')
+      log.debug({ err: error, environmentId }, 'the environment could not be prepared ahead; each start prepares it')
     })
   }
 
   /**
-   * Begins what may be prepared of a stage while another one starts, once the engine has begun all
-   * of that: it comes first. The function that is given back has to be called when the other stage
-   * is over; then nothing is begun any more.
+   * Begins the preparations of a stage once the engine has begun all starts of the current one,
+   * which come first. The returned function must be called when the current stage has ended; no
+   * preparation begins after that.
    */
   beginAfter(allBegun: Promise<unknown>, stage: readonly Work[], during: readonly Work[]): () => void {
     const over = new AbortController()
@@ -63,7 +63,7 @@ export class Preparations {
     return () => over.abort(nobodyWaits)
   }
 
-  /** What goes wrong with it is told in its own stage. */
+  /** Begins the preparations. Their errors are reported in their own stage. */
   #begin(stage: readonly Work[], during: readonly Work[]): void {
     if (!during.every(({ target }) => leavesVariablesAlone(target.kind))) return
     for (const work of stage) {
@@ -79,8 +79,8 @@ export class Preparations {
   }
 
   /**
-   * The id of the release where it was begun; its service has its turn now, and is said to be under
-   * way.
+   * Returns the id of a prepared release, if its preparation was begun. The service has its turn
+   * now and becomes DEPLOYING.
    */
   async of(work: Work): Promise<string | undefined> {
     const begun = this.#begun.get(work)
@@ -88,7 +88,7 @@ export class Preparations {
     return begun?.release
   }
 
-  /** Gives up what is still under way, and waits until nothing is. */
+  /** Cancels the unfinished preparations and waits until they have ended. */
   async end(): Promise<void> {
     this.#end.abort(new CanceledError('canceled'))
     await Promise.allSettled([this.#ground, ...[...this.#begun.values()].map(({ release }) => release)])

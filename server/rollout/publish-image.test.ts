@@ -7,7 +7,7 @@ import { EngineError, FakeEngine, type RegistryTarget } from '../engines/index.t
 import { systemClock as clock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 
-/** An engine on another machine: it runs what a registry has, and gets no images itself. */
+/** An engine on another machine: it pulls images from a registry and is sent none directly. */
 class FarEngine extends FakeEngine {
   override readonly capabilities = {
     description: 'an engine on another machine',
@@ -19,10 +19,10 @@ class FarEngine extends FakeEngine {
     return this.replicas.of(service).map(({ workload }) => workload.image)
   }
   override async pinImage(): Promise<never> {
-    throw new Error('this engine is asked for no image')
+    throw new Error('this engine must not be asked for an image')
   }
   override async fetchImage(): Promise<never> {
-    throw new Error('this engine is asked for no image')
+    throw new Error('this engine must not be asked for an image')
   }
 }
 
@@ -66,7 +66,7 @@ const ended = (wanted: string) =>
 const { environmentId } = a.objects
 const bare = { ports: [], healthchecks: {} }
 
-test('an image that is built for an engine elsewhere is published, and runs by its digest there', async () => {
+test('a built image is published and runs by its digest when the engine is on another machine', async () => {
   await platform.addRepository(a)
   const { applicationId: id } = a.objects
   await send('POST', `/application/${id}/deploy`, {})
@@ -94,7 +94,7 @@ test('an image of a registry is fetched to the builder, and published from there
   await until('it is brought back', () => far.imagesOf(id).length === 1)
 })
 
-test('a registry that does not take the image fails the deployment with its reason', async () => {
+test('a deployment fails with the reason of the registry when the registry rejects the image', async () => {
   failure = new EngineError('refused', 'The image cannot be published. Check the registry.')
   const { applicationId: id } = a.objects
   await platform.addRepository(a, 'another')
@@ -104,11 +104,11 @@ test('a registry that does not take the image fails the deployment with its reas
     select t.reason from deployment_target t join deployment_request r on r.id = t.request_id
     where t.service_id = ${id} order by r.seq desc limit 1`
   assert.equal(target?.['reason'], failure.message)
-  assert.equal(far.imagesOf(id).length, 1, 'the former version stays')
+  assert.equal(far.imagesOf(id).length, 1, 'the previous version stays')
   failure = undefined
 })
 
-test('an engine elsewhere whose builder publishes nothing is refused when the server starts', async () => {
+test('the server rejects an engine on another machine at start when its builder publishes nothing', async () => {
   const wrong = { engines: [{ name: 'local', engine: far }], routers: [{ name: 'local', router: platform.router }] }
   const drivers = { ...wrong, builders: [{ name: 'local', builder: platform.builder }] }
   await assert.rejects(platform.another({ drivers }), /takes images from another place than its builder puts them/)

@@ -2,7 +2,7 @@ import { EngineError } from '../engines/index.ts'
 import { findRelease, setReleaseImage } from '../releases/index.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** Sending an image shall not hold a deployment for longer. */
+/** The longest time that a deployment waits until an image is published. */
 const publishSeconds = 1800
 
 /**

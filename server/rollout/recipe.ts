@@ -33,7 +33,7 @@ import { type RunContext, type Step, StepTimeoutError, type Workflows } from '..
 /** The roles of an engine that deployments use. */
 export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore
 
-/** Everything that a deployment acts through. */
+/** Everything that a deployment uses. */
 export interface RecipeOptions extends RefusalOptions {
   readonly database: Database
   readonly clock: Clock
@@ -42,8 +42,8 @@ export interface RecipeOptions extends RefusalOptions {
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
   /**
-   * Who enters a container registry; undefined where it is open to all. Throws AppError `invalid`
-   * for one that is not to be contacted.
+   * Returns the login of a container registry, or undefined if it needs none. Throws AppError
+   * `invalid` for a registry that must not be contacted.
    */
   readonly registryLogin?: (
     database: Database,
@@ -51,53 +51,50 @@ export interface RecipeOptions extends RefusalOptions {
     registryId: string,
     signal: AbortSignal,
   ) => Promise<RegistryLogin | undefined>
-  /** Why the organization may take nothing more of the disk; undefined if it may. */
+  /** Returns why the organization may use no more disk space, or undefined if it may. */
   readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
   /** The builder of a cluster. */
   readonly builderOf: BuilderOf
   readonly buildLimits: BuildLimits
   /** The engine of a cluster. */
   readonly engineOf: EngineOf<RolloutEngine>
-  /** GiB that a replica or a run may write outside of its volumes if its service does not say. */
+  /** GiB that a replica or a run may write outside its volumes unless its service sets a limit. */
   readonly layerGiB: number
   /** The router of a cluster. */
   readonly routerOf: RouterOf
-  /** What hands routes to the router of a cluster. */
+  /** Publishes routes to the router of a cluster. */
   readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply'>
   readonly lines: LineStore
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /**
-   * The service's run-time lines are collected from now on, with what this release was given
-   * masked, and what those before it were.
+   * Collects the service's run-time lines from now on. Masks the secrets of this release and of
+   * earlier ones.
    */
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
-  /**
-   * Ends what the observer may have under way for a service: from here on the request alone acts on
-   * it.
-   */
+  /** Ends a repair by the observer. From here on only the request acts on the service. */
   readonly endRepair: (serviceId: string) => Promise<void>
-  /** Where databases are published on this machine, and under which host name each. */
+  /** The address on which databases are published, and the host name of each. */
   readonly publicPorts: PublicPortRange & {
     readonly address: string
     readonly hostOf: (service: Pick<ServiceRow, 'id' | 'kind'>) => string
   }
-  /** `sameBuilds`: those of one organization that give the same image, by their identity. */
+  /** `sameBuilds` is keyed by organization and identity of the image. */
   readonly slots: { readonly builds: Slots; readonly sameBuilds: KeyedSlots }
-  /** Each engine has its own, so that a slow one holds up no deployment on another. */
+  /** Slots of each engine, so that a slow engine delays no deployment on another. */
   readonly deploymentSlots: (place: EnginePlace) => Slots
-  /** How long requests on an old release may go on after traffic moved. */
+  /** How long requests on an old release may continue after traffic moved. */
   readonly drainMs: number
-  /** Is told when the end of a request was written. */
+  /** Called when the end of a request was written. */
   readonly whenEnded?: () => void
-  /** Is told when the disk of the engine is full. */
+  /** Called when the disk of the engine is full. */
   readonly onDiskFull?: () => void
 }
 
-/** What the deployments on one cluster act through. */
+/** Everything that the deployments on one cluster use. */
 export interface Recipe extends RecipeOptions {
   readonly engine: RolloutEngine
   readonly builder: Builder
-  /** The engine that images of registries are fetched to. */
+  /** The engine that fetches images from registries. */
   readonly images: NamedEngine<ImageStore>
   readonly router: Router
   readonly routes: Pick<RoutePublisher, 'apply'>
@@ -105,8 +102,8 @@ export interface Recipe extends RecipeOptions {
 }
 
 /**
- * Returns the recipe for a cluster. Nothing runs on a cluster that is only a record. Throws
- * NoEngineError.
+ * Returns the recipe for a cluster. Throws NoEngineError for a cluster that is only a record and
+ * has no engine.
  */
 export function recipeFor(options: RecipeOptions, place: EnginePlace): Recipe {
   const engine = engineOrNone(options.engineOf, place)
@@ -122,7 +119,7 @@ export function recipeFor(options: RecipeOptions, place: EnginePlace): Recipe {
   }
 }
 
-/** One service's part of one request, while it runs. */
+/** The part of one service in a running request. */
 export interface Work {
   readonly request: RequestRow
   readonly target: TargetRow
@@ -132,16 +129,14 @@ export interface Work {
   readonly report: Report
 }
 
-/**
- * What people read in the deployment log; each line stands under the step that was entered last.
- */
+/** The deployment log. Each line belongs to the step that was entered last. */
 export interface Report extends LineSink {
   enter(step: ReportStep): void
-  /** From now on these texts are masked. */
+  /** Masks these secrets from now on. */
   hide(secrets: readonly Secret[]): void
 }
 
-/** The API's words for what a line belongs to. */
+/** The API's names of the steps that a line belongs to. */
 export type ReportStep =
   | 'Start'
   | 'Build'
@@ -188,8 +183,8 @@ export function createReport(lines: LineStore, executionId: string, target: Targ
 }
 
 /**
- * Goes on trying while the engine or the router is away; everything else, and the signal's end, is
- * thrown.
+ * Retries work while the engine or the router cannot be reached. Throws every other error, and the
+ * reason when the signal is aborted.
  */
 export async function whileUnreachable<T>(
   { clock }: Pick<RecipeOptions, 'clock'>,
@@ -212,7 +207,7 @@ export async function whileUnreachable<T>(
 /** Retries work while the engine or the router cannot be reached. */
 export type Patience = <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
 
-/** Returns the patience of other rooms: the same as that of deployments. */
+/** Returns the patience for other rooms: the same as that of deployments. */
 export const createPatience =
   (clock: Clock): Patience =>
   ({ signal, output }, work) =>
@@ -224,7 +219,7 @@ function whoIsAway(error: unknown): 'engine' | 'router' | undefined {
   return isEngines && error.reason === 'unreachable' ? 'engine' : undefined
 }
 
-/** The outcome of a step; its time-out as the failure that people are told. */
+/** Returns the outcome of a step. A timeout becomes the failure that users read. */
 export const explainLate = <T>(step: Promise<T>, failure: () => Error): Promise<T> =>
   step.catch((error: unknown) => {
     throw error instanceof StepTimeoutError ? failure() : error

@@ -10,20 +10,20 @@ import { StepTimeoutError } from '../workflows/index.ts'
 import { toFailure } from './failure.ts'
 import { explainLate } from './recipe.ts'
 
-// What goes wrong beside the version itself: it must neither cost traffic nor be told as the
+// Failures beside the version itself. They must neither cost traffic nor be reported as the
 // version's fault.
 
 interface Bench extends Platform {
   readonly service: string
   readonly environment: string
-  /** A new commit, and a request to deploy it. */
+  /** Pushes a commit and requests its deployment. */
   ship(): Promise<void>
   cancel(): Promise<void>
   atRest(): Promise<void>
   state(service?: string): Promise<string>
-  /** The release to which the routes lead. */
+  /** The release that the routes name. */
   routed(): Promise<string | null>
-  /** The releases that run. */
+  /** The releases that have replicas. */
   running(): Promise<string[]>
 }
 
@@ -42,7 +42,7 @@ async function openBench(t: Cleanup): Promise<Bench> {
     },
     cancel: async () => void (await call(a.tokens.DEPLOY, 'POST', `/environment/${environment}/cancelDeployment`)),
     atRest: async () =>
-      void (await until('nothing is under way', async () => {
+      void (await until('nothing is in progress', async () => {
         const open = await database`
           select from deployment_request where environment_id = ${environment} and finished_at is null`
         return open.length === 0
@@ -67,7 +67,7 @@ async function openBench(t: Cleanup): Promise<Bench> {
   return bench
 }
 
-test('a deployment that is cancelled while traffic moves leads it back before it ends the new version', async (t) => {
+test('a deployment that is cancelled while traffic moves restores the routes before it ends the new version', async (t) => {
   const bench = await openBench(t)
   const { engine, router } = bench
   const former = await bench.routed()
@@ -76,9 +76,9 @@ test('a deployment that is cancelled while traffic moves leads it back before it
   const { replaceAll } = router
   Object.assign(router, {
     replaceAll: async (...[routes, signal]: Parameters<typeof replaceAll>) => {
-      // What comes before, by itself, would hold up the deployment's own call.
+      // Earlier calls pass: they would otherwise hold up the deployment's own call.
       if ((await bench.routed()) === former) return replaceAll(routes, signal)
-      // Opened by the first call that is aborted, which is the one of the cancelled deployment.
+      // The first aborted call, which is that of the cancelled deployment, opens the gate.
       signal.addEventListener('abort', () => gate.resolve(), { once: true })
       await gate.promise
       return replaceAll(routes, signal)
@@ -99,7 +99,7 @@ test('a deployment that is cancelled while traffic moves leads it back before it
   assert.deepEqual([await bench.routed(), ...(await bench.running())], [former, former])
 })
 
-test('a stop that has begun is carried through, though it is cancelled', async (t) => {
+test('a stop that has begun completes although it is cancelled', async (t) => {
   const bench = await openBench(t)
   const { router, service } = bench
   const gate = Promise.withResolvers<void>()
@@ -120,7 +120,7 @@ test('a stop that has begun is carried through, though it is cancelled', async (
   assert.deepEqual([await bench.state(), await bench.running()], ['STOPPED', []])
 })
 
-test('a former version that cannot be ended does not make a deployment fail that is written as done', async (t) => {
+test('a completed deployment does not fail when the previous version cannot be ended', async (t) => {
   const bench = await openBench(t)
   const { engine, database } = bench
   const retire = engine.retire.bind(engine)
@@ -138,7 +138,7 @@ test('a former version that cannot be ended does not make a deployment fail that
   await until('the observer ends it', async () => (await bench.running()).length === 1)
 })
 
-test('a deployment waits for a router that is away', async (t) => {
+test('a deployment waits while the router is unreachable', async (t) => {
   const bench = await openBench(t)
   const former = await bench.routed()
   bench.router.failWith(new AppError('unavailable', 'The router process cannot be reached.'))
@@ -154,14 +154,14 @@ test('a deployment waits for a router that is away', async (t) => {
   assert.notEqual(await bench.routed(), former)
 })
 
-test('a bug in the part of one service ends the request only when nothing of it runs any more', async (t) => {
+test('a bug in the part of one service ends the request only after all other parts have ended', async (t) => {
   const bench = await openBench(t)
   const { a, builder, call, database, environment, service } = bench
   const git_repository = { url: 'http://localhost:3000/git/hello.git' }
   const body = { name: 'other', git_repository, docker_target_build_stage: 'other' }
   const { body: made } = await call(a.tokens.WRITE, 'POST', `/environment/${environment}/application`, body)
   const other = String(Object(made).id)
-  // A build of its own: nobody else's image is to be had for it.
+  // A build of its own, so no other image can be reused.
   await call(a.tokens.WRITE, 'PUT', `/application/${service}`, { docker_target_build_stage: 'own' })
   builder.tell(service, { type: 'fail', error: new TypeError('a bug') })
   builder.tell(other, { type: 'hang', lines: ['the build hangs'] })
@@ -179,10 +179,10 @@ test('a bug in the part of one service ends the request only when nothing of it 
   assert.deepEqual([await bench.state(), await bench.state(other)], ['DEPLOYMENT_ERROR', 'CANCELED'])
   const [target] = await database`
     select reason from deployment_target where service_id = ${service} order by service_seq desc limit 1`
-  assert.match(target?.['reason'], /could not go on.*a bug.*deploy again/)
+  assert.match(target?.['reason'], /could not continue.*a bug.*deploy again/)
 })
 
-test('a deleted service is forgotten by the router at once', async (t) => {
+test('the router forgets a deleted service at once', async (t) => {
   const bench = await openBench(t)
   const { a, call, router, service } = bench
   const isKnown = (): boolean => router.routes.some((route) => route.service === service)
@@ -191,7 +191,7 @@ test('a deleted service is forgotten by the router at once', async (t) => {
   await until('it is forgotten', () => !isKnown())
 })
 
-test('a step that takes too long is told in words of the one who deploys', async () => {
+test('a step that times out is reported in words for the user', async () => {
   const late = Promise.reject(new StepTimeoutError('step "0199/GIT_CLONE" did not end within 300 s'))
   const told = explainLate(late, () => new BuildError('timeout', 'The commit could not be fetched within 300 s.'))
   const error = await told.catch((thrown: unknown) => thrown)

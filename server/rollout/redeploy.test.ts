@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/** A deployment that changes nothing restarts nothing. */
+/** A deployment without changes restarts nothing. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 await platform.addRepository(a)
@@ -15,7 +15,7 @@ const send = async (method: string, at: string, body?: object) => {
   return Object(answer.body)
 }
 
-/** An application of a test's own, which runs. */
+/** Creates a running application for one test. */
 async function running() {
   const { id: environmentId } = await send('POST', `/project/${a.objects.projectId}/environment`, {
     name: randomUUID(),
@@ -23,7 +23,7 @@ async function running() {
   const git_repository = { url: 'http://localhost:3000/git/hello.git', branch: 'main' }
   const { id } = await send('POST', `/environment/${environmentId}/application`, { name: 'web', git_repository })
   const path = `/application/${id}`
-  /** Gives how many replicas were made for it. */
+  /** Returns how many replicas were created for it. */
   const run = async (action: string): Promise<{ made: number; state: string; log: string }> => {
     const before = engine.effects.created
     const asked = await send('POST', `${path}/${action}`, action === 'deploy' ? {} : undefined)
@@ -41,13 +41,13 @@ async function running() {
   return { id, path, run, release }
 }
 
-test('what runs goes on when nothing changed, and is told so', async () => {
+test('a deployment keeps the running version and reports it when nothing changed', async () => {
   const { id, path, run, release } = await running()
   const former = await release()
   for (const action of ['deploy', 'redeploy']) {
     const again = await run(action)
     assert.deepEqual([again.made, again.state], [0, 'DEPLOYED'], action)
-    assert.match(again.log, /Nothing changed: the version that runs goes on, and nothing was restarted/)
+    assert.match(again.log, /Nothing changed: the running version is kept, and nothing was restarted/)
     assert.equal(await release(), former)
   }
   const { results } = await send('GET', `${path}/deploymentHistoryV2`)
@@ -56,21 +56,21 @@ test('what runs goes on when nothing changed, and is told so', async () => {
   assert.deepEqual([rows.length, rows[0]?.['id']], [1, former])
 })
 
-test('a restart starts anew what a deployment would keep, and is kept by the next one', async () => {
+test('a restart starts a version that a deployment would keep, and the next deployment keeps it', async () => {
   const { run } = await running()
   const restarted = await run('restart-service')
   assert.deepEqual([restarted.made, restarted.state], [1, 'RESTARTED'])
   assert.deepEqual((await run('deploy')).made, 0)
 })
 
-test('variables, secrets and files are part of what runs; the id of the deployment is not', async () => {
+test('a deployment restarts for changed variables, secrets and files, but not for its own id', async () => {
   const { path, run } = await running()
   const add = (kind: string, key: string, value: string, more = {}) =>
     send('POST', `${path}/${kind}`, { key, value, ...more })
   await add('environmentVariable', 'PLAIN', 'one')
   const changed = await run('deploy')
   assert.equal(changed.made, 1)
-  assert.match(changed.log, /Changed since the version that runs: variable PLAIN\./)
+  assert.match(changed.log, /Changed since the running version: variable PLAIN\./)
   await add('secret', 'HIDDEN', 'two, and secret')
   const hidden = await run('deploy')
   assert.equal(hidden.made, 1)
@@ -82,7 +82,7 @@ test('variables, secrets and files are part of what runs; the id of the deployme
   assert.equal((await run('deploy')).made, 0)
 })
 
-test('settings that no workload feels restart nothing, and are deployed with that', async () => {
+test('a deployment restarts nothing and applies the settings when they do not affect the workload', async () => {
   const { path, run } = await running()
   await send('PUT', path, { icon_uri: 'app://qovery-console/other' })
   assert.equal((await send('GET', `${path}/status`)).service_deployment_status, 'OUT_OF_DATE')
@@ -92,19 +92,19 @@ test('settings that no workload feels restart nothing, and are deployed with tha
   assert.equal((await run('deploy')).made, 1)
 })
 
-test('what is not healthy is started anew, though nothing changed', async () => {
+test('a deployment restarts an unhealthy version although nothing changed', async () => {
   const { id, run } = await running()
   engine.crash(id)
   const again = await run('deploy')
   assert.equal(again.made, 1)
-  assert.match(again.log, /Nothing changed, but the version that runs is not healthy/)
+  assert.match(again.log, /Nothing changed, but the running version is not healthy/)
 })
 
-test('a version that is followed with a gap says why, before it ends', async () => {
+test('a deployment with a gap reports the reason before the previous version ends', async () => {
   const { path, run } = await running()
   await send('PUT', `${path}/advancedSettings`, { 'deployment.update_strategy.type': 'Recreate' })
   await send('PUT', path, { cpu: 310 })
-  const why = /former version is ended first, .*update_strategy\.type is Recreate/
+  const why = /previous version is stopped first\. .*update_strategy\.type is Recreate/
   const recreated = await run('deploy')
   assert.deepEqual([recreated.made, recreated.state], [1, 'DEPLOYED'])
   assert.match(recreated.log, why)
@@ -113,7 +113,7 @@ test('a version that is followed with a gap says why, before it ends', async () 
   assert.doesNotMatch((await other.run('deploy')).log, why)
 })
 
-test('a version that uses the same storage as the one before says so, unless that one ends first', async () => {
+test('a deployment warns about shared storage unless the previous version ends first', async () => {
   const { path, run } = await running()
   const shared = /Both versions use its storage/
   await send('PUT', path, { storage: [{ type: 'FAST_SSD', size: 4, mount_point: '/data' }] })
@@ -125,13 +125,13 @@ test('a version that uses the same storage as the one before says so, unless tha
   assert.deepEqual([made, log.match(new RegExp(shared, 'g'))?.length], [1, before])
 })
 
-test('another commit is another version', async () => {
+test('a deployment starts a new version for another commit', async () => {
   const { run } = await running()
   await platform.addRepository(a, 'a change')
   assert.equal((await run('deploy')).made, 1)
 })
 
-test('what was stopped is started', async () => {
+test('a deployment starts a stopped service', async () => {
   const { run } = await running()
   await run('stop')
   const started = await run('deploy')

@@ -69,7 +69,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
     config: { username: registry.username, password },
   })
 
-  /** Pushes an image of which VERSION is this, and leaves nothing of it on the engine. */
+  /** Pushes an image with this VERSION and leaves no copy on the engine. */
   async function push(tag: string, version: string): Promise<void> {
     const image = `${registry.host}/team/web:${tag}`
     const changes = [`ENV VERSION=${version}`, `CMD ${JSON.stringify(['node', '-e', program])}`]
@@ -90,11 +90,11 @@ describe('a container of a registry with a password', { skip: skip || (await why
     })
   }
   const inspect = (name: string) => openDocker(socketPath).inspectImage(name)
-  /** What runs: VERSION inside of it. */
+  /** Returns the VERSION inside the running container. */
   const version = async (): Promise<string> =>
     (await engine.exec(path.slice('/container/'.length), ['node', '-p', 'process.env.VERSION'], limit())).output.trim()
 
-  it('runs what its tag stood for when it was deployed, until it is deployed again', async () => {
+  it('runs the image that its tag named at deployment until it is deployed again', async () => {
     assert.equal((await ends('/deploy')).state, 'DEPLOYED')
     assert.equal(await version(), 'one')
     await push('1', 'two')
@@ -104,7 +104,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
     assert.equal(await version(), 'two')
   })
 
-  it('serves on with the former version when the new one cannot be had, and says why', async () => {
+  it('keeps the previous version and reports why when the new image cannot be fetched', async () => {
     const missing = await ends('/deploy', { image_tag: 'none' })
     assert.equal(missing.state, 'DEPLOYMENT_ERROR')
     assert.match(missing.reason, new RegExp(`registry ${registry.host} has no image with that name and tag`))
@@ -120,7 +120,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
     assert.ok(!JSON.stringify(platform.logged).includes(registry.password))
   })
 
-  it('is no base image of another organization, by whatever name, and while its registry is away', async () => {
+  it('is never a base image of another organization, by any name, even while its registry is unreachable', async () => {
     const bases = createBaseImages({ socketPath, database: platform.database, instance: newId().slice(-8) }, engine)
     const { a, b } = platform
     const service = path.slice('/container/'.length)
@@ -150,7 +150,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
       }
       await refused(names)
       await registry.stop()
-      // Its name with a tag would ask the registry for half a minute.
+      // By name and tag, the engine would ask the registry for half a minute.
       await refused([reference, tagged, fetched])
       await registry.start()
       const brought = await bases.bring(tagged, a.organizationId, attempt())
@@ -162,7 +162,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
     }
   })
 
-  it('needs no registry to be restarted', async () => {
+  it('restarts without its registry', async () => {
     await registry.stop()
     assert.equal((await ends('/restart-service')).state, 'RESTARTED')
     assert.equal(await version(), 'two')

@@ -3,7 +3,7 @@ import { engineRelease, findRelease } from '../releases/index.ts'
 import { haveImage } from './image-release.ts'
 import type { Recipe } from './recipe.ts'
 
-/** Opens releases of one cluster for those who start them again or follow their lines. */
+/** Returns a function that opens releases of one cluster, for starts and for collecting lines. */
 export const createReleaseOpener = (recipe: Recipe): ReleaseOpener => ({
   open: async (organizationId, releaseId) => {
     const row = await findRelease(recipe.database, releaseId)

@@ -8,8 +8,8 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
 /**
- * Whether a repository is readable, as records report it. A gate in front of a real git server
- * allows or refuses.
+ * Whether records report a repository as readable. A gate in front of a real git server allows or
+ * refuses requests.
  */
 const settings = { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
 const platform = await createPlatform({ after }, { works: true, settings })
@@ -21,7 +21,7 @@ const remote = await openGitRemote({ url: `${origin}/git/outside.git`, token: a.
 after(() => remote.remove())
 await remote.push({ Dockerfile: 'FROM scratch\n' })
 
-/** A git server whose answers the test decides. */
+/** A git server whose answers the test controls. */
 async function openGate() {
   const gate = { answer: 'allow' as 'allow' | 'cut' | number, url: '', calls: 0 }
   const authorization = `Basic ${Buffer.from(`any:${a.tokens.WRITE}`).toString('base64')}`
@@ -68,7 +68,7 @@ async function addApplication(tenant: Tenant, url: string, git: object = {}): Pr
 const accessOf = async (id: string, tenant: Tenant = a): Promise<boolean> =>
   (await sendAs(tenant, 'GET', `/application/${id}`)).git_repository.has_access
 
-/** Deploys and waits for the end; returns the state. */
+/** Deploys, waits for the end and returns the state. */
 async function deploy(id: string): Promise<string> {
   await send('POST', `/application/${id}/deploy`, {})
   const status = await until(`${id} is at rest`, async () => {
@@ -100,7 +100,7 @@ test('deployments turn has_access from false to true, false and true again', asy
   }
 })
 
-test('a server that breaks off or fails changes nothing', async () => {
+test('access is unchanged when the server breaks off or fails', async () => {
   const gate = await openGate()
   const id = await addApplication(a, gate.url)
   await deploy(id)
@@ -111,7 +111,7 @@ test('a server that breaks off or fails changes nothing', async () => {
   }
 })
 
-test('a form that looks into the repository refreshes every service of it', async () => {
+test('browsing a repository refreshes the access of all its services', async () => {
   const gate = await openGate()
   const ids = [await addApplication(a, gate.url), await addApplication(a, gate.url.replace('.git', '/'))]
   const look = () =>
@@ -127,7 +127,7 @@ test('a form that looks into the repository refreshes every service of it', asyn
   assert.deepEqual(await Promise.all(ids.map((id) => accessOf(id))), [false, false])
 })
 
-test('a contact of another organization changes nothing', async () => {
+test('access is unchanged by a contact of another organization', async () => {
   const gate = await openGate()
   const mine = await addApplication(a, gate.url)
   const theirs = await addApplication(b, gate.url)
@@ -143,7 +143,7 @@ test('a contact of another organization changes nothing', async () => {
   assert.deepEqual([await accessOf(mine), await accessOf(theirs, b)], [true, false])
 })
 
-test('a new value of a git token makes access unknown until the next contact; a new name does not', async () => {
+test('access becomes unknown until the next contact when a git token gets a new value, but not a new name', async () => {
   const gate = await openGate()
   const tokenId = await addToken('first', new URL(gate.url).origin)
   const id = await addApplication(a, gate.url, { git_token_id: tokenId })
@@ -164,7 +164,7 @@ test('a new value of a git token makes access unknown until the next contact; a 
   assert.equal(await accessOf(id), true)
 })
 
-test('a contact without the git token says nothing about a service that uses it', async () => {
+test('a contact without the git token does not affect a service that uses one', async () => {
   const gate = await openGate()
   const tokenId = await addToken('value', new URL(gate.url).origin)
   const open = await addApplication(a, gate.url)

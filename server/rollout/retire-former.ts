@@ -5,12 +5,12 @@ import { findService } from '../services/index.ts'
 import { drainOthers } from './drain.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** Clean-up after a success must not keep the environment from its next request for long. */
+/** The time limit of a clean-up, so that the environment's next request does not wait long. */
 const retireSeconds = 120
 
 /**
- * Drains and ends every other release of a service whose end is written: whatever happens here
- * changes that no more. What is left is found by the observer.
+ * Drains and ends every other release of a service after its end is written. A failure here does
+ * not change that end; the observer removes what is left.
  */
 export async function retireFormer(options: Recipe, work: Work): Promise<void> {
   const id = work.target.service_id
@@ -20,7 +20,7 @@ export async function retireFormer(options: Recipe, work: Work): Promise<void> {
       evenIfCanceled: true,
     })
     .catch((error: unknown) => {
-      options.log.warn({ err: error, serviceId: id }, 'the former release could not be ended yet')
+      options.log.warn({ err: error, serviceId: id }, 'the previous release could not be ended yet')
     })
 }
 
@@ -29,9 +29,9 @@ async function retireOthers(options: Recipe, { target, report }: Work, signal: A
   const service = await findService(options.database, id)
   const current = service?.release_id
   if (!current) return
-  // Runs of a former version of a job end by themselves.
+  // Runs of a previous version of a job end by themselves.
   if (!isTaskKind(target.kind)) await endOthers(options, report, { id, current }, signal)
-  // What is no longer built leaves its images to whoever keeps the disk.
+  // Images of a service that is no longer built are left to the disk clean-up.
   if (buildOf(service)) await options.builder.prune(id, await keptImages(options.database, id), signal)
 }
 
@@ -42,6 +42,6 @@ async function endOthers(
   signal: AbortSignal,
 ): Promise<void> {
   const open = await drainOthers(options, report, { id, keep: current }, signal)
-  if (open > 0) report.line(`${open} request(s) on the former version were still open and are ended.`, 'warning')
+  if (open > 0) report.line(`${open} request(s) on the previous version were still open and are ended.`, 'warning')
   await whileUnreachable(options, signal, report, () => options.engine.retire(id, current, { signal, output: report }))
 }

@@ -10,8 +10,8 @@ import type { Recipe, Work } from './recipe.ts'
 import { finishTarget, settle } from './settle.ts'
 
 /**
- * Stage by stage, in each first all builds, then all starts. False when something failed or was
- * cancelled; then what comes later is left as it was.
+ * Runs the stages in order, in each first all builds, then all starts. Returns false after a
+ * failure or a cancel; later stages are skipped then.
  */
 export async function runStages(options: Recipe, works: readonly Work[]): Promise<boolean> {
   const refused = await leaveOut(options, works)
@@ -31,9 +31,9 @@ export async function runStages(options: Recipe, works: readonly Work[]): Promis
   return healthy
 }
 
-/** What goes on beside the stages. */
+/** Work that runs beside the stages. */
 interface Beside {
-  /** Former versions end beside the next stages, which do not depend on that. */
+  /** Previous versions end during the next stages, which do not depend on it. */
   readonly retiring: Promise<void>[]
   readonly preparations: Preparations
 }
@@ -44,8 +44,8 @@ async function skipStage(options: Recipe, stage: readonly Work[], { preparations
 }
 
 /**
- * Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing
- * else from being deployed.
+ * Skips services of kinds that the cluster cannot run, with the reason. All other services are
+ * deployed.
  */
 async function leaveOut(options: Recipe, works: readonly Work[]): Promise<ReadonlySet<Work>> {
   const refused = new Set<Work>()
@@ -61,7 +61,7 @@ async function leaveOut(options: Recipe, works: readonly Work[]): Promise<Readon
   return refused
 }
 
-/** Stages in the order in which they act: what is ended goes the other way round. */
+/** Returns the stages in the order in which they act. Stop and delete run in reverse. */
 function stagesOf(works: readonly Work[]): Work[][] {
   const stages = [...Map.groupBy(works, ({ target }) => target.stage_order)].sort(([a], [b]) => a - b)
   const action = works[0]?.request.action
@@ -112,10 +112,7 @@ async function runStage(
   }
 }
 
-/**
- * From here on the services of the stage are said to be under way; those that ended before a crash
- * stay as they are.
- */
+/** Marks the services of the stage as in progress, except those that ended before a crash. */
 async function begin({ clock }: Recipe, stage: readonly Work[]): Promise<void> {
   const [first] = stage
   if (!first || first.context.signal.aborted) return
@@ -131,8 +128,8 @@ const endOf = async (service: AsyncGenerator<'built', boolean>): Promise<boolean
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 
 /**
- * An earlier stage failed, the request was cancelled before this service's turn, or the cluster
- * cannot run it.
+ * Skips a service because an earlier stage failed, the request was cancelled before its turn, or
+ * the cluster cannot run it.
  */
 async function skip({ clock }: Recipe, { target, step, context }: Work, reason?: string): Promise<void> {
   const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/** A redeployment brings the version that is deployed, with what else is set by now. */
+/** A redeployment keeps the deployed version and applies today's other settings. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, builder, call, database, engine } = platform
 
@@ -25,7 +25,7 @@ const { id: application } = await send('POST', `${at}/application`, {
 })
 const { id: container } = await send('POST', `${at}/container`, { ...bare, ...image, name: 'fetched' })
 
-/** Gives the names of the steps that it took, after it has ended well. */
+/** Deploys successfully and returns the names of the steps. */
 async function run(path: string, body?: object): Promise<string[]> {
   await send('POST', path, body)
   const ended = await until(`${path} has ended`, async () => {
@@ -38,7 +38,7 @@ async function run(path: string, body?: object): Promise<string[]> {
     select split_part(name, '/', 2) as name from workflow_step where workflow_id = ${ended['id']}`
   return steps.map(({ name }) => name)
 }
-/** What runs of a service: commit, content of the image, memory. */
+/** The running version of a service: commit, image content, memory. */
 async function running(service: string) {
   const [row] = await database`
     select r.commit->>'id' as commit, r.commit->>'message' as message, r.image->>'digest' as digest,
@@ -54,7 +54,7 @@ const first = { application: await running(application), container: await runnin
 await platform.addRepository(a, 'two\nARG COLOUR')
 engine.images.push('docker.io/again/served:1')
 
-test('an environment keeps commits and images, and takes settings of today, without a build', async () => {
+test('a redeployment keeps commits and images and applies current settings without a build', async () => {
   assert.equal(first.application.commit, deployed)
   await send('PUT', `/application/${application}`, { memory: 256 })
   await send('PUT', `/container/${container}`, { ...image, memory: 256 })
@@ -69,7 +69,7 @@ test('an environment keeps commits and images, and takes settings of today, with
   assert.equal(git_repository.deployed_commit_id, deployed)
 })
 
-test('a registry and a repository that are away hinder nothing', async () => {
+test('a redeployment succeeds when registry and repository are unreachable', async () => {
   engine.images.registryIsThere = false
   await send('PUT', `/container/${container}`, { ...image, memory: 300 })
   await run(`${at}/redeploy`)
@@ -77,7 +77,7 @@ test('a registry and a repository that are away hinder nothing', async () => {
   assert.deepEqual(await running(container), { ...first.container, memory: 300 })
 })
 
-test('what decides a build has the same commit built again', async () => {
+test('a redeployment builds the same commit again when a build input changed', async () => {
   await send('POST', `/application/${application}/environmentVariable`, { key: 'COLOUR', value: 'red' })
   const before = builder.recipes.length
   await run(`/application/${application}/redeploy`)
@@ -88,7 +88,7 @@ test('what decides a build has the same commit built again', async () => {
   assert.equal((await running(application)).commit, deployed)
 })
 
-test('an image that is gone is built of the same commit', async () => {
+test('a redeployment builds the same commit again when its image is gone', async () => {
   await builder.prune(application, [], AbortSignal.timeout(5000))
   const before = builder.recipes.length
   await run(`/application/${application}/redeploy`)
@@ -98,7 +98,7 @@ test('an image that is gone is built of the same commit', async () => {
   )
 })
 
-test('what was stopped comes back in its version, and what was never deployed as its settings say', async () => {
+test('a redeployment starts a stopped service in its version, and a new one by its settings', async () => {
   await run(`${at}/stop`)
   const { id: fresh } = await send('POST', `${at}/application`, {
     ...bare,
@@ -111,14 +111,14 @@ test('what was stopped comes back in its version, and what was never deployed as
   assert.notEqual((await running(fresh)).commit, deployed)
 })
 
-test('settings that name another image or branch since are followed', async () => {
+test('a redeployment follows settings that name another image or branch', async () => {
   await send('PUT', `/container/${container}`, { ...image, tag: '2' })
   await run(`/container/${container}/redeploy`)
   assert.notEqual((await running(container)).digest, first.container.digest)
-  assert.match(await log(), /settings name another source than that of the deployed version/)
+  assert.match(await log(), /settings name another source than the deployed version does/)
 })
 
-test('a deployment brings what branch and tag stand for', async () => {
+test('a deployment uses what branch and tag currently name', async () => {
   await send('PUT', `/container/${container}`, image)
   await run(`${at}/deploy`)
   assert.notEqual((await running(application)).commit, deployed)

@@ -5,9 +5,9 @@ import { haveImage } from './image-release.ts'
 import { type RecipeOptions, recipeFor } from './recipe.ts'
 
 /**
- * Starts the deployed version of a database on another volume, where nobody reaches it, and waits
- * until it is healthy. The returned function gives false without such a version, and undefined for
- * a kind that is not tried.
+ * Starts the deployed version of a database on another volume, without public access, and waits
+ * until it is healthy. The returned function returns false without such a version, and undefined
+ * for a kind that is not tried.
  */
 export const createScratchStarter =
   (options: RecipeOptions) =>

@@ -21,8 +21,8 @@ export interface Ended {
 }
 
 /**
- * Writes how it ended for one service: the target, and the service's state, which at once tells of
- * a waiting request.
+ * Records the end of one service: in the target, and in the service's state, which shows a waiting
+ * request at once.
  */
 export async function finishTarget(sql: Sql, { target, state, reason, now }: Ended): Promise<void> {
   const end = { state, status: statusOf(state), reason: reason ?? null, finished_at: now }
@@ -40,10 +40,9 @@ function statusOf(state: State): RequestStatus {
 }
 
 /**
- * Runs one phase of a service's part. When it fails for a reason of its own, what the phase left
- * behind is cleaned up, the reason is written down and false is given back; anything else is thrown
- * and concerns the whole request. A part whose end was written before this process came is not run
- * again.
+ * Runs one phase of a service's part. If the phase fails for a reason of its own, this cleans up,
+ * records the reason and returns false. Other errors concern the whole request and are thrown. A
+ * part that already ended is not run again.
  */
 export async function settle(options: Recipe, work: Work, phase: () => Promise<void>): Promise<boolean> {
   if (work.target.finished_at !== null) return work.target.status === 'SUCCESS'
@@ -80,8 +79,8 @@ async function fail(options: Recipe, work: Work, failure: Failure): Promise<void
     evenIfCanceled: true,
     deadlineSeconds: 60,
   }).catch((error: unknown) => {
-    // What is left is found by its label and removed by the observer.
-    options.log.warn({ err: error, serviceId: id }, 'what a failed deployment left could not be removed yet')
+    // The observer finds by label and removes what is left.
+    options.log.warn({ err: error, serviceId: id }, 'the remains of a failed deployment could not be removed yet')
   })
   const reason = [failure.reason, ...failure.lastLines].join('\n')
   await step(
@@ -98,7 +97,7 @@ async function fail(options: Recipe, work: Work, failure: Failure): Promise<void
 }
 
 /**
- * Ends what the failed version has running. Traffic that it has already goes back to the former
+ * Ends the replicas of the failed version. Traffic that it already has goes back to the previous
  * version first.
  */
 async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Promise<void> {
@@ -113,7 +112,7 @@ async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Prom
   await options.engine.retire(target.service_id, keep, { signal, output: report })
 }
 
-/** False when the routes never left the former version. */
+/** Returns false if the routes never left the previous version. */
 async function returnTraffic(
   options: Recipe,
   { target, context }: Work,

@@ -6,13 +6,13 @@ import { bringUp, type HealthyRelease } from './bring-up.ts'
 import { explainLate, type Recipe, type Work } from './recipe.ts'
 import { inTurn } from './turn.ts'
 
-/** A frozen release, and the seconds within which it has to become healthy. */
+/** A frozen release, and the seconds in which it must become healthy. */
 export interface Frozen {
   readonly release: ReleaseRow
   readonly deadline: number
 }
 
-/** Loads a release that was made in this or an earlier process. */
+/** Loads a release that this or an earlier process made. */
 export async function loadFrozen({ database }: Recipe, { request, report }: Work, id: string): Promise<Frozen> {
   report.enter(request.action === 'RESTART' ? 'Restart' : 'Deploy')
   const release = await findRelease(database, id)
@@ -21,8 +21,8 @@ export async function loadFrozen({ database }: Recipe, { request, report }: Work
 }
 
 /**
- * Step `DEPLOYMENT`, once it is the service's turn: starts the release and waits until every
- * replica is healthy. `whenBegun` is called when the engine begins it.
+ * Step `DEPLOYMENT`, once the service has its turn: starts the release and waits until every
+ * replica is healthy. Calls `whenBegun` when the engine begins the start.
  */
 export async function startHealthy(
   options: Recipe,

@@ -2,13 +2,15 @@ import { type Endpoint, EngineError } from '../engines/index.ts'
 import { engineRelease, findRelease } from '../releases/index.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** So long after it was seen healthy a version gets traffic without being asked again. */
+/**
+ * How long a health check counts: within this time a version gets traffic without another check.
+ */
 const freshMs = 2000
 
 /**
- * Where a version answers that was healthy at `seenAt` (milliseconds of the wall clock). A server
- * that was killed or stood still between that and the change of traffic asks it again first. Throws
- * EngineError where it is not healthy any more; then traffic stays where it is.
+ * Returns the endpoints of a version that was healthy at `seenAt` (milliseconds of the wall clock).
+ * If the server was killed or paused before traffic moved, the version is checked again first.
+ * Throws EngineError if it is no longer healthy; traffic does not move then.
  */
 export async function stillHealthy(
   options: Recipe,
@@ -25,7 +27,7 @@ export async function stillHealthy(
         const row = await findRelease(options.database, seen.release)
         if (!row) throw new Error(`release ${seen.release} is gone`)
         const { release } = await engineRelease(options, work.organizationId, row)
-        report.line('It was healthy some time ago, and is asked once more before it gets traffic.')
+        report.line('Its last health check is too old; it is checked again before it gets traffic.')
         const attempt = { signal, output: report }
         const endpoints = await whileUnreachable(options, signal, report, () => options.engine.start(release, attempt))
         return endpoints.map(({ replica, port, address }) => ({ replica, port, address }))

@@ -7,12 +7,12 @@ import { inTurn } from './turn.ts'
 
 const { signal } = new AbortController()
 const begun: Step = (_name, work) => work({ signal })
-/** As after a new start: what is recorded is not done again, and gives nothing. */
+/** As after a restart: a recorded step is not run again and returns nothing. */
 const recorded: Step = async () => Object(undefined)
 
-/** What `inTurn` reads of a service's work. */
+/** The members of a service's work that `inTurn` reads. */
 const workOf = (organizationId: string, step: Step): Work =>
-  // The rest of it is not looked at.
+  // The other members are not read.
   ({
     ...{ organizationId, step, context: { signal }, target: { service_id: 'service' } },
     report: { line: () => {} },
@@ -20,9 +20,9 @@ const workOf = (organizationId: string, step: Step): Work =>
 
 for (const [when, step] of [
   ['while it waits', begun],
-  ['whose waiting was recorded before the server ended', recorded],
+  ['whose wait was recorded before the server ended', recorded],
 ] as const) {
-  test(`a hundred services of one organization hold up that of another ${when} by one at most`, async () => {
+  test(`a hundred services of one organization delay that of another ${when} by at most one turn`, async () => {
     const turn = { slots: createSlots(1), name: 'BUILD_QUEUEING' } as const
     const order: string[] = []
     const last = Promise.withResolvers<void>()

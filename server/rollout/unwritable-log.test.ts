@@ -7,9 +7,9 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 
-// What goes wrong after the end of a request is written, or beside it, does not change that end. A
-// file stands where the directory of all lines should be: not even root can write any. That the
-// server then stops in order is tried when the file ends.
+// Failures after or beside the written end of a request do not change that end. A file takes the
+// place of the directory of all lines, so not even root can write any. The end of this file also
+// proves that the server stops in order.
 
 const directory = await mkdtemp(join(tmpdir(), 'quayside-unwritable-'))
 await writeFile(join(directory, 'logs'), '')
@@ -23,7 +23,9 @@ const send = async (method: string, path: string) => {
   assert.ok(answer.status < 300, answer.text)
 }
 
-/** Waits until the workflow of the environment's last request has ended; gives how. */
+/**
+ * Waits until the workflow of the environment's last request has ended, and returns its outcome.
+ */
 const ending = (environment: string) =>
   until('the workflow has ended', async () => {
     const [row] = await database<{ state: string; status: string | null; finished_at: Date | null }[]>`
@@ -35,7 +37,7 @@ const ending = (environment: string) =>
 const isThere = async (environment: string): Promise<boolean> =>
   (await database`select from environment where id = ${environment}`).length === 1
 
-test('a deployment whose lines cannot be written ends well, and is told of once', async () => {
+test('a deployment succeeds and is reported once when its lines cannot be written', async () => {
   const { environmentId, applicationId } = a.objects
   await send('POST', `/application/${applicationId}/deploy`)
   assert.deepEqual(await ending(environmentId), { workflow: 'done', request: 'SUCCESS' })
@@ -45,7 +47,7 @@ test('a deployment whose lines cannot be written ends well, and is told of once'
   assert.ok(logged.some((line) => line.includes('lines of a deployment could not be written')))
 })
 
-test('an environment whose lines cannot be removed is deleted to the end', async () => {
+test('an environment is deleted completely when its lines cannot be removed', async () => {
   const { environmentId } = a.objects
   await send('DELETE', `/environment/${environmentId}`)
   assert.deepEqual(await ending(environmentId), { workflow: 'done', request: null })
@@ -53,7 +55,7 @@ test('an environment whose lines cannot be removed is deleted to the end', async
   assert.ok(logged.some((line) => line.includes('lines of a deleted service could not be removed')))
 })
 
-test('a request that has ended stays as it is when its workflow fails afterwards, and deleting again goes on', async () => {
+test('an ended request is unchanged when its workflow fails afterwards, and a second delete continues', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   await send('POST', `/application/${applicationId}/deploy`)
   assert.equal((await ending(environmentId)).request, 'SUCCESS')

@@ -45,7 +45,7 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
   })
 
   const imagesOf = async (id: string): Promise<string[]> => (await server.engine.imagesOf(id)).map(({ Id }) => Id)
-  const adopted = 'The image of this commit is there already; nothing is built.'
+  const adopted = 'The image of this commit already exists; nothing is built.'
   const reported = async () => (await application.deploymentLog()).map(({ message }) => message?.safe_message)
 
   /** Commits more while the server is down. The deployment keeps the commit with which it began. */

@@ -80,7 +80,7 @@ describe('a version of one replica', () => {
       [former?.Id],
     )
     const log = (await application.deploymentLog()).map(({ message }) => message?.safe_message).join('\n')
-    assert.match(log, /It was healthy some time ago, and is asked once more before it gets traffic/)
+    assert.match(log, /Its last health check is too old; it is checked again before it gets traffic/)
     assert.doesNotMatch(log, /Traffic goes to the new version/)
   })
 })

@@ -40,7 +40,6 @@ const plainer = new RegExp(`\\b(?:${phrases.join('|')})\\b`, 'i')
 const notYet: readonly string[] = [
   'server/clusters',
   'server/engines',
-  'server/rollout',
   'server/scaling',
   'server/services',
   'server/start',
