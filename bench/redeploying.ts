@@ -5,7 +5,10 @@ import { keepAlive } from './http.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
 interface Plan {
+  /** The least number of deployments. */
   readonly deployments: number
+  /** The least number of requests. A quick machine needs more deployments for it. */
+  readonly requests: number
   /** One in this many deployments is interrupted, each at a different point. */
   readonly interruptEvery: number
   readonly perSecond: number
@@ -13,8 +16,8 @@ interface Plan {
 
 /** The variants by figure. The long one takes about six minutes. */
 const plans: Readonly<Record<string, Plan>> = {
-  'requests-lost': { deployments: 20, interruptEvery: 4, perSecond: 200 },
-  'requests-lost-long': { deployments: 100, interruptEvery: 5, perSecond: 500 },
+  'requests-lost': { deployments: 20, requests: 0, interruptEvery: 4, perSecond: 200 },
+  'requests-lost-long': { deployments: 100, requests: 100_000, interruptEvery: 5, perSecond: 500 },
 }
 
 /**
@@ -28,13 +31,13 @@ export const redeploying: readonly Benchmark[] = Object.entries(plans).map(([nam
   measure: async (session) => [absolute(name, await lostBy(plan, session), 'requests', atMost(0))],
 }))
 
-async function lostBy({ deployments, interruptEvery, perSecond }: Plan, session: Session): Promise<number> {
+async function lostBy({ deployments, requests, interruptEvery, perSecond }: Plan, session: Session): Promise<number> {
   const installation = await createInstallation(session)
   await installation.start()
   const application = await createApplication(session, installation)
   const traffic = sendRequests(application, perSecond)
   let usualMs = 1000
-  for (let deployment = 0; deployment < deployments; deployment++) {
+  for (let deployment = 0; deployment < deployments || traffic.sent() < requests; deployment++) {
     const isInterrupted = deployment % interruptEvery === 2
     // An unchanged application would not be restarted.
     await application.repository.push(`change ${deployment}`)
