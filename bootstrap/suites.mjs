@@ -5,15 +5,12 @@ import { join, relative, sep } from 'node:path'
 
 const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'bench']
 const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/structure']
-/** Tests that start an engine of their own. All such engines have the same address. */
-const withOwnEngine = ['count-inodes', 'layer-limits'].map((name) => `server/engines/docker/${name}.docker.test.ts`)
 const withEngine = ['test/e2e', 'test/browser']
 
 /**
  * Sorts test files (paths from the root, with `/`). `unit` tests are beside the code. `fast` adds
- * tests of the whole system without an engine. `engine` and `docker` tests need a Docker Engine:
- * `engine` tests are those of the room of engines, and `docker` tests all others. Each of both runs
- * one file at a time, beside the other. `faults` take long.
+ * tests of the whole system without an engine. `docker` tests need a Docker Engine and run one file
+ * at a time. `faults` take long.
  * @param {string[]} files
  */
 export function sortTests(files) {
@@ -29,17 +26,8 @@ export function sortTests(files) {
   const tests = files.filter(isTest).sort()
   const unit = tests.filter((file) => isIn(file, besideTheCode) && !needsEngine(file))
   const system = tests.filter((file) => !needsEngine(file) && (isIn(file, wholeSystem) || /^test\/[^/]+$/.test(file)))
-  const docker = tests.filter(needsEngine)
-  /** @param {string} file */
-  const isOfEngine = (file) => file.startsWith('server/engines/') && !withOwnEngine.includes(file)
   const faults = files.filter((file) => /\.faults\.ts$/.test(file)).sort()
-  return {
-    unit,
-    fast: [...unit, ...system],
-    engine: docker.filter(isOfEngine),
-    docker: docker.filter((file) => !isOfEngine(file)),
-    faults,
-  }
+  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults }
 }
 
 /**

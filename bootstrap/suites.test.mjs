@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +8,10 @@ import { runTests } from './run-suite.mjs'
 import { closingLine, listFiles, readCounts, sortTests } from './suites.mjs'
 
 test('puts every test file into its suite, once', () => {
-  const { unit, fast, engine, docker, faults } = sortTests([
+  const { unit, fast, docker, faults } = sortTests([
     'server/lib/run.test.ts',
     'server/lib/run.ts',
     'server/engines/docker/x.docker.test.ts',
-    'server/engines/docker/count-inodes.docker.test.ts',
-    'server/rollout/y.docker.test.ts',
     'bootstrap/system.test.mjs',
     'test/e2e/deploy.test.ts',
     'test/faults/kill.test.ts',
@@ -26,10 +23,8 @@ test('puts every test file into its suite, once', () => {
   ])
   assert.deepEqual(unit, ['bootstrap/system.test.mjs', 'server/lib/run.test.ts'])
   assert.deepEqual(fast, [...unit, 'test/architecture.test.ts', 'test/faults/kill.test.ts'])
-  assert.deepEqual(engine, ['server/engines/docker/x.docker.test.ts'])
   assert.deepEqual(docker, [
-    'server/engines/docker/count-inodes.docker.test.ts',
-    'server/rollout/y.docker.test.ts',
+    'server/engines/docker/x.docker.test.ts',
     'test/e2e/deploy.test.ts',
     'test/faults/kill.docker.test.ts',
   ])
@@ -39,21 +34,13 @@ test('puts every test file into its suite, once', () => {
 test('leaves out no test file of this checkout', () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const files = listFiles(root)
-  const { fast, engine, docker, faults } = sortTests(files)
-  const sorted = new Set([...fast, ...engine, ...docker, ...faults])
+  const { fast, docker, faults } = sortTests(files)
+  const sorted = new Set([...fast, ...docker, ...faults])
   const tests = files.filter((file) => /\.(test\.(ts|mjs)|faults\.ts)$/.test(file))
   assert.deepEqual(
     tests.filter((file) => !sorted.has(file)),
     [],
   )
-})
-
-test('tests that start an engine of their own run one at a time', () => {
-  const root = fileURLToPath(new URL('..', import.meta.url))
-  const { engine } = sortTests(listFiles(root))
-  assert.ok(engine.length > 5)
-  const wrong = engine.filter((file) => readFileSync(join(root, file), 'utf8').includes('private-engine.ts'))
-  assert.deepEqual(wrong, [], 'list them in bootstrap/suites.mjs: all such engines have the same address')
 })
 
 test('lists files without packages and hidden directories', async () => {

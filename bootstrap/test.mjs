@@ -75,7 +75,7 @@ function suitesOf(only, node, settings) {
   return [
     { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], settings) },
     { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], settings) },
-    { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1), tests('engine', 1)]) },
+    { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) },
   ]
 }
 

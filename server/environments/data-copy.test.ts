@@ -146,7 +146,7 @@ test('an unfinished copy cannot be copied, and the list of copies reports its pr
   await copying.held
   const web = await named(id, 'application', 'web')
   const answer = await send('POST', `/application/${web.id}/clone`, { name: 'x', environment_id: environment })
-  assert.deepEqual([answer.status, /being copied/.test(answer.text)], [409, true], answer.text)
+  assert.deepEqual([answer.status, /copy is still in progress/.test(answer.text)], [409, true], answer.text)
   assert.deepEqual([(await told(id)).status, (await told(id)).with_data], ['ONGOING', true])
   copying.goOn()
   await isWhole('environment', id)

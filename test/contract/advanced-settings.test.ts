@@ -77,7 +77,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'network.ingress.basic_auth_env_var': [
     'WHO',
     'server/releases/basic-auth.test.ts',
-    'a deployment puts the logins of the variable before the service',
+    'a deployment applies the logins of the variable',
   ],
   'hpa.cpu.average_utilization_percent': [
     30,
