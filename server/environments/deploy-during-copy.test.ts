@@ -258,7 +258,11 @@ test('changes of settings and unqueued deployments return 409 during a copy', as
     ['POST', `/environment/${id}/service/delete`, { application_ids: [copy] }],
   ] as const) {
     const answer = await send(method, path, body)
-    assert.deepEqual([answer.status, /copy is still in progress/.test(answer.text)], [409, true], `${path}: ${answer.text}`)
+    assert.deepEqual(
+      [answer.status, /copy is still in progress/.test(answer.text)],
+      [409, true],
+      `${path}: ${answer.text}`,
+    )
   }
   copying.goOn()
   await isWhole('environment', id)
