@@ -155,5 +155,5 @@ test('a rollback is rejected before anything changes when its settings cannot be
   await send('PUT', of, { storage: [{ ...stored[0], size: 5 }] })
   const answer = await send('POST', `${of}/rollback`, { execution_id: execution })
   assert.equal(answer.status, 409, answer.text)
-  assert.match(answer.body.message, /cannot be brought back/)
+  assert.match(answer.body.message, /cannot be restored/)
 })

@@ -14,7 +14,7 @@ import {
   storeAdvancedSettings,
 } from './config-store.ts'
 
-/** The service that something hangs on. */
+/** The service that owns advanced settings or another part. */
 export interface PartOwner {
   readonly id: string
   readonly kind: KindName
@@ -25,13 +25,16 @@ export interface AdvancedSettingsOptions {
   readonly clock: Clock
   /** Returns the capabilities of an engine; undefined for a cluster without an engine. */
   readonly ableOf: (engine: string | null) => Abilities | undefined
-  /** Returns why a router cannot act on these values. Ignores values that are stored already. */
+  /** Returns why a router cannot act on these values. Ignores values that are already stored. */
   readonly problemOf: (sent: SettingValues, stored: SettingValues) => string | undefined
 }
 
 const sticky = 'network.ingress.enable_sticky_session'
 
-/** The advanced settings of services, and the one of them that has operations of its own. */
+/**
+ * Creates the operations for advanced settings of services, including sticky sessions, which have
+ * operations of their own.
+ */
 export function createAdvancedSettings({ database, clock, ableOf, problemOf }: AdvancedSettingsOptions) {
   const get = async (service: PartOwner): Promise<SettingValues> => {
     const stored = await findAdvancedSettings(database, service.id)
@@ -59,8 +62,8 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf }: A
     get,
 
     /**
-     * Replaces all of them. Returns the settings now in effect. Throws 400 for a value that would
-     * not act on the cluster of the service, unless it is the default or stored already.
+     * Replaces all advanced settings. Returns the settings now in effect. Throws 400 for a value
+     * that has no effect on the service's cluster, unless it is the default or already stored.
      */
     async replace(service: PartOwner, values: SettingValues): Promise<SettingValues> {
       const problem = settingsProblem(values)

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 
-/** A scaler as it is stored: times are texts inside JSON. */
+/** A scaler as stored: times are strings inside JSON. */
 export interface StoredScaler {
   readonly id: string
   readonly created_at: string
@@ -31,7 +31,7 @@ export interface PolicyRow {
   readonly scalers: readonly StoredScaler[]
 }
 
-/** The policies of all these services, in one question. */
+/** Returns the policies of all these services with one query. */
 export const listPolicies = (sql: Sql, serviceIds: readonly string[]) =>
   sql<(PolicyRow & { readonly organization_id: string })[]>`
     select a.*, p.organization_id from autoscaling_policy a join service s on s.id = a.service_id
@@ -43,10 +43,10 @@ export async function findPolicy(sql: Sql, serviceId: string): Promise<PolicyRow
   return row
 }
 
-/** Makes the policy, or replaces the one that the service has. */
+/** Creates the policy of a service or replaces it. */
 export async function putPolicy(sql: Sql, row: PolicyRow): Promise<void> {
   const { id, service_id, created_at, updated_at, mode, polling_interval_seconds, cooldown_period_seconds } = row
-  // Scalers hold nothing but JSON; the library's type of it does not know interfaces.
+  // Scalers contain only JSON; the library's JSON type does not accept interfaces.
   const scalers = sql.json(row.scalers as unknown as Exclude<Json, undefined>)
   await sql`
     insert into autoscaling_policy (id, service_id, created_at, updated_at, mode, polling_interval_seconds,

@@ -20,7 +20,7 @@ type ScalerBody = AutoscalingBody['scalers'][number]
 const defaults = { polling_interval_seconds: 30, cooldown_period_seconds: 300 }
 const longestJson = 16_384
 
-/** Rules that go beyond a field's own form. Throws 400 that names the field. */
+/** Checks rules beyond the form of single fields. Throws 400 that names the field. */
 export async function checkAutoscaling({ scalers }: AutoscalingBody): Promise<void> {
   if (scalers.length === 0) refuse('autoscaling.scalers must have at least 1 entry')
   if (!scalers.some(({ role }) => role === 'PRIMARY')) refuse('autoscaling.scalers must have one of the role PRIMARY')
@@ -44,7 +44,7 @@ function refuse(sentence: string): never {
   throw new AppError('invalid', `${sentence}.`)
 }
 
-/** Pure: the policy as it is stored. A scaler that stays in its place keeps its id. */
+/** Pure: returns the policy as stored. A scaler at an unchanged position keeps its id. */
 export function newPolicy(
   serviceId: string,
   body: AutoscalingBody,
@@ -90,8 +90,8 @@ function storedScaler(body: ScalerBody, before: StoredScaler | undefined, at: st
 }
 
 /**
- * Gives a service its policy: what is undefined stays as it is, null takes it away. Inside the
- * caller's transaction; raising `config_version` is the caller's.
+ * Stores the policy of a service: undefined leaves it unchanged, null removes it. Runs inside the
+ * caller's transaction; the caller raises `config_version`.
  */
 export async function setAutoscaling(
   sql: Sql,
@@ -105,7 +105,7 @@ export async function setAutoscaling(
   await putPolicy(sql, newPolicy(serviceId, body, await findPolicy(sql, serviceId), now))
 }
 
-/** The policies of all these services, as they are answered. */
+/** Returns the policies of all these services as the API answers them. */
 export async function autoscalingOf(sql: Sql, serviceIds: readonly string[]): Promise<Map<string, AutoscalingRecord>> {
   const rows = serviceIds.length === 0 ? [] : await listPolicies(sql, serviceIds)
   return new Map(rows.map((row) => [row.service_id, policyRecord(row, row.organization_id)]))

@@ -9,11 +9,11 @@ import type { Ceiling } from './settings/rules.ts'
 
 export interface CheckOptions {
   readonly ceiling: Ceiling
-  /** Throws with a sentence when the address may never be a repository's. */
+  /** Throws with the reason if the address can never be a repository's. */
   readonly checkRepositoryAddress: (url: string) => void
   /**
-   * The provider of the organization's git token; throws 404 when it has none of that id, 400 when
-   * it is for another host.
+   * Returns the provider of the organization's git token. Throws 404 if the organization has no
+   * token of that id, 400 if the token is for another host.
    */
   readonly gitTokenType: (sql: Sql, organizationId: string, id: string, url: string) => Promise<Provider>
 }
@@ -26,13 +26,13 @@ interface Asked {
 }
 
 /**
- * The providers of the git tokens that a body names, or that stay; throws 404 or 400 that names the
- * field.
+ * Returns the providers of the git tokens that a body names or leaves unchanged. Throws 404 or 400
+ * that names the field.
  */
 export async function readTokenTypes(sql: Sql, options: CheckOptions, asked: Asked): Promise<TokenTypes> {
   const found = new Map<string, Provider>()
   for (const path of settingsBranchOf(asked.kind).repositories) {
-    // The operation's schema has checked what stands there.
+    // The operation's schema has checked the type of this member.
     const repository = at(asked.body, path) as RepositoryBody | null | undefined
     if (!repository) continue
     const former = at(asked.former, `${path}.git_token_id`)
@@ -44,7 +44,7 @@ export async function readTokenTypes(sql: Sql, options: CheckOptions, asked: Ask
   return (path) => found.get(path)
 }
 
-/** The room of git tokens speaks of `git_repository`; here it may stand deeper. */
+/** The room of git tokens names the field `git_repository`; here it may be nested deeper. */
 const under =
   (path: string) =>
   (error: unknown): never => {
@@ -52,7 +52,7 @@ const under =
     throw new AppError(error.code, error.message.replace(/^git_repository\b/, path), { cause: error })
   }
 
-/** Throws the first thing that is wrong with settings of this kind, with its field. */
+/** Throws the first error in settings of this kind, with its field. */
 export function checkSettings(kind: KindName, settings: Settings, options: CheckOptions): void {
   for (const { path, repository } of repositoriesOf(kind, settings)) {
     try {
@@ -79,7 +79,7 @@ export async function checkOrigins(
   }
 }
 
-/** The git token of all repositories of the settings: a service uses one. */
+/** Returns the git token of all repositories of the settings: a service uses at most one. */
 export function gitTokenOf(kind: KindName, settings: Settings): string | null {
   const used = repositoriesOf(kind, settings).filter(({ repository }) => repository.git_token_id !== null)
   const first = used[0]?.repository.git_token_id ?? null

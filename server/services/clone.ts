@@ -14,19 +14,19 @@ export interface Clone {
   readonly from: ServiceRow
   readonly environment: Pick<EnvironmentRow, 'id' | 'organization_id'>
   readonly name: string
-  /** That the copy is to have; a new one otherwise. */
+  /** The id of the copy; a new one if absent. */
   readonly id?: string
   /**
-   * The data of the original are to follow: with them comes its password, which is exchanged when
-   * the copy is first deployed.
+   * The data of the original will be copied. They bring its password, which changes when the copy
+   * is first deployed.
    */
   readonly withData?: boolean
 }
 
 /**
- * Makes the rows of a copy and gives its id: settings, secrets sealed anew, variables, and what
- * hangs on the original. A copy has volumes, ports and a password of its own, and stands in the
- * stage of the same name. Inside the caller's transaction.
+ * Creates the rows of a copy and returns its id: settings, newly sealed secrets, variables and the
+ * parts of the original. A copy has its own volumes, ports and password, and is in the stage of the
+ * same name. Runs inside the caller's transaction.
  */
 export async function cloneService(
   sql: Sql,
@@ -49,8 +49,8 @@ export async function cloneService(
     await writeSecret(sql, vault, { id, organizationId }, { name: secret, text: text.reveal(), now })
   }
   await givePassword(sql, options, { id, organizationId, kind })
-  // That of the data: an original that was never deployed since it was copied has not exchanged its
-  // own yet.
+  // The password that the data use: an original that was not deployed since it was copied still has
+  // the one it came with.
   const former = secrets.get(formerPasswordName) ?? secrets.get(passwordName)
   if (withData && kind === 'database' && former) {
     await writeSecret(sql, vault, { id, organizationId }, { name: formerPasswordName, text: former.reveal(), now })
@@ -63,7 +63,7 @@ export async function cloneService(
   return id
 }
 
-/** Ports and volumes are named by their ids on the engine: a copy has its own. */
+/** Gives a copy its own ids of ports and volumes, because the engine names both by id. */
 export function withNewIds(settings: Settings): Settings {
   const fresh = <T extends { readonly id: string }>(list: readonly T[]): T[] =>
     list.map((entry) => ({ ...entry, id: newId() }))

@@ -9,7 +9,7 @@ const pageOf = (
   git_token_id: string | null = null,
 ) => commitPage({ url, provider, git_token_id }, commit)
 
-test('each provider has its own page of a commit', () => {
+test('commitPage returns the page that belongs to the provider', () => {
   assert.equal(pageOf('https://github.com/team/shop.git'), `https://github.com/team/shop/commit/${commit}`)
   assert.equal(pageOf('https://gitlab.com/a/b/shop'), `https://gitlab.com/a/b/shop/-/commit/${commit}`)
   assert.equal(pageOf('https://bitbucket.org/team/shop.git/'), `https://bitbucket.org/team/shop/commits/${commit}`)
@@ -24,7 +24,7 @@ test('the provider of another host is known from its git token alone', () => {
   assert.equal(pageOf('http://localhost:3000/git/hello.git'), undefined)
 })
 
-test('what is no commit and no address has no page, and a page never has credentials', () => {
+test('commitPage returns no page for an invalid commit or address, and never includes credentials', () => {
   assert.equal(commitPage({ url: 'https://github.com/a/b', provider: 'GITHUB', git_token_id: null }, '../x'), undefined)
   assert.equal(pageOf('nonsense'), undefined)
   assert.ok(!pageOf('https://name:secret@github.com/a/b')?.includes('secret'))

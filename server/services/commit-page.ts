@@ -8,9 +8,9 @@ const publicHosts: Readonly<Record<string, Repository['provider']>> = {
 const pathTo = { GITHUB: 'commit', GITLAB: '-/commit', BITBUCKET: 'commits' } as const
 
 /**
- * Pure: the page of a commit at its provider. Of another host the provider is known only from the
- * git token that the repository is read with; undefined without one, and for the built-in git host,
- * which has no pages.
+ * Pure: returns the page of a commit at its provider. The provider of an unknown host comes from
+ * the git token of the repository. Undefined without a token, and for the built-in git host, which
+ * has no pages.
  */
 export function commitPage(
   { url, provider, git_token_id }: Pick<Repository, 'url' | 'provider' | 'git_token_id'>,

@@ -8,7 +8,7 @@ export interface StoredSettings {
   readonly engine: string | null
 }
 
-/** Locks the service for the rest of the transaction; undefined when it is gone. */
+/** Locks the service for the rest of the transaction. Returns undefined if it is gone. */
 export async function lockAdvancedSettings(sql: Sql, serviceId: string): Promise<StoredSettings | undefined> {
   const [row] = await sql<StoredSettings[]>`
     select s.advanced_settings, c.engine from service s join environment e on e.id = s.environment_id
@@ -34,10 +34,10 @@ export async function storeAdvancedSettings(
     where id = ${serviceId}`
 }
 
-/** What would be deployed is no longer what was. */
+/** Records that the service no longer matches its deployed settings. */
 export async function raiseConfigVersion(sql: Sql, serviceId: string): Promise<void> {
   await sql`update service set config_version = config_version + 1 where id = ${serviceId}`
 }
 
-/** They came as JSON; the library's type of it is narrower. */
+/** The values came as JSON; the library's JSON type is narrower. */
 const asJson = (values: SettingValues) => values as Exclude<Json, undefined>

@@ -3,10 +3,7 @@ import { newId } from '../lib/id.ts'
 import { findPolicy, putPolicy } from './autoscaling-store.ts'
 import { listRestrictions } from './restriction-store.ts'
 
-/**
- * Copies advanced settings, deployment restrictions and the autoscaling policy, under ids of their
- * own.
- */
+/** Copies advanced settings, deployment restrictions and the autoscaling policy under new ids. */
 export async function copyPartRows(
   sql: Sql,
   { fromId, toId, now }: { fromId: string; toId: string; now: Date },

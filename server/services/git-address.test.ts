@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inferProvider, ownerAndName } from './git-address.ts'
 
-test('the provider is told by the host', () => {
+test('the provider follows from the host', () => {
   assert.equal(inferProvider('https://github.com/a/b.git'), 'GITHUB')
   assert.equal(inferProvider('https://gitlab.example.org/a/b.git'), 'GITLAB')
   assert.equal(inferProvider('https://bitbucket.org/a/b.git'), 'BITBUCKET')

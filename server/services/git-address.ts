@@ -1,8 +1,8 @@
-/** What can be told from a repository's address alone. */
+/** Facts that follow from the address of a repository alone. */
 
 type Provider = 'BITBUCKET' | 'GITHUB' | 'GITLAB'
 
-/** By the host's name; an unknown host counts as GITHUB. */
+/** Returns the provider by host name; GITHUB for an unknown host. */
 export function inferProvider(url: string): Provider {
   const host = URL.parse(url)?.hostname ?? ''
   if (host.includes('gitlab')) return 'GITLAB'
@@ -14,9 +14,9 @@ const maxRemembered = 1000
 const remembered = new Map<string, { readonly owner: string; readonly name: string }>()
 
 /**
- * Owner and name by the path: the last segment without `.git` is the name, what stands before it
- * the owner. Remembered, for every answer about an application has them, and reading an address
- * costs as much as the rest of the answer.
+ * Returns owner and name from the path: the last segment without `.git` is the name, everything
+ * before it the owner. Cached, because every answer about an application needs them and parsing an
+ * address costs as much as the rest of the answer.
  */
 export function ownerAndName(url: string): { readonly owner: string; readonly name: string } {
   const known = remembered.get(url)

@@ -4,7 +4,7 @@ import type { Sql } from '../database/index.ts'
 export type GroupKind = 'annotations' | 'labels'
 export type AnnotationScope = (typeof annotationScopes)[number]
 
-/** An annotation; with its third member a label. */
+/** An annotation; a label if it has the third member. */
 export interface GroupEntry {
   readonly key: string
   readonly value: string
@@ -38,7 +38,7 @@ export async function findGroup(
   return row
 }
 
-/** Keeps others from giving the group to anything until the transaction ends. */
+/** Locks the group so that nothing else gets it until the transaction ends. */
 export async function lockGroup(sql: Sql, id: string): Promise<void> {
   await sql`select from tag_group where id = ${id} for update`
 }
@@ -54,7 +54,7 @@ export async function insertGroup(
       ${[...row.scopes]})`
 }
 
-/** Services that have the group differ from what was deployed then. */
+/** Marks the services that have the group as different from their deployed version. */
 export async function updateGroup(sql: Sql, id: string, values: GroupValues, now: Date): Promise<void> {
   await sql`
     update tag_group set name = ${values.name}, entries = ${entriesJson(sql, values)}, scopes = ${[...values.scopes]},
@@ -68,7 +68,7 @@ export async function deleteGroup(sql: Sql, id: string): Promise<void> {
   await sql`delete from tag_group where id = ${id}`
 }
 
-/** Entries hold nothing but JSON. */
+/** Entries contain only JSON. */
 const entriesJson = (sql: Sql, { entries }: Pick<GroupRow, 'entries'>) =>
   sql.json(entries.map((entry) => ({ ...entry })))
 
@@ -85,8 +85,8 @@ export interface GroupItemRow {
 }
 
 /**
- * What has the group. A service with a schedule is a job: one with a time-table, or one of the life
- * cycle.
+ * Lists the owners of the group. A service with a schedule is a job: a cron job with a timetable,
+ * or a lifecycle job.
  */
 export async function listGroupItems(sql: Sql, id: string): Promise<GroupItemRow[]> {
   const services = await sql<GroupItemRow[]>`

@@ -20,7 +20,7 @@ async function openBench(t: Cleanup) {
   return { sql, service, environment, groups, organizationId, label, makeLabels, makeAnnotations, owner }
 }
 
-test('services have their groups whole, and all of them come with one question', async (t) => {
+test('groups of all services are read with one query and have all their entries', async (t) => {
   const { sql, service, environment, makeLabels, makeAnnotations, owner } = await openBench(t)
   const [labels, annotations] = [await makeLabels('one'), await makeAnnotations('one')]
   const other = await addService(sql, environment)
@@ -35,7 +35,7 @@ test('services have their groups whole, and all of them come with one question',
   assert.deepEqual(await labelsOf(sql, service.serviceId), { team: 'shop' })
 })
 
-test('what a request leaves out stays, null and an empty list take all away', async (t) => {
+test('groups are unchanged when a request omits them, and removed by null and an empty list', async (t) => {
   const { sql, service, makeLabels, makeAnnotations, owner } = await openBench(t)
   const refs = { labels_groups: [await makeLabels('one')], annotations_groups: [await makeAnnotations('one')] }
   await setGroups(sql, 'service', owner, refs)
@@ -47,7 +47,7 @@ test('what a request leaves out stays, null and an empty list take all away', as
   assert.equal(await of(), undefined)
 })
 
-test('a group of another organization or of the other kind is unknown, with its place in the request', async (t) => {
+test('a group of another organization or kind is unknown and reported with its position in the request', async (t) => {
   const { sql, groups, owner, makeLabels, makeAnnotations } = await openBench(t)
   const foreign = (await addPlace(sql)).service.organizationId
   const theirs = await groups.create(foreign, 'labels', { name: 'one', entries: [], scopes: [] })
@@ -61,7 +61,7 @@ test('a group of another organization or of the other kind is unknown, with its 
   })
 })
 
-test('a group in use cannot be removed, and what has it is told', async (t) => {
+test('a group in use cannot be removed, and the error names its owner', async (t) => {
   const { sql, service, groups, organizationId, makeLabels, owner } = await openBench(t)
   const { id } = await makeLabels('one')
   const place = { organizationId, kind: 'labels' as const, id }
@@ -78,7 +78,7 @@ test('a group in use cannot be removed, and what has it is told', async (t) => {
   await assert.rejects(groups.get(place), { code: 'notFound' })
 })
 
-test('a job is told by its schedule, and clusters are among the items', async (t) => {
+test('the owners of a group include clusters, and jobs by their schedule', async (t) => {
   const { sql, service, groups, organizationId, makeLabels, owner } = await openBench(t)
   const { id } = await makeLabels('one')
   const place = { organizationId, kind: 'labels' as const, id }
@@ -95,14 +95,14 @@ test('a job is told by its schedule, and clusters are among the items', async (t
   assert.deepEqual(await types(), ['LIFECYCLE', 'CLUSTER'])
 })
 
-test('names are taken once for each kind, whatever their case', async (t) => {
+test('a group name is unique for each kind, ignoring case', async (t) => {
   const { makeLabels, makeAnnotations } = await openBench(t)
   await makeLabels('One')
   await assert.rejects(makeLabels('one'), { code: 'conflict' })
   await makeAnnotations('one')
 })
 
-test('changing a group makes the services that have it out of date', async (t) => {
+test('changing a group makes its services out of date', async (t) => {
   const { sql, service, groups, organizationId, makeLabels, owner } = await openBench(t)
   const { id } = await makeLabels('one')
   await setGroups(sql, 'service', owner, { labels_groups: [{ id }] })
@@ -126,7 +126,7 @@ const badAnnotations = [
   'nginx.ingress.kubernetes.io/auth-url',
   'service.beta.kubernetes.io/aws-load-balancer-type',
 ]
-test('keys that are malformed, reserved or dangerous are refused by name', async (t) => {
+test('a malformed, reserved or dangerous key is rejected by name', async (t) => {
   const { groups, organizationId, label } = await openBench(t)
   for (const key of badLabels) {
     const request = { name: 'x', entries: [label('fine'), label(key)], scopes: [] }
@@ -141,7 +141,7 @@ test('keys that are malformed, reserved or dangerous are refused by name', async
     )
   }
   const twice = { name: 'x', entries: [label('a'), label('a', 'b')], scopes: [] }
-  await assert.rejects(groups.create(organizationId, 'labels', twice), { message: 'labels[1].key is there twice.' })
+  await assert.rejects(groups.create(organizationId, 'labels', twice), { message: 'labels[1].key is used twice.' })
   const value = { name: 'x', entries: [label('a', 'b c')], scopes: [] }
   await assert.rejects(groups.create(organizationId, 'labels', value), { message: /^labels\[0\]\.value / })
   const fine = ['team', 'app.kubernetes.io/name', 'example.org/a_b']

@@ -16,7 +16,7 @@ import {
 } from './group-store.ts'
 import { checkGroup, type GroupRequest } from './rules.ts'
 
-/** A group by its place; the organization is that of the caller. */
+/** A group by its id; the organization is that of the caller. */
 interface Place {
   readonly organizationId: string
   readonly kind: GroupKind
@@ -25,7 +25,7 @@ interface Place {
 
 export type Groups = ReturnType<typeof createGroups>
 
-/** The annotations groups and labels groups of organizations. */
+/** Creates the operations for annotations groups and labels groups of organizations. */
 export function createGroups({ database, clock }: { database: Database; clock: Clock }) {
   const existing = async (sql: Sql, place: Place): Promise<GroupRow> => {
     const row = await findGroup(sql, place)
@@ -69,7 +69,7 @@ export function createGroups({ database, clock }: { database: Database; clock: C
           const count = users.length === 1 ? '' : ` and ${users.length - 1} more`
           throw new AppError(
             'conflict',
-            `The group "${name}" is in use by "${first.item_name}"${count}: take it away there first.`,
+            `The group "${name}" is in use by "${first.item_name}"${count}. Remove it there first.`,
           )
         }
         await deleteGroup(sql, place.id)
@@ -85,7 +85,7 @@ const nameTaken =
     throw new AppError('conflict', `A group with the name "${name}" exists already.`, { cause: error })
   }
 
-/** As answered. */
+/** Returns a group as the API answers it. */
 export const annotationsGroupRecord = <R extends GroupRow>({ entries, scopes, ...row }: R) => ({
   ...row,
   annotations: entries.map(({ key, value }) => ({ key, value })),

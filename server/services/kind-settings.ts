@@ -5,36 +5,36 @@ import { branches } from './settings/branches.ts'
 import type { PortSettings } from './settings/ports.ts'
 import type { Repository } from './settings/repository.ts'
 
-/** What a body and settings of any kind are here: the kind that stands beside them says which. */
+/** The branch of any kind. The types of bodies and settings follow from the kind next to them. */
 type AnyBranch = Branch<KindName> & {
   create(body: unknown, types: TokenTypes): Settings
   change(former: Settings, body: unknown, types: TokenTypes): Settings
 }
 
 /**
- * The branch of a kind, for settings and bodies of that kind. The cast stands here alone: the row's
- * kind and the operation's kind are the same, for the target was looked for by it, and its schema
+ * Returns the branch of a kind, for settings and bodies of that kind. Only this place casts: row
+ * and operation have the same kind, because the target was found by it, and the operation's schema
  * has checked the body.
  */
 export const settingsBranchOf = (kind: KindName): AnyBranch => branches[kind] as unknown as AnyBranch
 
-/** Every git repository of the settings, with where it stands. */
+/** Lists the git repositories of the settings, each with its path. */
 export const repositoriesOf = (kind: KindName, settings: Settings): { path: string; repository: Repository }[] =>
   settingsBranchOf(kind).repositories.flatMap((path) => {
     const repository = at(settings, path)
-    // What stands there was put there by `repositoryOf`.
+    // `repositoryOf` has written this member.
     return repository ? [{ path, repository: repository as Repository }] : []
   })
 
-/** The public and private ports that the router may lead to. */
+/** Lists the public and private ports that the router may serve. */
 export const routedPorts = (settings: Settings): readonly PortSettings[] =>
   'ports' in settings && 'healthchecks' in settings ? settings.ports : []
 
-/** Whether a port of this machine leads to it, beside the router. */
+/** Returns whether the service also has a port of this machine, without the router. */
 export const isPublished = (settings: Settings): boolean =>
   'accessibility' in settings && settings.accessibility === 'PUBLIC'
 
-/** The part of the record that the settings give. */
+/** Returns the part of the record that follows from the settings. */
 export const settingsRecord = (
   row: ServiceRow,
   facts: Omit<RecordFacts, 'commit' | 'tokenName' | 'repositoryFacts' | 'origin' | 'publicAddress'>,

@@ -19,7 +19,7 @@ const registryOf = async (organizationId: string): Promise<string> => {
   return row?.id ?? ''
 }
 
-test('the record of a container tells of its registry', async () => {
+test('the record of a container shows its registry', async () => {
   const registryId = await registryOf(a.organizationId)
   const record = await must('POST', `/environment/${environmentId}/container`, containerBody('web', registryId), 201)
   assert.equal(record.service_type, 'CONTAINER')
@@ -32,14 +32,14 @@ test('the record of a container tells of its registry', async () => {
   assert.ok(all.results.some((link: { service_id: string }) => link.service_id === record.id))
 })
 
-test('a registry of another organization is not there', async () => {
+test('a registry of another organization is not found', async () => {
   const body = containerBody('foreign', await registryOf(b.organizationId))
   const answer = await call(a.tokens.ADMIN, 'POST', `/environment/${environmentId}/container`, body)
   assert.equal(answer.status, 404)
   assert.match(answer.text, /registry_id: there is no such object/)
 })
 
-test('kinds stand in their stages, and names are taken for all of them', async () => {
+test('each kind is in its stage, and names are unique across kinds', async () => {
   const rows = await database<{ kind: string; stage: string }[]>`
     select s.kind, g.name as stage from service s join deployment_stage g on g.id = s.stage_id
     where s.environment_id = ${environmentId} and s.name like any(array['container-%', 'database-%', 'job-%',
@@ -57,12 +57,12 @@ test('kinds stand in their stages, and names are taken for all of them', async (
   assert.equal(again.status, 409)
 })
 
-test('a kind is found by its own path only', async () => {
+test('a service is found only by the path of its kind', async () => {
   const { jobId = '' } = a.objects.more
   assert.equal((await call(a.tokens.ADMIN, 'GET', `/helm/${jobId}`)).status, 404)
 })
 
-test('the answers with a discriminator hold one member', async () => {
+test('answers with a discriminator have one member', async () => {
   const { jobId, helmId, terraformId } = a.objects.more
   const job = await must('GET', `/job/${jobId}`)
   assert.deepEqual(Object.keys(job.source), ['docker'])
@@ -74,7 +74,7 @@ test('the answers with a discriminator hold one member', async () => {
   assert.equal(terraform.terraform_files_source.git.git_repository.owner, 'git')
 })
 
-test('the credentials of a database are its own, sealed, and need more than reading', async () => {
+test('the credentials of a database are its own, sealed, and need more than read permission', async () => {
   const { databaseId } = a.objects.more
   const path = `/database/${databaseId}/masterCredentials`
   assert.equal((await call(a.tokens.READ, 'GET', path)).status, 403)
@@ -94,14 +94,14 @@ test('the credentials of a database are its own, sealed, and need more than read
   assert.notEqual(other.password, password)
 })
 
-test('the type of a database stays', async () => {
+test('the type of a database cannot change', async () => {
   const { databaseId } = a.objects.more
   const answer = await call(a.tokens.ADMIN, 'PUT', `/database/${databaseId}`, { type: 'REDIS' })
   assert.equal(answer.status, 400)
   assert.match(answer.text, /type must stay POSTGRESQL/)
 })
 
-test('a secret variable of a stack is never answered, kept by an empty value, and copied', async () => {
+test('a secret variable of a stack is never answered, is kept by an empty value, and is copied', async () => {
   const source = (value: string) => ({
     terraform_variables_source: { tf_var_file_paths: [], tf_vars: [{ key: 'token', value, secret: true }] },
   })
@@ -124,7 +124,7 @@ test('a secret variable of a stack is never answered, kept by an empty value, an
   assert.equal((await sealed(record.id)).length, 0)
 })
 
-test('a copy has the settings, variables and hosts of its own', async () => {
+test('a copy has the settings and variables of the original, and its own hosts', async () => {
   const { applicationId } = a.objects
   const copy = await must(
     'POST',
@@ -153,7 +153,7 @@ test('nothing is copied into the environment of another organization', async () 
   assert.match(answer.text, /environment_id: there is no such object/)
 })
 
-test('the git token of a job counts as one in use', async () => {
+test('the git token of a job counts as used', async () => {
   const { gitTokenId } = a.objects
   await database`update git_token set git_api_url = 'https://gitlab.com' where id = ${gitTokenId}`
   const git_repository = { url: 'https://gitlab.com/a/b.git', git_token_id: gitTokenId }

@@ -128,7 +128,8 @@ const templates: readonly Omit<LifecycleTemplate, 'id'>[] = [
 ]
 
 /**
- * Lifecycle jobs to begin with. Every organization has ids of its own for them, which never change.
+ * Lists templates of lifecycle jobs. Each organization has its own ids for them, which never
+ * change.
  */
 export const lifecycleTemplatesOf = (organizationId: string): LifecycleTemplate[] =>
   templates.map((template) => ({ id: derivedId('lifecycle template', organizationId, template.name), ...template }))

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/index.ts'
 import type { GroupEntry, GroupKind, GroupRow } from './group-store.ts'
 
-/** What can have groups. */
+/** The types of objects that can have groups. */
 export type GroupOwner = 'service' | 'cluster'
 
 const tables = { service: 'service_tag_group', cluster: 'cluster_tag_group' } as const
@@ -9,13 +9,16 @@ const columns = { service: 'service_id', cluster: 'cluster_id' } as const
 
 export type OwnedGroup = GroupRow & { readonly owner_id: string; readonly entries: readonly GroupEntry[] }
 
-/** The groups of all these owners in one question, oldest first. */
+/** Lists the groups of all these owners with one query, oldest first. */
 export const listOwnedGroups = (sql: Sql, owner: GroupOwner, ownerIds: readonly string[]) =>
   sql<OwnedGroup[]>`
     select g.*, t.${sql(columns[owner])} as owner_id from ${sql(tables[owner])} t join tag_group g on g.id = t.group_id
     where t.${sql(columns[owner])} = any(${[...ownerIds]}::uuid[]) order by g.created_at, g.id`
 
-/** Which of these are groups of the organization; they stay until the transaction ends. */
+/**
+ * Returns which ids are groups of the organization, and locks these groups until the transaction
+ * ends.
+ */
 export async function holdGroups(
   sql: Sql,
   { organizationId, kind, ids }: { organizationId: string; kind: GroupKind; ids: readonly string[] },
@@ -27,7 +30,7 @@ export async function holdGroups(
   return rows.map(({ id }) => id)
 }
 
-/** The owner has these groups of the kind from now on, and no others. */
+/** Replaces the owner's groups of the kind. */
 export async function replaceOwnedGroups(
   sql: Sql,
   owner: GroupOwner,
@@ -41,7 +44,7 @@ export async function replaceOwnedGroups(
     insert into ${sql(tables[owner])} (${sql(columns[owner])}, group_id) select ${ownerId}, unnest(${[...ids]}::uuid[])`
 }
 
-/** Gives a service the groups of another one. */
+/** Copies the groups of one service to another. */
 export async function copyServiceGroups(sql: Sql, fromId: string, toId: string): Promise<void> {
   await sql`
     insert into service_tag_group (service_id, group_id)

@@ -4,13 +4,13 @@ import type { GroupRow } from './group-store.ts'
 import { annotationsGroupRecord, labelsGroupRecord } from './groups.ts'
 import { type GroupOwner, holdGroups, listOwnedGroups, replaceOwnedGroups } from './owner-store.ts'
 
-/** The groups of one owner, whole. */
+/** The groups of one owner, with all their entries. */
 export interface OwnGroups {
   readonly annotations_groups: ReturnType<typeof annotationsGroupRecord<GroupRow>>[]
   readonly labels_groups: ReturnType<typeof labelsGroupRecord<GroupRow>>[]
 }
 
-/** As requests name them: what is absent stays as it is, null and nothing take all away. */
+/** Groups as requests name them: an absent list is unchanged, null and an empty list remove all. */
 export interface GroupRefs {
   readonly annotations_groups?: readonly { readonly id: string }[] | null | undefined
   readonly labels_groups?: readonly { readonly id: string }[] | null | undefined
@@ -18,7 +18,7 @@ export interface GroupRefs {
 
 export const noGroups: OwnGroups = { annotations_groups: [], labels_groups: [] }
 
-/** The groups of every one of these services or clusters, in one question. */
+/** Returns the groups of all these services or clusters with one query. */
 export async function groupsOf(sql: Sql, owner: GroupOwner, ids: readonly string[]): Promise<Map<string, OwnGroups>> {
   const found = new Map<string, OwnGroups>()
   if (ids.length === 0) return found
@@ -31,16 +31,18 @@ export async function groupsOf(sql: Sql, owner: GroupOwner, ids: readonly string
   return found
 }
 
-/** Every label of a service by its key; of two with the same key the one of the younger group. */
+/**
+ * Returns the labels of a service by key. If two groups have the same key, the newer group wins.
+ */
 export async function labelsOf(sql: Sql, serviceId: string): Promise<Record<string, string>> {
   const own = (await groupsOf(sql, 'service', [serviceId])).get(serviceId) ?? noGroups
   return Object.fromEntries(own.labels_groups.flatMap(({ labels }) => labels.map(({ key, value }) => [key, value])))
 }
 
 /**
- * Gives a service or a cluster the groups that a request names. Throws 404 for one that the
- * organization does not have, with its place in the request. Inside the caller's transaction;
- * raising `config_version` is the caller's.
+ * Stores the groups that a request names for a service or a cluster. Throws 404 for a group that
+ * the organization does not have, with its position in the request. Runs inside the caller's
+ * transaction; the caller raises `config_version`.
  */
 export async function setGroups(
   sql: Sql,

@@ -32,7 +32,7 @@ async function openBench(t: Cleanup) {
 }
 const now = new Date('2026-01-01T00:00:00Z')
 
-test('advanced settings are defaults until they are sent, and sending replaces all of them', async (t) => {
+test('advanced settings are defaults until they are sent, and a request replaces all of them', async (t) => {
   const { service, settings } = await openBench(t)
   assert.equal((await settings.get(service))['deployment.termination_grace_period_seconds'], 60)
   await settings.replace(service, {
@@ -47,7 +47,7 @@ test('advanced settings are defaults until they are sent, and sending replaces a
   assert.equal(next['build.timeout_max_sec'], 60)
 })
 
-test('what counts differently makes the service out of date, sending the defaults does not', async (t) => {
+test('a changed effective setting makes the service out of date, but sending the defaults does not', async (t) => {
   const { service, settings, version } = await openBench(t)
   const before = await version()
   await settings.replace(service, await settings.get(service))
@@ -65,7 +65,7 @@ test('the network of a service is one of its advanced settings', async (t) => {
   assert.deepEqual([all['network.ingress.enable_sticky_session'], all['build.timeout_max_sec']], [true, 60])
 })
 
-test('a setting that does not act is rejected with its value and the reason, and every problem is named', async (t) => {
+test('a setting without effect is rejected with its value and the reason, and every problem is named', async (t) => {
   const { service, settings, version } = await openBench(t)
   const before = await version()
   const sent = { 'deployment.antiaffinity.pod': 'Requirred', 'of.tomorrow': [1], 'build.timeout_max_sec': 60 }
@@ -84,7 +84,7 @@ test('a setting that does not act is rejected with its value and the reason, and
   assert.equal(await version(), before)
 })
 
-test('a value that was stored before it was checked may be sent back, and no other value', async (t) => {
+test('a stored value that is no longer accepted may be sent back, but no other value', async (t) => {
   const { sql, service, settings } = await openBench(t)
   const stored = { 'deployment.affinity.node.required': { disk: 'fast', zone: 'a' }, 'of.yesterday': { kept: true } }
   await sql`update service set advanced_settings = ${sql.json(stored)} where id = ${service.id}`
@@ -98,7 +98,7 @@ test('a value that was stored before it was checked may be sent back, and no oth
   assert.deepEqual(await settings.editNetwork(service, { sticky_session: true }), { sticky_session: true })
 })
 
-test('nothing acts on a cluster without an engine', async (t) => {
+test('no setting has an effect on a cluster without an engine', async (t) => {
   const { sql, service, settings } = await openBench(t)
   await sql`update cluster set engine = null`
   await settings.replace(service, await settings.get(service))
@@ -106,7 +106,7 @@ test('nothing acts on a cluster without an engine', async (t) => {
   await assert.rejects(settings.replace(service, sent), { code: 'invalid', message: /no engine of this installation/ })
 })
 
-test('too many settings are refused', async (t) => {
+test('a request with too many settings is rejected', async (t) => {
   const { service, settings } = await openBench(t)
   const long = { code: 'invalid', message: /^The body must have at most 65536 characters/ }
   await assert.rejects(settings.replace(service, { x: 'x'.repeat(70_000) }), long)
@@ -115,7 +115,7 @@ test('too many settings are refused', async (t) => {
 
 const match = (value: string) => ({ mode: 'MATCH' as const, type: 'PATH' as const, value })
 
-test('deployment restrictions are paths inside the repository, each once', async (t) => {
+test('deployment restrictions are unique paths inside the repository', async (t) => {
   const { service, restrictions } = await openBench(t)
   for (const value of [' ', '/', '/src', '../x', 'a/../b', 'a\\b', 'a\u0000b']) {
     await assert.rejects(
@@ -135,7 +135,7 @@ test('deployment restrictions are paths inside the repository, each once', async
   )
 })
 
-test('a restriction is reached through its own service only', async (t) => {
+test('a restriction is reached only through its own service', async (t) => {
   const { sql, environment, service, restrictions } = await openBench(t)
   const other = await addService(sql, environment)
   const { id } = await restrictions.create(service.id, match('src'))
@@ -150,7 +150,7 @@ const policy = (scalers: Partial<AutoscalingBody['scalers'][number]>[]): Autosca
   scalers: scalers.map((scaler) => ({ scaler_type: 'cron', role: 'PRIMARY', config_json: { a: 1 }, ...scaler })),
 })
 
-test('an autoscaling policy is kept with its defaults, and a scaler that stays keeps its id', async (t) => {
+test('an autoscaling policy is stored with its defaults, and an unchanged scaler keeps its id', async (t) => {
   const { sql, service } = await openBench(t)
   const of = async () => (await partsOf(sql, [service.id]))(service.id).autoscaling
   await setParts(sql, service, { autoscaling: policy([{ trigger_authentication: { name: 'auth' } }]) }, now)
@@ -170,7 +170,7 @@ test('an autoscaling policy is kept with its defaults, and a scaler that stays k
   assert.equal(await of(), undefined)
 })
 
-test('a policy that cannot work is refused by the name of its field', async (t) => {
+test('an invalid policy is rejected by the name of its field', async (t) => {
   const { sql, service } = await openBench(t)
   const cases: [AutoscalingBody, RegExp][] = [
     [policy([]), /^autoscaling\.scalers must have at least 1 entry/],
@@ -190,7 +190,7 @@ test('a policy that cannot work is refused by the name of its field', async (t) 
   }
 })
 
-test('a copy has what hangs on the original, under ids of its own', async (t) => {
+test('a copy has the parts of the original under its own ids', async (t) => {
   const { sql, environment, service, settings, restrictions, groups } = await openBench(t)
   const group = await groups.create(service.organizationId, 'labels', { name: 'g', entries: [], scopes: [] })
   await setParts(sql, service, { labels_groups: [group], autoscaling: policy([{}]) }, now)

@@ -4,13 +4,13 @@ import { copyPartRows } from './copy-store.ts'
 import { copyServiceGroups } from './owner-store.ts'
 import { type GroupRefs, groupsOf, noGroups, type OwnGroups, setGroups } from './owners.ts'
 
-/** What the record of a service holds beside its own settings. */
+/** The parts of a service's record besides its own settings. */
 export type RecordParts = OwnGroups & { readonly autoscaling?: AutoscalingRecord }
 
-/** What a request of a service may say of them; what is absent stays as it is. */
+/** The parts that a request for a service may change; absent parts are unchanged. */
 export type PartsRequest = GroupRefs & { readonly autoscaling?: AutoscalingBody | null | undefined }
 
-/** The parts of every one of these services, in as many questions as for one. */
+/** Returns the parts of all these services, with as many queries as for one service. */
 export async function partsOf(sql: Sql, serviceIds: readonly string[]): Promise<(serviceId: string) => RecordParts> {
   if (serviceIds.length === 0) return () => noGroups
   const [groups, policies] = await Promise.all([groupsOf(sql, 'service', serviceIds), autoscalingOf(sql, serviceIds)])
@@ -21,8 +21,8 @@ export async function partsOf(sql: Sql, serviceIds: readonly string[]): Promise<
 }
 
 /**
- * Stores what a request says of the parts. Throws 404 or 400 that names the field. Inside the
- * caller's transaction, in which the caller raises `config_version`.
+ * Stores the parts of a request. Throws 404 or 400 that names the field. Runs inside the caller's
+ * transaction, in which the caller raises `config_version`.
  */
 export async function setParts(
   sql: Sql,
@@ -35,8 +35,8 @@ export async function setParts(
 }
 
 /**
- * Gives a clone what hangs on its original: advanced settings, deployment restrictions, groups and
- * autoscaling; no custom domains.
+ * Copies the parts of the original to a clone: advanced settings, deployment restrictions, groups
+ * and autoscaling. Custom domains are not copied.
  */
 export async function copyServiceParts(sql: Sql, fromServiceId: string, toServiceId: string, now: Date): Promise<void> {
   await copyPartRows(sql, { fromId: fromServiceId, toId: toServiceId, now })

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type Owner, type Sealer, writeSecret } from './secrets.ts'
 import { newPassword, passwordName } from './settings/database.ts'
 
-/** A database gets a password of its own, whatever it is a copy of; other kinds have none. */
+/** Gives a database its own password, even if it is a copy. Other kinds have none. */
 export async function givePassword(
   sql: Sql,
   { vault, clock }: { readonly vault: Sealer; readonly clock: Clock },

@@ -1,7 +1,7 @@
 import { type ServiceType, serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
 
-/** What of an organization services can refer to. */
+/** The organization's objects that services can refer to. */
 export type Reference = 'git_token_id' | 'container_registry_id' | 'helm_repository_id'
 
 interface Row {
@@ -13,14 +13,15 @@ interface Row {
   readonly service_id: string
   readonly service_name: string
   readonly kind: string
-  /** Null for other kinds. */
+  /** Null for kinds other than jobs. */
   readonly job_type: 'CRON' | 'LIFECYCLE' | null
 }
 
 export type ReferringType = Exclude<ServiceType, 'JOB'> | 'CRON' | 'LIFECYCLE'
 
 /**
- * The services that refer to this object, oldest first. Those with a schedule are told apart by it.
+ * Lists the services that refer to this object, oldest first. Jobs are distinguished by their
+ * schedule.
  */
 export async function listReferringServices(sql: Sql, reference: Reference, id: string) {
   const rows = await sql<Row[]>`
@@ -35,6 +36,6 @@ export async function listReferringServices(sql: Sql, reference: Reference, id: 
 function typeOf({ kind, job_type }: Row): ReferringType {
   if (job_type) return job_type
   const type = serviceTypeOf(kind)
-  // Jobs without a schedule are not made; one would run with its environment.
+  // Jobs without a schedule cannot be created; one would run with its environment.
   return type === 'JOB' ? 'LIFECYCLE' : type
 }

@@ -1,7 +1,8 @@
 import type { Sql } from '../database/index.ts'
 
 /**
- * One contact with a repository: who asked, with what, and whether the repository could be read.
+ * One contact with a repository: the caller, the credential and whether the repository was
+ * readable.
  */
 export interface RepositoryContact {
   readonly organizationId: string

@@ -3,14 +3,14 @@ import type { Logger } from '../lib/log.ts'
 import { pruneContacts, type RepositoryContact, upsertContact } from './repository-access-store.ts'
 
 /**
- * Contacts that are kept of repositories without a service: forms look into a repository before its
- * service exists.
+ * The number of contacts kept for repositories without a service: a form reads a repository before
+ * its service exists.
  */
 const keptUnused = 100
 
 /**
- * Stores what each contact with a repository says. A contact that cannot be stored never fails the
- * reading itself.
+ * Creates a function that stores the result of each contact with a repository. A contact that
+ * cannot be stored never fails the read itself.
  */
 export const createRepositoryAccess =
   ({ database, log }: { readonly database: Database; readonly log: Logger }) =>

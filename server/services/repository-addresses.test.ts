@@ -44,12 +44,12 @@ test('repository_address is the same for two addresses if origin and path are', 
     return `${url.origin} ${bare === '' || bare.endsWith('.git') ? bare : `${bare}.git`}`
   })
   const pairs = new Set(given.map((_, i) => `${found[i]} | ${repositories[i]}`))
-  assert.equal(pairs.size, new Set(found).size, 'an address stands for two repositories')
+  assert.equal(pairs.size, new Set(found).size, 'an address names two repositories')
   assert.equal(pairs.size, new Set(repositories).size, 'a repository has two addresses')
 })
 
 test('addresses with one repository_address have one key for pushes', async () => {
-  // The key ignores the case of .git; a server need not.
+  // The key ignores the case of .git, but a server may not.
   const given = fc.sample(address, { numRuns: 5_000, seed: 3 }).filter((text) => !text.includes('.GIT'))
   const found = await normalized(given)
   const keys = Map.groupBy(

@@ -17,12 +17,12 @@ export const listRestrictions = (sql: Sql, serviceId: string) =>
   sql<RestrictionRow[]>`
     select * from deployment_restriction where service_id = ${serviceId} order by created_at, id`
 
-/** Those of all these services. */
+/** Lists the restrictions of all these services. */
 export const listRestrictionsOf = (sql: Sql, serviceIds: readonly string[]) =>
   sql<RestrictionRow[]>`
     select * from deployment_restriction where service_id = any(${[...serviceIds]}::uuid[]) order by created_at, id`
 
-/** Locks the service, so that the count stays true until the transaction ends. */
+/** Locks the service, so that the count stays correct until the transaction ends. */
 export async function countRestrictions(sql: Sql, serviceId: string): Promise<number> {
   await sql`select from service where id = ${serviceId} for no key update`
   const [row] = await sql<{ count: number }[]>`
@@ -42,7 +42,7 @@ export async function insertRestriction(
   return made
 }
 
-/** Undefined: the service has none of that id. */
+/** Returns undefined if the service has no restriction of that id. */
 export async function updateRestriction(
   sql: Sql,
   { serviceId, id }: { serviceId: string; id: string },

@@ -14,7 +14,10 @@ import {
 
 const mostRestrictions = 100
 
-/** Deployment restrictions of services: which changed paths deploy them by themselves. */
+/**
+ * Creates the operations for deployment restrictions: the paths whose changes deploy a service
+ * automatically.
+ */
 export function createRestrictions({ database, clock }: { database: Database; clock: Clock }) {
   return {
     list: (serviceId: string) => listRestrictions(database, serviceId),
@@ -46,7 +49,7 @@ export function createRestrictions({ database, clock }: { database: Database; cl
   }
 }
 
-/** Throws 400 unless it is a path inside a repository. */
+/** Throws 400 unless the value is a path inside a repository. */
 export function checkPath(value: string): void {
   const problem = problemOf(value)
   if (problem) throw new AppError('invalid', `value ${problem}.`)
@@ -54,8 +57,8 @@ export function checkPath(value: string): void {
 
 function problemOf(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
-  if (value.startsWith('/')) return 'must not begin with "/": paths are those inside the repository'
-  if (/[\p{Cc}\\]/u.test(value)) return 'must not hold control characters or backslashes'
+  if (value.startsWith('/')) return 'must not begin with "/": paths are relative to the repository'
+  if (/[\p{Cc}\\]/u.test(value)) return 'must not contain control characters or backslashes'
   return value.split('/').includes('..') ? 'must stay inside the repository' : undefined
 }
 
@@ -68,5 +71,5 @@ const taken =
   ({ mode, value }: RestrictionValues) =>
   (error: unknown): never => {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `The restriction ${mode} "${value}" is there already.`, { cause: error })
+    throw new AppError('conflict', `The restriction ${mode} "${value}" already exists.`, { cause: error })
   }

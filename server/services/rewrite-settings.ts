@@ -2,8 +2,7 @@ import type { Sql } from '../database/index.ts'
 import { listSettings, writeSettings } from './service-store.ts'
 
 /**
- * Changes names inside of settings, wherever they stand. `rename` must leave what JSON itself
- * consists of as it is.
+ * Renames strings anywhere in settings. `rename` works on JSON text and must not change its syntax.
  */
 export async function rewriteSettings(
   sql: Sql,

@@ -8,7 +8,7 @@ export interface SecretRow {
 export const listServiceSecrets = (sql: Sql, serviceId: string) =>
   sql<SecretRow[]>`select name, sealed_value from service_secret where service_id = ${serviceId} order by name`
 
-/** Removes those that have another name. */
+/** Removes the secrets with any other name. */
 export async function keepServiceSecrets(sql: Sql, serviceId: string, names: readonly string[]): Promise<void> {
   await sql`delete from service_secret where service_id = ${serviceId} and name <> all(${[...names]}::text[])`
 }

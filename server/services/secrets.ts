@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import { keepServiceSecrets, listServiceSecrets, putServiceSecret } from './secret-store.ts'
 
-/** What seals texts for one cell of the database, and opens them. */
+/** Seals and opens strings for one cell of the database. */
 export interface Sealer {
   seal(sql: Sql, organizationId: string, cell: Cell, text: string): Promise<string>
   open(sql: Sql, organizationId: string, cell: Cell, sealed: string): Promise<Secret>
@@ -24,7 +24,7 @@ export interface Owner {
   readonly organizationId: string
 }
 
-/** Makes the secrets of a service be those that are named; undefined keeps the stored text. */
+/** Replaces the secrets of a service by the named ones; undefined keeps the stored value. */
 export async function writeSecrets(
   sql: Sql,
   vault: Sealer,
@@ -48,7 +48,7 @@ export async function writeSecret(
   await putServiceSecret(sql, id, { name, sealed_value }, now)
 }
 
-/** The secret texts of a service, by name. */
+/** Returns the secrets of a service by name. */
 export async function openSecrets(
   sql: Sql,
   vault: Pick<Sealer, 'open'>,

@@ -12,11 +12,11 @@ export interface DeployedCommit {
   readonly message: string
   readonly author_name: string
   readonly branch: string
-  /** Absent from commits of earlier versions. */
+  /** Absent from commits that earlier versions stored. */
   readonly tag?: string
 }
 
-/** A service of one kind, with what stands above it. */
+/** A service of one kind, with the objects that contain it. */
 export interface ServiceOf<K extends KindName> {
   readonly id: string
   readonly organization_id: string
@@ -28,8 +28,8 @@ export interface ServiceOf<K extends KindName> {
   readonly cluster_id: string
   readonly cluster_name: string
   /**
-   * The name of the engine that runs the workloads of the cluster; null: nothing of this
-   * installation.
+   * The name of the engine that runs the workloads of the cluster; null if this installation runs
+   * none of them.
    */
   readonly cluster_engine: string | null
   readonly stage_id: string
@@ -41,29 +41,29 @@ export interface ServiceOf<K extends KindName> {
   readonly description: string
   readonly is_skipped: boolean
   /**
-   * The service whose data are being copied into it. Its settings do not change meanwhile, and
-   * deployments of it wait.
+   * The service whose data are being copied into this one. Meanwhile its settings do not change and
+   * its deployments wait.
    */
   readonly copying: string | null
-  /** The restore of a backup that has it at present; nobody else does anything to it. */
+  /** The restore of a backup that is using the service. Nothing else acts on it meanwhile. */
   readonly restoring: string | null
   readonly settings: SettingsOf[K]
   readonly git_token_id: string | null
   readonly git_token_name: string | null
-  /** The last contacts with the repositories of the settings; null for none. */
+  /** The last contacts with the repositories of the settings; null if there are none. */
   readonly repository_access: readonly RepositoryFact[] | null
   /** The container registry or Helm repository that the settings name. */
   readonly origin: Origin | null
-  /** Where a public database answers outside of its environment. */
+  /** The address of a public database outside its environment. */
   readonly public_address: { readonly host: string; readonly port: number } | null
-  /** The version of a database that last had its data; null: there is none. */
+  /** The version of a database that last used its data; null if there are no data. */
   readonly data_version: string | null
   /**
-   * Groups or an autoscaling policy hang on it: most services have none, and are read without
-   * asking for them.
+   * Whether the service has groups or an autoscaling policy. Most services have none, and these are
+   * read without a query for them.
    */
   readonly has_parts: boolean
-  /** As they were sent last. */
+  /** Advanced settings as they were last sent. */
   readonly advanced_settings: SettingValues
   readonly state: State
   readonly config_version: number
@@ -72,7 +72,7 @@ export interface ServiceOf<K extends KindName> {
   readonly last_deployment_date: Date | null
   readonly deployed_commit: DeployedCommit | null
 }
-/** A service: its kind tells what its settings are. */
+/** A service; its kind decides the type of its settings. */
 export type ServiceRow = { readonly [K in KindName]: ServiceOf<K> }[KindName]
 
 const from = (sql: Sql) => sql`
@@ -106,7 +106,7 @@ const from = (sql: Sql) => sql`
     left join container_registry r on r.id = s.container_registry_id
     left join helm_repository h on h.id = s.helm_repository_id`
 
-/** The service as the target of a request: of this kind, or of any. */
+/** Returns the service that a request names: of this kind, or of any. */
 export const serviceTarget = (kind: KindName | undefined) => (sql: Sql, id: string) =>
   kind === undefined ? sql`${from(sql)} where s.id = ${id}` : sql`${from(sql)} where s.id = ${id} and s.kind = ${kind}`
 
@@ -119,7 +119,7 @@ export async function findService(sql: Sql, id: string): Promise<ServiceRow | un
   return row
 }
 
-/** Services of the organization that run this image and are deployed when a new one is there. */
+/** Lists the organization's services with this image that deploy a new tag automatically. */
 export const listImageServices = (
   sql: Sql,
   wanted: { readonly organizationId: string; readonly kind: KindName; readonly imageName: string },
@@ -128,33 +128,37 @@ export const listImageServices = (
     and s.image_name = ${wanted.imageName} and s.auto_deploy order by s.created_at, s.id`
 
 /**
- * Services of the organization that are deployed when their repository is pushed to; not those that
- * are being made or deleted.
+ * Lists the organization's services that a push to their repository deploys. Excludes environments
+ * that are being copied or deleted.
  */
 export const listAutoDeployed = (sql: Sql, organizationId: string) =>
   sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${organizationId} and not e.deleting and e.copying is null
     and s.auto_deploy order by s.created_at, s.id`
 
-/** Services of the organization in whose settings a text stands anywhere. */
+/** Lists the organization's services whose settings contain a string. */
 export const listNaming = (sql: Sql, organizationId: string, text: string) =>
   sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${organizationId} and strpos(s.settings::text, ${text}) > 0`
 
-/** Locks the row against other changes for the rest of the transaction; false when it is gone. */
+/**
+ * Locks the row against other changes for the rest of the transaction. Returns false if it is gone.
+ */
 export async function lockService(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select id from service where id = ${id} for no key update`
   return rows.length === 1
 }
 
 /**
- * Keeps the environment as it is for the rest of the transaction; false when it is gone, being
- * copied or to be deleted.
+ * Locks the environment against changes for the rest of the transaction. Returns false if it is
+ * gone, being copied or being deleted.
  */
 export async function holdEnvironment(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select from environment where id = ${id} and not deleting and copying is null for share`
   return rows.length === 1
 }
 
-/** Whether the organization has it; it stays there for the rest of the transaction. */
+/**
+ * Returns whether the organization has the object, and locks it for the rest of the transaction.
+ */
 export async function holdOrigin(
   sql: Sql,
   origin: {
@@ -168,7 +172,7 @@ export async function holdOrigin(
   return rows.length === 1
 }
 
-/** What is written of a service's settings. */
+/** The written columns of a service's settings. */
 export interface Written {
   readonly name: string
   readonly description: string
@@ -203,14 +207,15 @@ export async function updateService(sql: Sql, id: string, change: Written, now: 
 }
 
 /**
- * Beside a change of the settings themselves, which counts the version up. They were read as JSON.
+ * Stores advanced settings that were read as JSON. Used with a change of the settings, which raises
+ * the version.
  */
 export async function updateAdvancedSettings(sql: Sql, id: string, values: SettingValues): Promise<void> {
   await sql`update service set advanced_settings =
     ${sql.json(values as Readonly<Record<string, Exclude<Json, undefined>>>)} where id = ${id}`
 }
 
-/** From now on it is the image of this tag. */
+/** Sets the image tag of a service. */
 export async function updateTag(sql: Sql, { id, kind }: Pick<ServiceRow, 'id' | 'kind'>, tag: string, now: Date) {
   const path = kind === 'job' ? ['source', 'image', 'tag'] : ['tag']
   await sql`
@@ -219,12 +224,12 @@ export async function updateTag(sql: Sql, { id, kind }: Pick<ServiceRow, 'id' | 
     where id = ${id} and source_version is distinct from ${tag}`
 }
 
-/** The version of a database that has its data from now on; null: its data is erased. */
+/** Records the version of a database that now uses its data; null: the data are erased. */
 export async function setDataVersion(sql: Sql, id: string, version: string | null): Promise<void> {
   await sql`update service set data_version = ${version} where id = ${id}`
 }
 
-/** The name of the service's stage. */
+/** Returns the name of a stage. */
 export async function stageNameOf(sql: Sql, stageId: string): Promise<string> {
   const [row] = await sql<{ name: string }[]>`select name from deployment_stage where id = ${stageId}`
   return row?.name ?? ''
@@ -234,10 +239,10 @@ export async function deleteServiceRow(sql: Sql, id: string): Promise<void> {
   await sql`delete from service where id = ${id}`
 }
 
-/** Settings hold nothing but JSON; the library's type of it does not know optional members. */
+/** Settings contain only JSON; the library's JSON type does not accept optional members. */
 const asJson = (sql: Sql, settings: Settings) => sql.json(settings as unknown as Exclude<Json, undefined>)
 
-/** Settings as the texts of their JSON. */
+/** Lists settings as JSON strings. */
 export const listSettings = (sql: Sql, ids: readonly string[]) =>
   sql<{ id: string; settings: string }[]>`
     select id, settings::text as settings from service where id = any(${[...ids]}::uuid[])`

@@ -28,11 +28,11 @@ import { passwordName } from './settings/database.ts'
 import { versionRefusal } from './settings/database-version.ts'
 import type { PortSettings } from './settings/ports.ts'
 
-/** What hangs on a service beside its settings and stands in its record. */
+/** The parts of a service besides its settings that its record includes. */
 export interface Parts {
-  /** Of all these services at once. */
+  /** Returns the parts of all these services together. */
   readonly of: (sql: Sql, serviceIds: readonly string[]) => Promise<(serviceId: string) => object>
-  /** Stores what a body says of them; throws 404 or 400 that names the field. */
+  /** Stores the parts of a body. Throws 404 or 400 that names the field. */
   readonly set: (
     sql: Sql,
     service: { readonly id: string; readonly organizationId: string },
@@ -47,43 +47,43 @@ export interface ServicesOptions extends CheckOptions {
   readonly clock: Clock
   readonly vault: Sealer
   /**
-   * Gives the service's public ports their host names, in the same transaction, and one that is
-   * published its port of this machine. Throws 409 when there is none left.
+   * Gives the service's public ports their host names, in the same transaction. A published service
+   * also gets a port of this machine. Throws 409 when none is left.
    */
   readonly declareHosts: (
     sql: Sql,
     service: { id: string; kind: KindName; name: string; ports: readonly PortSettings[]; isPublished: boolean },
   ) => Promise<void>
   /**
-   * Throws 409 if settings that were written just now declare larger storages than before, and the
-   * organization may not have so much.
+   * Throws 409 if newly written settings declare larger storages than before and exceed the
+   * organization's limit.
    */
   readonly claimDisk: (
     sql: Sql,
     organizationId: string,
     change: { readonly from?: Settings; readonly to: Settings },
   ) => Promise<void>
-  /** The name by which other services of the environment reach this one. */
+  /** Returns the name by which other services of the environment reach this one. */
   readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
-  /** Whether an address is on the built-in git host. */
+  /** Returns whether an address is on the built-in git host. */
   readonly isHomeRepository: (url: string) => boolean
   readonly parts: Parts
-  /** Gives a copy the variables and secrets of its original. */
+  /** Copies the variables and secrets of the original. */
   readonly copyVariables: (
     sql: Sql,
     copy: { readonly from: ServiceRow; readonly to: ServiceRow },
     now: Date,
   ) => Promise<void>
-  /** Has the data of the original follow into the copy; both are ids. */
+  /** Starts copying the data of the original into the copy. Both are ids. */
   readonly copyData: (sql: Sql, copy: { readonly from: string; readonly to: string }) => Promise<void>
 }
 
-/** Services as records: their settings, never what runs of them. */
+/** Creates the operations for services as records: their settings, never their running state. */
 export function createServices(options: ServicesOptions) {
   const { database, clock, vault } = options
   const records = (rows: readonly ServiceRow[], sql: Sql = database) => recordsOf(sql, options, rows)
   const record = async <K extends KindName>(row: ServiceOf<K>, sql: Sql = database): Promise<RecordOf<K>> => {
-    // The row's kind is K, and so is the record's.
+    // The row is of kind K, and so is the record.
     const [one] = (await records([row as unknown as ServiceRow], sql)) as RecordOf<K>[]
     if (!one) throw new Error(`service ${row.id} has no record`)
     return one
@@ -98,7 +98,7 @@ export function createServices(options: ServicesOptions) {
     record,
     records,
 
-    /** Those of one kind, or those of them that `choose` gives back. */
+    /** Lists the services of one kind, or those of them that `choose` returns. */
     async list<K extends KindName>(
       environmentId: string,
       kind: K,
@@ -152,9 +152,9 @@ export function createServices(options: ServicesOptions) {
     },
 
     /**
-     * The settings become those that a former version had; name and description stay. 409 where
-     * that cannot be: something that they name is gone, or data that is there forbids it. Gives the
-     * row.
+     * Restores the settings of a previous version and returns the row. Name and description are
+     * unchanged. Throws 409 if an object that the settings name is gone, or if existing data do not
+     * allow them.
      */
     async restore(service: ServiceRow, former: FormerSettings): Promise<ServiceRow> {
       const { id, kind, organization_id: organizationId } = service
@@ -177,15 +177,15 @@ export function createServices(options: ServicesOptions) {
         return existing(sql, id)
       }).catch((error: unknown) => {
         if (!(error instanceof AppError) || !['notFound', 'invalid', 'conflict'].includes(error.code)) throw error
-        throw new AppError('conflict', `The settings of that version cannot be brought back: ${error.message}`, {
+        throw new AppError('conflict', `The settings of that version cannot be restored: ${error.message}`, {
           cause: error,
         })
       })
     },
 
     /**
-     * Copies settings, variables, secrets and what hangs on it, and has its data follow where that
-     * is asked for; nothing of the copy runs.
+     * Copies settings, variables, secrets and parts, and on request the data. The copy does not
+     * run.
      */
     async clone<K extends KindName>(
       service: ServiceOf<K>,
@@ -196,7 +196,7 @@ export function createServices(options: ServicesOptions) {
       if (withData && environment.cluster_id !== service.cluster_id) {
         throw new AppError(
           'invalid',
-          'with_data: data are copied within one cluster; the environment is on another one.',
+          'with_data: data can only be copied within one cluster, and the environment is on another one.',
         )
       }
       return inTransaction(database, async (sql) => {
@@ -209,8 +209,8 @@ export function createServices(options: ServicesOptions) {
     },
 
     /**
-     * The versions that a database can be changed to, newest first: of one with data, those that
-     * open it.
+     * Lists the versions that a database can change to, newest first. A database with data can
+     * change only to versions that open them.
      */
     versions: (service: ServiceRow): readonly string[] => {
       const { name, data_version: from, settings } = databaseOf(service)
@@ -218,7 +218,7 @@ export function createServices(options: ServicesOptions) {
       return from === null ? versions : versions.filter((to) => !versionRefusal(settings.type, { from, to, name }))
     },
 
-    /** How the owner of a database signs in. */
+    /** Returns the credentials of a database's owner. */
     async credentials(service: ServiceRow) {
       const { id, organization_id: organizationId, settings, public_address } = databaseOf(service)
       const { login, port } = databaseTable[settings.type]
@@ -229,13 +229,13 @@ export function createServices(options: ServicesOptions) {
     },
   }
 
-  /** The row of a service whose kind is known. */
+  /** Returns the row of a service whose kind is known. */
   async function kindred<K extends KindName>(sql: Sql, id: string, _kind: K): Promise<ServiceOf<K>> {
-    // It was found by its id, and a service keeps its kind.
+    // It is found by its id, and a service keeps its kind.
     return (await existing(sql, id)) as unknown as ServiceOf<K>
   }
 
-  /** What a body says beside the settings themselves. */
+  /** Stores the parts of a body besides the settings themselves. */
   async function writeRest(sql: Sql, written: Rest): Promise<void> {
     const { id, organizationId, kind, name, settings, body } = written
     const secrets = settingsBranchOf(kind).secrets?.(body as never)
@@ -255,10 +255,10 @@ function databaseOf(service: ServiceRow): ServiceOf<'database'> {
   throw new AppError('notFound', 'There is no such object.')
 }
 
-/** What a version of a service had, its kind apart. */
+/** The stored configuration of a version of a service, without its kind. */
 export type FormerSettings = Pick<ServiceRow, 'settings' | 'advanced_settings'>
 
-/** A list of records of one kind, whichever it is. */
+/** A list of records of any one kind. */
 type ListOf<K extends KindName> = { readonly [N in K]: { readonly results: RecordOf<N>[] } }[K]
 
 interface Rest {
@@ -270,7 +270,7 @@ interface Rest {
   readonly body: object
 }
 
-/** The services as the API answers them. */
+/** Returns the services as the API answers them. */
 async function recordsOf(sql: Sql, options: ServicesOptions, rows: readonly ServiceRow[]) {
   const partsOf = await options.parts.of(
     sql,
@@ -284,7 +284,7 @@ async function recordsOf(sql: Sql, options: ServicesOptions, rows: readonly Serv
       host: options.internalHost(row),
       isHome: options.isHomeRepository,
     })
-    // Its settings and parts are those of its kind: what a schema does not name is not sent.
+    // Settings and parts belong to its kind: members that the schema does not name are not sent.
     return { ...base, service_type: serviceKinds[kind].type, ...settings, ...partsOf(id) } as RecordOf<KindName>
   })
 }

@@ -6,7 +6,7 @@ import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { addPlace, addService } from '../variables/testing.ts'
 
-/** Settings of a version before the columns, and the values that the columns get. */
+/** Settings of a version before the columns, and the values that the columns must get. */
 const cases = {
   application: [
     {
@@ -44,7 +44,7 @@ const cases = {
   ],
 } as const
 
-/** A database as it was before its services and releases had columns of their settings. */
+/** Creates a database from before services and releases had columns of their settings. */
 async function openFormer(t: Cleanup) {
   const { sql } = await emptyDatabase(t)
   const all = await readMigrations()

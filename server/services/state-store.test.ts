@@ -15,12 +15,12 @@ async function openService(t: Cleanup) {
   return { sql, id, read }
 }
 
-test('a service begins in the initial state', async (t) => {
+test('a service starts in the initial state', async (t) => {
   const { read } = await openService(t)
   assert.equal(await read(), initialState)
 })
 
-test('a state that the table does not allow is not written: it throws and the transaction is rolled back', async (t) => {
+test('writing a state throws and rolls the transaction back when the table does not allow it', async (t) => {
   const { sql, id, read } = await openService(t)
   const writing = inTransaction(sql, (tx) => writeState(tx, { service: id, event: 'ended well', to: 'DEPLOYED' }))
   await assert.rejects(writing, (error) => {
@@ -31,7 +31,7 @@ test('a state that the table does not allow is not written: it throws and the tr
   assert.equal(await read(), 'READY')
 })
 
-test('the end of a request and the queue of the next one are one write, and both have to be in the table', async (t) => {
+test('the end of a request and the queue of the next one are one write, and the table must have both', async (t) => {
   const { sql, id, read } = await openService(t)
   await sql`update service set state = 'DEPLOYING' where id = ${id}`
   const ended = { service: id, event: 'ended well', to: 'DEPLOYED' } as const
@@ -41,14 +41,14 @@ test('the end of a request and the queue of the next one are one write, and both
   assert.equal(await read(), 'STOP_QUEUED')
 })
 
-test('a service that was deleted meanwhile has no state to write', async (t) => {
+test('no state is written for a service that was deleted meanwhile', async (t) => {
   const { sql, id } = await openService(t)
   await sql`delete from service where id = ${id}`
   await writeState(sql, { service: id, event: 'begun', to: 'DEPLOYING' })
 })
 
-// The last one: the reports are for the whole process.
-test('in production such a state is written and reported', async (t) => {
+// This test is last: the handler of reports belongs to the whole process.
+test('an unlisted state is written and reported in production', async (t) => {
   const { sql, id, read } = await openService(t)
   const logged: unknown[] = []
   reportUnlisted({ error: (fields: unknown) => void logged.push(fields) } as Parameters<typeof reportUnlisted>[0])

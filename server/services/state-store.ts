@@ -9,21 +9,19 @@ import type { Logger } from '../lib/log.ts'
 
 /** A change of a service's state. */
 export interface Change {
-  /** Its id, or a query that finds it. No service: nothing is written. */
+  /** The service's id, or a query that finds it. Without a service nothing is written. */
   readonly service: string | Fragment
   readonly event: StateEvent
   readonly to: State
-  /**
-   * Finds the queued state of the request that comes next. If there is one, the service enters it
-   * in the same write.
-   */
+  /** Finds the queued state of the next request. If there is one, the same write sets it. */
   readonly next?: Fragment
-  /** Further parts of the statement, which go before it. */
+  /** Further parts of the statement, placed before it. */
   readonly beside?: Fragment
 }
 
 /**
- * Writes the state of a service. A change that is not in the table is a bug: see `reportUnlisted`.
+ * Writes the state of a service. A change that the table does not list is a bug: see
+ * `reportUnlisted`.
  */
 export async function writeState(sql: Sql, { service, event, to, next, beside }: Change): Promise<void> {
   const rows = await sql<{ id: string; before: State; after: State }[]>`
@@ -41,8 +39,8 @@ export async function writeState(sql: Sql, { service, event, to, next, beside }:
 }
 
 /**
- * A part of a statement: the services of a query with their `id` enter the queue of a request that
- * is accepted. A service that another request has keeps its state.
+ * A part of a statement that queues services for an accepted request. A query selects the services
+ * with their `id`. A service that belongs to another request keeps its state.
  */
 export const enterQueue = (sql: Sql, to: State, services: Fragment): Fragment => sql`
   update service s set state = ${to} from (${services}) entering
@@ -56,22 +54,22 @@ const queuedStates: Readonly<Record<string, State>> = Object.fromEntries(
   Object.entries(phases).map(([action, { queued }]) => [action, queued]),
 )
 
-/** A state was written that the table does not allow. */
+/** Reports a written state that the table does not allow. */
 export class UnlistedTransitionError extends Error {
   override readonly name = 'UnlistedTransitionError'
 }
 
-/** Tests fail: the transaction is rolled back. */
+/** The handler of tests: they fail, because the transaction is rolled back. */
 let unlisted = (error: UnlistedTransitionError): void => {
   throw error
 }
 
-/** What a server logs if it writes such a state. */
-export const unlistedMessage = 'the state of a service changed in a way that the table of transitions does not have'
+/** The log message for such a state. */
+export const unlistedMessage = 'the state of a service changed in a way that the table of transitions does not allow'
 
 /**
- * A server in production logs them from now on, and the state is written: it has to say what holds,
- * and a deployment must not be lost to a gap of the table.
+ * Makes a production server log such states instead of throwing. The state is still written: it
+ * must match reality, and a gap in the table must not lose a deployment.
  */
 export function reportUnlisted(log: Pick<Logger, 'error'>): void {
   unlisted = (err) => log.error({ err }, unlistedMessage)

@@ -1,8 +1,8 @@
 import { parseDocument } from 'yaml'
 
 /**
- * Why a text is not a mapping in plain YAML 1.2; undefined where it is. No tags of programs, no
- * aliases, no key twice.
+ * Returns why a string is not a mapping in plain YAML 1.2, or undefined if it is. Program tags,
+ * aliases and duplicate keys are not allowed.
  */
 export function yamlProblem(text: string): string | undefined {
   const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: true, prettyErrors: false })
@@ -16,15 +16,15 @@ export function yamlProblem(text: string): string | undefined {
   }
 }
 
-/** A text of a request, by the name of its field. */
+/** A string of a request, with the name of its field. */
 export interface NamedText {
   readonly field: string
   readonly text: string
 }
 
 /**
- * The first problem among these, as a sentence without its full stop. Runs in a worker: reading
- * YAML may take the square of its length.
+ * Returns the first problem among these strings, without a full stop. Runs in a worker, because
+ * reading YAML may take time quadratic in its length.
  */
 export function yamlProblemOf(texts: readonly NamedText[]): string | undefined {
   for (const { field, text } of texts) {

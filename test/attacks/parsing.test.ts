@@ -116,7 +116,7 @@ test('E16 E17 E18 numbers and ports outside their range name the field', async (
     ['{"cpu":1e400}', /^cpu/],
     [{ memory: 0 }, /^memory must be ≥ 1/],
     [{ gpu: -1 }, /^gpu must be ≥ 0/],
-    [{ cpu: 900_000 }, /^cpu must be ≤ \d+, which is what the cluster has/],
+    [{ cpu: 900_000 }, /^cpu must be ≤ \d+, the capacity of the cluster/],
     [{ min_running_instances: 3, max_running_instances: 2 }, /^min_running_instances must be ≤ max/],
     [{ ports: [{ ...port, internal_port: 0 }] }, /^ports\[0\]\.internal_port must be ≥ 1/],
     [{ ports: [port, { ...port, internal_port: 65536 }] }, /^ports\[1\]\.internal_port must be ≤ 65535/],

@@ -28,7 +28,7 @@ async function runFileWith(line: string) {
 }
 
 test('a server that logs a state change outside the table fails the test file', async () => {
-  const message = 'the state of a service changed in a way that the table of transitions does not have'
+  const message = 'the state of a service changed in a way that the table of transitions does not allow'
   const { exitCode, printed } = await runFileWith(`{"level":50,"service":"x","msg":"${message}"}`)
   assert.equal(exitCode, 1, printed)
   assert.match(printed, /A server logged a bug of its own:\s+\{"level":50,"service":"x"/)

@@ -14,7 +14,7 @@ const isHome = (address: string) => address.startsWith('https://home/')
 const answer = (facts: readonly RepositoryFact[], git_token_id: string | null = null) =>
   hasAccess({ url, git_token_id }, facts, isHome)
 
-test('has_access is what the last contact with the same address and git token said', () => {
+test('has_access is the result of the last contact with the same address and git token', () => {
   assert.equal(answer([fact({ has_access: true })]), true)
   assert.equal(answer([fact({ has_access: false })]), false)
   const both = [fact({ has_access: false }), fact({ has_access: true, git_token_id: 'one' })]

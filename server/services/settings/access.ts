@@ -1,5 +1,5 @@
 /**
- * What is stored of a repository: the last contact with one git token or none, and whether the
+ * Stored facts about a repository: the last contact with one git token or none, and whether the
  * built-in host has it.
  */
 export interface RepositoryFact {
@@ -12,9 +12,9 @@ export interface RepositoryFact {
 }
 
 /**
- * Returns whether the repository is readable, as the last contact said. Before any contact only a
- * repository of the built-in host is known to be readable; `isHome` says whether an address is on
- * that host.
+ * Returns whether the repository is readable, by the result of the last contact. Before any
+ * contact, only a repository of the built-in host is known to be readable. `isHome` returns whether
+ * an address is on that host.
  */
 export function hasAccess(
   { url, git_token_id }: { readonly url: string; readonly git_token_id: string | null },

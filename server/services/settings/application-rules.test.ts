@@ -49,7 +49,7 @@ const probe = (type: object) => ({
 })
 
 const accepted: Record<string, object> = {
-  'as much as the machine has': { cpu: 2000, memory: 4096 },
+  'the capacity of the machine': { cpu: 2000, memory: 4096 },
   'no upper limit of instances': { min_running_instances: 3, max_running_instances: -1 },
   'a branch with a path': git({ branch: 'feature/x-1.2_3@a#b+c' }),
   'a directory of the repository': git({ root_path: '/apps/web' }),
@@ -64,12 +64,12 @@ for (const [what, change] of Object.entries(accepted)) {
 }
 
 const refused: [string, object, RegExp][] = [
-  ['more cores than there are', { cpu: 2001 }, /^cpu must be ≤ 2000/],
-  ['more memory than there is', { memory: 4097 }, /^memory must be ≤ 4096/],
+  ['more cores than the machine has', { cpu: 2001 }, /^cpu must be ≤ 2000/],
+  ['more memory than the machine has', { memory: 4097 }, /^memory must be ≤ 4096/],
   ['another processor', { cpu_architecture: 'ARM64' }, /^cpu_architecture must be AMD64/],
   ['a GPU', { gpu: 1 }, /^gpu must be 0/],
-  ['no instance at most', { max_running_instances: 0 }, /^max_running_instances/],
-  ['more at least than at most', { min_running_instances: 2 }, /^min_running_instances/],
+  ['a maximum of no instances', { max_running_instances: 0 }, /^max_running_instances/],
+  ['a minimum above the maximum', { min_running_instances: 2 }, /^min_running_instances/],
   [
     'a port twice',
     { ports: [port(80), port(80, { id: 'x', name: 'other' })] },
@@ -82,7 +82,7 @@ const refused: [string, object, RegExp][] = [
     { storage: [volume('/a'), { ...volume('/b'), id: '/a' }] },
     /^storage\[1\]\.id is used twice/,
   ],
-  ['a name that is no label', { ports: [port(80, { name: 'a_b' })] }, /^ports\[0\]\.name/],
+  ['a name that is not a DNS label', { ports: [port(80, { name: 'a_b' })] }, /^ports\[0\]\.name/],
   [
     'two default ports',
     { ports: [port(80, { is_default: true }), port(81, { is_default: true })] },
@@ -90,25 +90,25 @@ const refused: [string, object, RegExp][] = [
   ],
   ['public gRPC', { ports: [port(80), port(81, { protocol: 'GRPC' })] }, /^ports\[1\]\.publicly_accessible/],
   [
-    'two volumes at one place',
+    'two volumes at one path',
     { storage: [volume('/a'), { ...volume('/a'), id: 'x' }] },
     /^storage\[1\]\.mount_point is used twice/,
   ],
   ['a volume over the kernel’s files', { storage: [volume('/proc/1')] }, /^storage\[0\]\.mount_point/],
-  ['a volume at the top', { storage: [volume('/')] }, /^storage\[0\]\.mount_point/],
-  ['a volume that climbs', { storage: [volume('/a/../b')] }, /^storage\[0\]\.mount_point/],
-  ['a probe of no kind', probe({}), /^healthchecks\.readiness_probe\.type must hold exactly one/],
+  ['a volume at the root', { storage: [volume('/')] }, /^storage\[0\]\.mount_point/],
+  ['a volume with a path upwards', { storage: [volume('/a/../b')] }, /^storage\[0\]\.mount_point/],
+  ['a probe without a kind', probe({}), /^healthchecks\.readiness_probe\.type must hold exactly one/],
   ['a probe of two kinds', probe({ tcp: { port: 1 }, exec: { command: ['true'] } }), /exactly one/],
   ['a probe of another host', probe({ tcp: { port: 1, host: '169.254.169.254' } }), /tcp\.host/],
   ['a probe with a line break', probe({ http: { path: '/a\r\nX: y', scheme: 'HTTP', port: 1 } }), /http\.path/],
   ['a stage with an option', { docker_target_build_stage: 'x --network=host' }, /^docker_target_build_stage/],
-  ['an icon that is a program', { icon_uri: 'javascript:alert(1)' }, /^icon_uri/],
+  ['an icon with a script address', { icon_uri: 'javascript:alert(1)' }, /^icon_uri/],
 ]
 for (const [what, change, message] of refused) {
   test(`refuses ${what}`, () => assert.throws(() => check(change), { code: 'invalid', message }))
 }
 
-test('what a repository or a shell could be made of is no branch', () => {
+test('a branch is rejected when git or a shell could misread it', () => {
   for (const branch of [
     '-x',
     'a..b',
@@ -143,7 +143,7 @@ test('a path stays inside the repository', () => {
   }
 })
 
-test('a volume that was deployed only grows', () => {
+test('a deployed volume only grows', () => {
   const sized = (size: number) => ({ ...good, storage: [{ ...volume('/a'), size }] })
   checkStorageGrowth(sized(2), sized(2))
   checkStorageGrowth(sized(2), sized(3))

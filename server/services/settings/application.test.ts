@@ -39,7 +39,7 @@ test('a new application gets defaults where nothing was sent', () => {
   })
 })
 
-test('the provider is the one that was sent, else the token’s, else told by the address', () => {
+test('the provider is the one sent, else that of the token, else derived from the address', () => {
   const url = 'https://git.example.org/a/b.git'
   const of = (provider: 'BITBUCKET' | null, token?: 'GITLAB') =>
     newSettings(body({ git_repository: { url, provider } }), token, 'app://i').git_repository.provider
@@ -53,7 +53,7 @@ test('the first public port is the default one, unless another is named', () => 
   assert.deepEqual(defaults([port(1, { publicly_accessible: false })]), [false])
 })
 
-test('ports have names and outer ports of their own', () => {
+test('ports get names and external ports by default', () => {
   const ports = [
     port(80),
     port(81, { name: 'admin' }),
@@ -72,7 +72,7 @@ test('ports have names and outer ports of their own', () => {
   assert.equal(made({ ports: [port(80, { external_port: 8443 })] }).ports[0]?.external_port, 8443)
 })
 
-test('what a change leaves out stays, and null clears', () => {
+test('a change keeps omitted members and clears members that are null', () => {
   const former = made({ dockerfile_path: 'Dockerfile.web', entrypoint: '/run', ephemeral_storage_in_gib: 4, cpu: 100 })
   const same = changeSettings(former, {}, undefined)
   assert.deepEqual(JSON.parse(JSON.stringify(same)), JSON.parse(JSON.stringify(former)))
@@ -87,7 +87,7 @@ test('what a change leaves out stays, and null clears', () => {
   )
 })
 
-test('ports and volumes that were there keep their ids, whether or not the body names them', () => {
+test('existing ports and volumes keep their ids, whether or not the body names them', () => {
   const former = made({ ports: [port(80), port(81)], storage: [volume('/a'), volume('/b')] })
   const [first, second] = former.ports
   const ports = [port(81), port(90), port(8080, { id: first?.id })]
@@ -99,14 +99,14 @@ test('ports and volumes that were there keep their ids, whether or not the body 
   assert.ok(!former.storage.some(({ id }) => id === changed.storage[1]?.id))
 })
 
-test('an id that is nobody’s or somebody else’s is not taken over', () => {
+test('an unknown id or an id of another entry is not adopted', () => {
   const foreign = '0190a000-0000-7000-8000-00000000abcd'
   const settings = made({ ports: [port(80, { id: foreign })], storage: [volume('/a', { id: foreign })] })
   assert.notEqual(settings.ports[0]?.id, foreign)
   assert.notEqual(settings.storage[0]?.id, foreign)
 })
 
-test('another repository forgets the branch of the former one', () => {
+test('another repository drops the branch of the previous one', () => {
   const former = made()
   const other = changeSettings(former, { git_repository: { url: 'https://github.com/x/y' } }, undefined)
   assert.equal(other.git_repository.branch, undefined)
@@ -114,7 +114,7 @@ test('another repository forgets the branch of the former one', () => {
   assert.equal(same.git_repository.branch, 'main')
 })
 
-test('a volume or port that moves takes its id along, and what comes in its place gets a new one', () => {
+test('a moved volume or port keeps its id, and its replacement gets a new one', () => {
   const former = made({ storage: [volume('/a')], ports: [port(80), port(81)] })
   const id = former.storage[0]?.id
   const change = {

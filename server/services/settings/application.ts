@@ -20,7 +20,7 @@ import {
 export type ApplicationBody = Static<typeof ApplicationCreate>
 export type ApplicationChange = Static<typeof ApplicationEdit>
 
-/** What every kind that runs all the time has. */
+/** The settings of every long-running kind. */
 export interface RunningSettings {
   readonly cpu: number
   readonly memory: number
@@ -50,7 +50,7 @@ type Former = Partial<Omit<ApplicationSettings, 'git_repository'>> & {
   readonly git_repository?: ApplicationSettings['git_repository'] | undefined
 }
 
-/** The settings of a new application. */
+/** Returns the settings of a new application. */
 export const newSettings = (
   body: ApplicationBody,
   tokenType: Provider | undefined,
@@ -59,9 +59,9 @@ export const newSettings = (
   changeSettings({ icon_uri: icon, dockerfile_path: null, docker_target_build_stage: null }, body, tokenType)
 
 /**
- * The settings after a change: what the body leaves out stays, null clears. Ports and storages that
- * were there already keep their ids, also when the body does not name them: a volume is found again
- * by its id.
+ * Returns the settings after a change: members that the body omits are unchanged, null clears.
+ * Existing ports and storages keep their ids even if the body does not name them, because a volume
+ * is found by its id.
  */
 export function changeSettings(
   former: Former,
@@ -70,8 +70,8 @@ export function changeSettings(
 ): ApplicationSettings {
   const { git_repository, ...rest } = body
   const { dockerfile_path, docker_target_build_stage, build_mode } = given(rest)
-  // Every member that ApplicationSettings requires is in `former` or has a default in the create
-  // schema.
+  // Every member that ApplicationSettings requires comes from the previous settings or has a
+  // default in the create schema.
   return {
     ...runningSettings(former, rest),
     ...given({ dockerfile_path, docker_target_build_stage, build_mode }),
@@ -84,8 +84,8 @@ export function changeSettings(
 type RunningChange = Omit<ApplicationChange, 'git_repository' | 'dockerfile_path'>
 
 /**
- * What applications and containers have in common, after a change; whatever else the former
- * settings hold stays.
+ * Returns the changed settings that applications and containers share. All other previous settings
+ * are unchanged.
  */
 export function runningSettings(former: Partial<RunningSettings>, body: RunningChange): Partial<RunningSettings> {
   const { cpu, memory, gpu, min_running_instances, max_running_instances, healthchecks, auto_preview } = body
@@ -115,7 +115,7 @@ export function checkRunning(settings: RunningSettings, ceiling: Ceiling): void 
   checkEntrypoint('entrypoint', settings.entrypoint)
 }
 
-/** Throws the first rule that is broken, with the field's name. */
+/** Throws the first broken rule, with the name of the field. */
 export function checkApplication(settings: ApplicationSettings, ceiling: Ceiling): void {
   checkRepository('git_repository', settings.git_repository)
   if (settings.dockerfile_path !== null) checkRelativePath('dockerfile_path', settings.dockerfile_path, false)
@@ -123,7 +123,7 @@ export function checkApplication(settings: ApplicationSettings, ceiling: Ceiling
   checkRunning(settings, ceiling)
 }
 
-/** Lists of their own, for the record. */
+/** Copies the lists for the record. */
 export const runningRecord = (settings: RunningSettings, ceiling: Ceiling) => ({
   arguments: [...settings.arguments],
   ports: [...settings.ports],

@@ -9,7 +9,7 @@ import type { Provider, RepositoryRecordFacts } from './repository.ts'
 import type { Ceiling } from './rules.ts'
 import type { TerraformSettings } from './terraform.ts'
 
-/** What `service.settings` holds, by the kind: wire names, defaults filled in, no secret. */
+/** `service.settings` by kind: wire names, with defaults, without secrets. */
 export interface SettingsOf {
   readonly application: ApplicationSettings
   readonly container: ContainerSettings
@@ -23,7 +23,7 @@ export type CreateBody<K extends KindName> = Static<(typeof serviceKinds)[K]['cr
 export type EditBody<K extends KindName> = Static<(typeof serviceKinds)[K]['edit']>
 
 export type RecordOf<K extends KindName> = Static<(typeof serviceKinds)[K]['record']>
-/** What of a record follows from the settings; the rest is the same for every kind. */
+/** The part of a record that follows from the settings; the rest is the same for every kind. */
 export type RecordPart<K extends KindName> = Omit<RecordOf<K>, CommonField>
 type CommonField =
   | 'id'
@@ -38,8 +38,8 @@ type CommonField =
   | 'autoscaling'
 
 /**
- * The provider of the git token that the repository at this place of the settings uses; undefined
- * without one.
+ * Returns the provider of the git token for the repository at this path of the settings. Undefined
+ * without a token.
  */
 export type TokenTypes = (path: string) => Provider | undefined
 
@@ -51,63 +51,67 @@ export interface Origin {
   readonly kind: string
 }
 
-/** What a record tells beside the settings. */
+/** The members of a record that do not come from the settings. */
 export interface RecordFacts extends RepositoryRecordFacts {
   readonly ceiling: Ceiling
-  /** Of the container registry or Helm repository that the settings name. */
+  /** Name and address of the container registry or Helm repository that the settings name. */
   readonly origin: Origin | null
   /** The name by which other services of the environment reach this one. */
   readonly host: string
-  /** Where it answers outside of its environment without the router; null: nowhere. */
+  /** The address outside its environment that does not use the router; null if there is none. */
   readonly publicAddress: { readonly host: string; readonly port: number } | null
 }
 
-/** What is there of a service's data. */
+/** The existing data of a service. */
 export interface DataFacts {
   readonly name: string
-  /** Of a database: the version that last had its data; null: there is none. */
+  /** For a database, the version that last used its data; null if there are no data. */
   readonly dataVersion: string | null
 }
 
-/** All that tells one kind of service from another, without any I/O. */
+/** Everything that distinguishes one kind of service from another, without I/O. */
 export interface Branch<K extends KindName> {
-  /** Settings of a new one, from a body whose defaults are filled in. */
+  /** Returns the settings of a new service, from a body with its defaults. */
   create(body: CreateBody<K>, types: TokenTypes): SettingsOf[K]
-  /** Settings after a change: what the body leaves out stays, null clears. */
+  /**
+   * Returns the settings after a change: members that the body omits are unchanged, null clears.
+   */
   change(former: SettingsOf[K], body: EditBody<K>, types: TokenTypes): SettingsOf[K]
-  /** Throws what is broken beyond the form of single fields. */
+  /** Throws for a broken rule beyond the form of single fields. */
   check(settings: SettingsOf[K], ceiling: Ceiling): void
-  /** Throws what may not follow on the settings that were there, once they were deployed. */
+  /** Throws for a change that is not allowed once the previous settings were deployed. */
   checkDeployed?(former: SettingsOf[K], next: SettingsOf[K], data: DataFacts): void
-  /** Where git repositories stand in bodies and settings. */
+  /** The paths of git repositories in bodies and settings. */
   readonly repositories: readonly string[]
-  /** Where the id of a container registry or Helm repository stands. */
+  /** The path of the id of a container registry or Helm repository. */
   readonly origins: readonly { readonly table: 'container_registry' | 'helm_repository'; readonly path: string }[]
   /**
-   * Secret values that the body brings, by name; undefined keeps the stored one. What is not named
-   * is removed.
+   * Returns the secret values of a body by name; undefined keeps the stored one. A secret that is
+   * not named is removed.
    */
   secrets?(body: EditBody<K>): Readonly<Record<string, string | undefined>> | undefined
-  /** The part of the record that follows from the settings. */
+  /** Returns the part of the record that follows from the settings. */
   record(settings: SettingsOf[K], facts: RecordFacts): RecordPart<K>
 }
 
-/** Of settings that name one: the database keeps it from going away before they do. */
+/** Returns the origin of settings that name one. The database keeps it as long as they do. */
 export function originOf({ origin }: RecordFacts): Origin {
   if (!origin) throw new Error('the registry or repository of a service is gone')
   return origin
 }
 
-/** A member of nested objects by its dotted path; undefined where there is none. */
+/** Returns a member of nested objects by its dotted path; undefined if it is missing. */
 export const at = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((inner, name) => (inner === null ? undefined : Object(inner)[name]), value)
 
-/** The members of a body that were sent. */
+/** Returns the members of a body that were sent. */
 export const given = <T extends object>(body: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  // Only members that are undefined are left out, which the type says too.
+  // Only undefined members are omitted, as the type says.
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as never
 
-/** A member that null clears, and that is left out of the settings then. */
+/**
+ * Returns an object with a member that null clears: a cleared member is omitted from the settings.
+ */
 export const cleared = <const K extends string, V>(key: K, value: V | null | undefined, former: V | undefined) => {
   const next = value === undefined ? former : value
   // An object with this one member, or with none.

@@ -7,7 +7,7 @@ import { helmBranch } from './helm.ts'
 import { jobBranch } from './job.ts'
 import { terraformBranch } from './terraform.ts'
 
-/** What each kind does with its settings. */
+/** The settings branch of each kind. */
 export const branches: { readonly [K in KindName]: Branch<K> } = {
   application: applicationBranch,
   container: containerBranch,

@@ -2,7 +2,7 @@ import { checkRunning, type RunningSettings, runningRecord, runningSettings } fr
 import { type Branch, given, originOf } from './branch.ts'
 import { checkImage, checkStorageGrowth } from './rules.ts'
 
-/** An image of a container registry. */
+/** An image from a container registry. */
 export interface ImageSettings {
   readonly image_name: string
   readonly tag: string
@@ -14,13 +14,13 @@ const defaultIcon = 'app://qovery-console/container'
 
 const change: Branch<'container'>['change'] = (former, body) => {
   const { image_name, tag, registry_id } = body
-  // What is not in the body is in the settings that were there, or has a default in the create
+  // A member that is not in the body is in the previous settings or has a default in the create
   // schema.
   return { ...runningSettings(former, body), ...given({ image_name, tag, registry_id }) } as ContainerSettings
 }
 
 export const containerBranch: Branch<'container'> = {
-  // A new one differs from a changed one by nothing but its icon: every other member has a default
+  // A new container differs from a changed one only by its icon: every other member has a default
   // in the schema.
   create: (body, types) => change({ icon_uri: defaultIcon } as ContainerSettings, body, types),
   change,

@@ -1,8 +1,6 @@
 import { refuse } from './rules.ts'
 
-/**
- * The five fields of a time-table, with the least and the greatest number and the names of each.
- */
+/** The five fields of a timetable, each with its minimum, maximum and names. */
 const fields = [
   { name: 'minute', least: 0, greatest: 59, names: [] },
   { name: 'hour', least: 0, greatest: 23, names: [] },
@@ -17,22 +15,22 @@ const fields = [
 ] as const
 const nicknames = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'])
 
-/** Throws unless the text is a time-table as cron reads it: five fields, or one of its names. */
+/** Throws unless the string is a timetable that cron accepts: five fields, or one of its names. */
 export function checkCron(field: string, text: string): void {
   if (nicknames.has(text.trim())) return
   const parts = text.trim().split(/\s+/)
-  if (parts.length !== fields.length) refuse(field, 'must have five fields, as "0 4 * * *"')
+  if (parts.length !== fields.length) refuse(field, 'must have five fields, such as "0 4 * * *"')
   for (const [index, part] of parts.entries()) {
     const known = fields[index]
     if (known && !part.split(',').every((piece) => isPiece(piece, known))) {
-      refuse(field, `has "${part}" as ${known.name}, which is none`)
+      refuse(field, `has an invalid ${known.name}: "${part}"`)
     }
   }
 }
 
 type Field = (typeof fields)[number]
 
-/** A number, a name, a range, or `*`; each with a step or without. */
+/** Returns whether a part is a number, a name, a range or `*`, each with an optional step. */
 function isPiece(piece: string, field: Field): boolean {
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,4}))?$/.exec(piece) ?? []
   if (range === '' || step === '0') return false

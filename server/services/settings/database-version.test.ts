@@ -5,7 +5,7 @@ import { versionRefusal } from './database-version.ts'
 
 const refusal = (type: DatabaseType, from: string, to: string) => versionRefusal(type, { from, to, name: 'orders' })
 
-test('a version is changed as far as the data of the former one can be opened', () => {
+test('a version can change when it opens the data of the previous one', () => {
   const open: [DatabaseType, string, string][] = [
     ['POSTGRESQL', '15', '15'],
     ['POSTGRESQL', '15.3', '15.14'],
@@ -29,10 +29,10 @@ test('a version is changed as far as the data of the former one can be opened', 
   for (const [type, from, to] of closed) assert.ok(refusal(type, from, to), `${type} ${from} ${to}`)
 })
 
-test('a refusal says what to do', () => {
+test('a rejected version says what to do', () => {
   assert.equal(
     refusal('POSTGRESQL', '15', '16'),
-    '"orders" has data of PostgreSQL 15, which PostgreSQL 16 does not open. Make another database with ' +
+    '"orders" has data of PostgreSQL 15, which PostgreSQL 16 does not open. Create another database with ' +
       'version 16, and dump and ' +
       'restore the data (pg_dump and psql); or uninstall this one, which erases its data.',
   )

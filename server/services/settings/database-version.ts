@@ -1,8 +1,8 @@
 import type { DatabaseType } from '@quayside/contract/services/database.ts'
 
 /**
- * By the type: its name for people, what copies data from one version to another, and what it opens
- * of other versions.
+ * The rules of each database type: its display name, the tools that copy data between versions, and
+ * which other versions it opens.
  */
 const rules: Record<
   DatabaseType,
@@ -25,8 +25,8 @@ const rules: Record<
 }
 
 /**
- * Why data that one version has written cannot be opened by another one, and what to do; undefined
- * where it can.
+ * Returns why one version cannot open data that another one wrote, and what to do. Undefined if it
+ * can.
  */
 export function versionRefusal(
   type: DatabaseType,
@@ -37,7 +37,7 @@ export function versionRefusal(
   if (isMajorChange(from, to) && rule.opensOlderMajor && !isOlder(to, from)) return undefined
   return (
     `"${name}" has data of ${rule.name} ${from}, which ${rule.name} ${to} does not open. ` +
-    `Make another database with version ${to}, and dump and restore the data (${rule.tools}); or uninstall ` +
+    `Create another database with version ${to}, and dump and restore the data (${rule.tools}); or uninstall ` +
     'this one, which erases its data.'
   )
 }
@@ -46,9 +46,7 @@ const numbersOf = (version: string): number[] => version.split(/[.-]/).map(Numbe
 
 const isMajorChange = (from: string, to: string): boolean => numbersOf(from)[0] !== numbersOf(to)[0]
 
-/**
- * Numbers that one of them leaves out are whatever the other one says: `8` is no older than `8.4`.
- */
+/** Compares only the numbers that both versions have: `8` is not older than `8.4`. */
 function isOlder(version: string, than: string): boolean {
   const other = numbersOf(than)
   for (const [index, number] of numbersOf(version).entries()) {

@@ -21,7 +21,7 @@ export interface DatabaseSettings {
 
 /** The name of the owner's password among the secrets of a database. */
 export const passwordName = 'password'
-/** Of a copy with data: that of the data, until the copy was deployed and has taken its own. */
+/** The name of the password that copied data use, until the copy is deployed and sets its own. */
 export const formerPasswordName = 'former_password'
 
 const defaultIcon = (type: DatabaseType): string => `app://qovery-console/${type.toLowerCase()}`
@@ -47,7 +47,7 @@ export const databaseBranch: Branch<'database'> = {
   change: (former, body) => {
     for (const field of ['type', 'mode'] as const) {
       if (body[field] !== undefined && body[field] !== former[field]) {
-        refuse(field, `must stay ${former[field]}: make another database instead`)
+        refuse(field, `must stay ${former[field]}: create another database instead`)
       }
     }
     const { version, accessibility, cpu, memory, storage, disk_type, icon_uri, instance_type } = body
@@ -61,7 +61,7 @@ export const databaseBranch: Branch<'database'> = {
   },
   check: (settings, ceiling) => {
     checkSize(settings, ceiling)
-    if (!/^[0-9][0-9A-Za-z._-]*$/.test(settings.version)) refuse('version', 'must be the number of a version, as 16')
+    if (!/^[0-9][0-9A-Za-z._-]*$/.test(settings.version)) refuse('version', 'must be a version number, such as 16')
     checkIcon(settings.icon_uri)
   },
   checkDeployed: (former, next, { name, dataVersion }) => {
@@ -84,7 +84,7 @@ export const databaseBranch: Branch<'database'> = {
   }),
 }
 
-/** 32 letters and digits: fit for addresses and command lines. */
+/** Returns 32 letters and digits, which are safe in addresses and on command lines. */
 export const newPassword = (): string =>
   randomBytes(24)
     .toString('base64url')

@@ -114,7 +114,7 @@ function portOf(
 function change(former: Partial<HelmSettings>, body: EditBody<'helm'>, types: TokenTypes): HelmSettings {
   const { timeout_sec, auto_deploy, allow_cluster_wide_resources, ports, source, values_override } = body
   if (body.blueprint_id) refuse('blueprint_id', 'must be null: there are no blueprints')
-  // Every member that is required is in `former` or has a default in the create schema.
+  // Every required member comes from the previous settings or the defaults of the schema.
   return {
     ...former,
     ...given({ timeout_sec, auto_deploy, allow_cluster_wide_resources, arguments: body.arguments }),

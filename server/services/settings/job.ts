@@ -100,7 +100,7 @@ function change(former: Partial<JobSettings>, body: EditBody<'job'>, types: Toke
   const { cpu, memory, gpu, max_nb_restart, max_duration_seconds, auto_preview, port, cpu_architecture } = body
   const { ephemeral_storage_in_gib: _, ...kept } = former
   const schedule = body.schedule ? scheduleOf(body.schedule) : former.schedule
-  // Every member that is required is in `former` or has a default in the create schema.
+  // Every required member comes from the previous settings or the defaults of the schema.
   return {
     cpu_architecture: null,
     port: null,

@@ -15,7 +15,7 @@ const noTokens = () => undefined
 const url = 'https://github.com/a/b'
 const run = { arguments: [] }
 
-/** What is made of a body, with what it says beside; and what is wrong with it. */
+/** Returns the settings that a kind makes of a body, and the error for an invalid one. */
 function of<K extends KindName>(branch: Branch<K>, body: CreateBody<K>) {
   const make = (change: Partial<CreateBody<K>> = {}): SettingsOf[K] => branch.create({ ...body, ...change }, noTokens)
   const refuses = (change: Partial<CreateBody<K>>, message: RegExp): void =>
@@ -33,13 +33,13 @@ describe('a container', () => {
     assert.equal(settings.icon_uri, 'app://qovery-console/container')
     assert.equal(settings.ports[0]?.name, 'p8080')
   })
-  test('a change of its tag leaves everything else', () => {
+  test('a change of the tag leaves everything else unchanged', () => {
     const former = make({ entrypoint: '/run', ephemeral_storage_in_gib: 2 })
     assert.deepEqual(edit(former, { tag: '2.0' }), { ...former, tag: '2.0' })
     const bare = edit(former, { entrypoint: null, ephemeral_storage_in_gib: null })
     assert.ok(!('entrypoint' in bare) && !('ephemeral_storage_in_gib' in bare))
   })
-  test('refuses what is no name of an image', () => {
+  test('rejects an invalid image name', () => {
     refuses({ image_name: 'https://x/y' }, /^image_name must be the path/)
     refuses({ image_name: 'a/../b' }, /^image_name/)
     refuses({ tag: '-x' }, /^tag must be/)
@@ -59,7 +59,7 @@ describe('a database', () => {
     assert.equal(memory({ memory: 300 }), 300)
     assert.equal(make({ type: 'REDIS' }).icon_uri, 'app://qovery-console/redis')
   })
-  test('keeps its type and mode; they may be repeated', () => {
+  test('keeps its type and mode, which may be sent again', () => {
     const former = make()
     assert.deepEqual(edit(former, { type: 'POSTGRESQL', mode: 'CONTAINER', version: '17' }), {
       ...former,
@@ -68,7 +68,7 @@ describe('a database', () => {
     assert.throws(() => edit(former, { type: 'MYSQL' }), { code: 'invalid', message: /^type must stay POSTGRESQL/ })
     assert.throws(() => edit(former, { mode: 'MANAGED' }), { code: 'invalid', message: /^mode must stay CONTAINER/ })
   })
-  test('its storage only grows once it was deployed', () => {
+  test('has storage that only grows once it was deployed', () => {
     const former = make({ storage: 20 })
     const data = { name: 'orders', dataVersion: former.version }
     databaseBranch.checkDeployed?.(former, make({ storage: 20 }), data)
@@ -77,14 +77,14 @@ describe('a database', () => {
     assert.throws(shrink, { code: 'conflict', message: /20 GB and cannot shrink/ })
     databaseBranch.checkDeployed?.(former, make({ storage: 19 }), { ...data, dataVersion: null })
   })
-  test('another major version is refused once there is data', () => {
+  test('rejects another major version once it has data', () => {
     const former = make({ version: '15' })
     const upgrade = (dataVersion: string | null) =>
       databaseBranch.checkDeployed?.(former, make({ version: '16' }), { name: 'orders', dataVersion })
     upgrade(null)
     assert.throws(() => upgrade('15'), { code: 'conflict', message: /^version: "orders" has data of PostgreSQL 15/ })
   })
-  test('refuses what is no version', () => refuses({ version: 'latest; rm' }, /^version must be/))
+  test('rejects an invalid version', () => refuses({ version: 'latest; rm' }, /^version must be/))
   test('passwords are 32 letters and digits, and never the same', () => {
     assert.match(newPassword(), /^[A-Za-z0-9]{32}$/)
     assert.notEqual(newPassword(), newPassword())
@@ -94,7 +94,7 @@ describe('a database', () => {
 describe('a job', () => {
   const { make, refuses, edit } = of(jobBranch, jobBody('nightly'))
   const image = { image_name: 'library/hello', tag: '1', registry_id: registryId }
-  test('has an image or a repository, and holds only that one', () => {
+  test('has either an image or a repository', () => {
     assert.deepEqual(Object.keys(make().source), ['docker'])
     assert.deepEqual(make({ source: { image, docker: null } }).source, { image })
     const neither = () => make({ source: {} })
@@ -111,7 +111,7 @@ describe('a job', () => {
     assert.throws(() => make({ schedule: { cronjob, on_start: run } }), { message: /^schedule must hold either/ })
     assert.throws(() => make({ schedule: { lifecycle_type: 'GENERIC' } }), { message: /^schedule must hold cronjob/ })
   })
-  test('reads time-tables as cron does', () => {
+  test('reads timetables as cron does', () => {
     const at = (scheduled_at: string, timezone = 'Europe/Paris') => ({
       schedule: { cronjob: { ...run, timezone, scheduled_at } },
     })
@@ -132,7 +132,7 @@ describe('a job', () => {
     }
     refuses(at('* * * * *', 'Nowhere/Land'), /^schedule\.cronjob\.timezone/)
   })
-  test('a change leaves out what stays', () => {
+  test('keeps the members that a change omits', () => {
     const former = make({ port: 80, auto_deploy: true })
     assert.deepEqual(edit(former, { max_nb_restart: 2 }), { ...former, max_nb_restart: 2 })
     assert.equal(edit(former, { port: null }).port, null)
@@ -168,7 +168,7 @@ describe('a chart', () => {
     const again = edit(settings, { ports: [port({ service_name: 'web', name: 'main' })] })
     assert.equal(again.ports[0]?.id, settings.ports[0]?.id)
   })
-  test('refuses values that are no JSON, and blueprints', () => {
+  test('rejects values that are not JSON, and blueprints', () => {
     const values_override = { set: [], set_string: [], set_json: [['a', '{']] }
     refuses({ values_override }, /^values_override\.set_json\[0\]\[1\] must be JSON/)
     assert.throws(() => make({ blueprint_id: registryId }), { message: /^blueprint_id must be null/ })
@@ -192,18 +192,18 @@ describe('a stack', () => {
     assert.deepEqual(terraformBranch.secrets?.(sent), { [secretName('b')]: 'hidden', [secretName('c')]: undefined })
     assert.equal(terraformBranch.secrets?.({}), undefined)
   })
-  test('keeps its state in one place', () => {
+  test('stores its state in one place', () => {
     assert.equal(make({ backend: { user_provided: {}, kubernetes: null } }).backend, 'user_provided')
     assert.throws(() => make({ backend: {} }), { message: /^backend must hold exactly one/ })
   })
-  test('refuses what is no variable, no version and more than there is', () => {
+  test('rejects invalid variables and versions and more resources than exist', () => {
     refuses(variables({ key: 'a b', secret: false }), /tf_vars\[0\]\.key must be/)
     refuses(variables({ key: 'a', secret: false }, { key: 'a', secret: true }), /tf_vars\[1\]\.key is used twice/)
     refuses({ provider_version: { read_from_terraform_block: false, explicit_version: 'x' } }, /^provider_version/)
     refuses({ job_resources: { cpu_milli: 9000, ram_mib: 1, gpu: 0, storage_gib: 1 } }, /^job_resources\.cpu_milli/)
     assert.throws(() => make({ dockerfile_fragment: { type: 'file' } }), { message: /^dockerfile_fragment\.path/ })
   })
-  test('a change leaves out what stays', () => {
+  test('keeps the members that a change omits', () => {
     const former = make({ dockerfile_fragment: { type: 'inline', content: 'RUN true' } })
     assert.deepEqual(edit(former, { timeout_sec: 5 }), { ...former, timeout_sec: 5 })
     assert.equal(edit(former, { dockerfile_fragment: null }).dockerfile_fragment, null)

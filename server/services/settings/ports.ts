@@ -7,14 +7,14 @@ export type StorageSettings = Static<typeof Storage>
 type PortBody = Static<typeof PortRequest>
 type StorageBody = Static<typeof StorageRequest>
 
-/** Ports that were there already keep their ids, also when the body does not name them. */
+/** Returns the ports; existing ones keep their ids even if the body does not name them. */
 export const portsOf = (
   ports: readonly PortBody[] | undefined,
   former: readonly PortSettings[] | undefined,
 ): readonly PortSettings[] =>
   ports ? ports.map((port, index) => portSettings(port, index, ports, former ?? [])) : (former ?? [])
 
-/** The same of storages: a volume is found again by its id. */
+/** Returns the storages; existing ones keep their ids, because a volume is found by its id. */
 export const storageOf = (
   storage: readonly StorageBody[] | undefined,
   former: readonly StorageSettings[] | undefined,
@@ -46,7 +46,8 @@ function portSettings(
 }
 
 /**
- * 443 for what goes through the router, the same port for public TCP and UDP, none when private.
+ * Returns 443 for ports behind the router, the same port for public TCP and UDP, undefined for
+ * private ports.
  */
 function defaultExternal(port: PortBody): number | undefined {
   if (!port.publicly_accessible) return undefined
@@ -67,8 +68,8 @@ interface Identified {
 }
 
 /**
- * The id that an entry of a list had before: the one that it names, else that of its former self,
- * unless another entry names that.
+ * Returns the previous id of a list entry: the id that it names, otherwise that of its earlier
+ * version unless another entry names it.
  */
 export function keptId<B extends Identified, F extends { readonly id: string }>(
   entry: B,

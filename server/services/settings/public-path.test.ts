@@ -55,7 +55,7 @@ test('a path of a port is read as a plain path or as one followed by everything 
   for (const [given, expected] of cases) assert.deepEqual(read(...given), expected, given.join(' → '))
 })
 
-test('other paths and rewrites are refused with what is expected', () => {
+test('other paths and rewrites are rejected with the expected form', () => {
   const paths = [
     'api',
     '//',
@@ -125,7 +125,7 @@ test('ports that share a host name have different paths, and only public HTTP po
     assert.throws(() => checkPorts(ports), { code: 'invalid', message })
   refused(
     [port(80, { public_path: '/api' }), port(81, { public_path: '/api/' })],
-    /^ports\[1\]\.public_path is that of ports\[0\]/,
+    /^ports\[1\]\.public_path is already used by ports\[0\]/,
   )
   refused(
     [port(80, { is_default: true, public_path: '/a' }), port(81, { public_path: '/a' })],

@@ -1,8 +1,8 @@
 import { isRoutePath } from '@quayside/contract/routes.ts'
 
-/** Which requests a public port takes, and what its service sees of their paths. */
+/** The requests that a public port accepts, and the path that its service sees. */
 export interface PublicPath {
-  /** `/`: all of them. */
+  /** `/` accepts all requests. */
   readonly path: string
   /** The path that replaces `path`; undefined: the path is unchanged. */
   readonly rewrite: string | undefined
@@ -14,7 +14,8 @@ interface PathFields {
 }
 
 /**
- * Ends of patterns that take everything below a path, with the number of the group that holds it.
+ * Ends of patterns that match everything below a path, with the number of the group that captures
+ * it.
  */
 const tails: readonly (readonly [end: string, group: number])[] = [
   ['(/|$)(.*)', 2],
@@ -24,9 +25,9 @@ const tails: readonly (readonly [end: string, group: number])[] = [
 ]
 
 /**
- * Reads the path of a port: `/api`, or the same as a pattern that ends with everything below it,
- * such as `/api/(.*)`. A pattern is rewritten to `/v1/$1`, a plain path to `/v1`. Throws an Error
- * whose message follows the name of the field that is wrong.
+ * Reads the path of a port: `/api`, or a pattern that ends with everything below it, such as
+ * `/api/(.*)`. A pattern is rewritten to `/v1/$1`, a plain path to `/v1`. Throws an Error whose
+ * message begins with the invalid field's name, without its prefix.
  */
 export function readPublicPath({ public_path, public_path_rewrite }: PathFields): PublicPath {
   const given = public_path || '/'
@@ -41,7 +42,7 @@ export function readPublicPath({ public_path, public_path_rewrite }: PathFields)
   return { path, rewrite: public_path_rewrite ? readRewrite(public_path_rewrite, group) : undefined }
 }
 
-/** With a group, `/v1/$1`; without one, `/v1`. */
+/** Returns the rewrite: `/v1/$1` with a group, `/v1` without one. */
 function readRewrite(given: string, group: number | undefined): string {
   const end = group ? `/$${group}` : ''
   const rewrite = given.endsWith(end) ? plainPath(given.slice(0, given.length - end.length)) : undefined
@@ -50,19 +51,19 @@ function readRewrite(given: string, group: number | undefined): string {
   throw new Error(`public_path_rewrite must be ${wanted}, of letters, digits, "-", ".", "_" and "~".`)
 }
 
-/** Without its closing slash; undefined if it is not a path. */
+/** Returns the path without its closing slash; undefined if it is not a path. */
 function plainPath(text: string): string | undefined {
   const path = text.endsWith('/') ? text.slice(0, -1) : text
   if (path === '') return '/'
   return isRoutePath(path) ? path : undefined
 }
 
-/** Whether a port takes every path and shows it to its service as it is. */
+/** Returns whether a port accepts every path and passes it on unchanged. */
 export const takesEverything = ({ path, rewrite }: PublicPath): boolean => path === '/' && rewrite === undefined
 
 /**
- * Whether a public port answers at the main host name of its service and at its custom domains; its
- * own host name it has anyway.
+ * Returns whether a public port answers at the main host name of its service and at its custom
+ * domains. Its own host name always works.
  */
 export const sharesHost = ({ is_default }: { readonly is_default: boolean }, { path }: PublicPath): boolean =>
   is_default || path !== '/'

@@ -17,7 +17,10 @@ export interface Repository {
   readonly git_token_id: string | null
 }
 
-/** The provider is the one that was sent, else that of the git token, else told by the address. */
+/**
+ * Returns a repository's settings. The provider is the one sent, otherwise that of the git token,
+ * otherwise derived from the address.
+ */
 export function repositoryOf(
   body: RepositoryBody,
   former: Repository | undefined,
@@ -37,8 +40,8 @@ const branchForm = /^[A-Za-z0-9][A-Za-z0-9._/+@#-]{0,243}$/
 const branchTraps = /\.\.|@\{|\/\/|\.lock(?:\/|$)|\/$|\/\.|\.$/
 
 /**
- * `field` is where it stands in the settings. Its address is checked by the room, which knows what
- * may be opened.
+ * Checks a repository whose path in the settings is `field`. The caller checks the address, because
+ * it knows which addresses may be contacted.
  */
 export function checkRepository(field: string, { branch, root_path }: Repository): void {
   if (branch !== undefined && (!branchForm.test(branch) || branchTraps.test(branch))) {
@@ -47,7 +50,7 @@ export function checkRepository(field: string, { branch, root_path }: Repository
   checkRelativePath(`${field}.root_path`, root_path.replace(/^\/+/, ''), true)
 }
 
-/** The commit that runs, as a record tells of it. */
+/** The running commit, as a record shows it. */
 export interface Deployed {
   readonly id: string
   readonly created_at: string
@@ -56,17 +59,17 @@ export interface Deployed {
   readonly tag?: string
 }
 
-/** Stored facts that the record of a repository shows beside its settings. */
+/** Stored facts that the record of a repository shows besides its settings. */
 export interface RepositoryRecordFacts {
   readonly commit: Deployed | null
   readonly tokenName: string | null
-  /** What is stored about contacts with the repositories of the service. */
+  /** The stored contacts with the repositories of the service. */
   readonly repositoryFacts: readonly RepositoryFact[]
-  /** Whether an address is on the built-in git host. */
+  /** Returns whether an address is on the built-in git host. */
   readonly isHome: (url: string) => boolean
 }
 
-/** The repository as the API answers it. */
+/** Returns the repository as the API answers it. */
 export function repositoryRecord(
   repository: Repository,
   { commit, tokenName, repositoryFacts, isHome }: RepositoryRecordFacts,

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/error.ts'
 import type { PortSettings, StorageSettings } from './ports.ts'
 import { type PublicPath, readPublicPath, sharesHost, takesEverything } from './public-path.ts'
 
-/** What the machine has: thousandths of a core, MB of memory, and its processor. */
+/** The capacity of the machine: thousandths of a core, MB of memory, and its processor. */
 export interface Ceiling {
   readonly cpu: number
   readonly memory: number
@@ -10,7 +10,7 @@ export interface Ceiling {
 }
 
 /**
- * Rules that go beyond a field's own form. Each throws with the name of the field that breaks it.
+ * Rules beyond the form of single fields. Each throws with the name of the field that breaks it.
  */
 export function refuse(field: string, sentence: string): never {
   throw new AppError('invalid', `${field} ${sentence}.`)
@@ -27,17 +27,17 @@ export function checkResources(
 ): void {
   checkSize(settings, ceiling)
   if (settings.cpu_architecture !== null && settings.cpu_architecture !== ceiling.architecture) {
-    refuse('cpu_architecture', `must be ${ceiling.architecture}, which is what the cluster has`)
+    refuse('cpu_architecture', `must be ${ceiling.architecture}, the architecture of the cluster`)
   }
   if (settings.gpu > 0) refuse('gpu', 'must be 0: the cluster has no GPU')
 }
 
 export function checkSize({ cpu, memory }: { readonly cpu: number; readonly memory: number }, ceiling: Ceiling): void {
-  if (cpu > ceiling.cpu) refuse('cpu', `must be ≤ ${ceiling.cpu}, which is what the cluster has`)
-  if (memory > ceiling.memory) refuse('memory', `must be ≤ ${ceiling.memory} MB, which is what the cluster has`)
+  if (cpu > ceiling.cpu) refuse('cpu', `must be ≤ ${ceiling.cpu}, the capacity of the cluster`)
+  if (memory > ceiling.memory) refuse('memory', `must be ≤ ${ceiling.memory} MB, the capacity of the cluster`)
 }
 
-/** A POSIX path that stays below where it starts. */
+/** Checks a POSIX path that must stay below its starting directory. */
 export function checkRelativePath(field: string, path: string, mayBeEmpty: boolean): void {
   if (path === '' && mayBeEmpty) return
   const odd = /[\p{Cc}\\:]/u.test(path) || path.startsWith('/') || path.startsWith('-') || path === ''
@@ -69,7 +69,7 @@ interface NamedPort {
   readonly is_default: boolean
 }
 
-/** Names and ids come once, and at most one is the default. */
+/** Checks that names and ids are unique and that at most one port is the default. */
 export function checkPortNames(ports: readonly NamedPort[]): void {
   for (const [index, port] of ports.entries()) {
     if (!portNameForm.test(port.name)) refuse(`ports[${index}].name`, 'must be letters, digits and hyphens, at most 63')
@@ -96,7 +96,7 @@ export function checkPorts(ports: readonly PortSettings[]): void {
 }
 
 /**
- * Throws 400 for a path on a port that is not public HTTP, and for ports that share both hosts and
+ * Throws 400 for a path on a port that is not public HTTP, and for ports that share host names and
  * path.
  */
 function checkPaths(ports: readonly PortSettings[]): void {
@@ -109,7 +109,7 @@ function checkPaths(ports: readonly PortSettings[]): void {
     }
     if (!isRouted || !sharesHost(port, at)) continue
     const other = taken.get(at.path)
-    if (other !== undefined) refuse(`ports[${index}].public_path`, `is that of ports[${other}] already`)
+    if (other !== undefined) refuse(`ports[${index}].public_path`, `is already used by ports[${other}]`)
     taken.set(at.path, index)
   }
 }
@@ -136,7 +136,7 @@ export function checkStorage(storage: readonly StorageSettings[]): void {
   }
 }
 
-/** Volumes hold data: after a deployment they only grow. */
+/** Checks that deployed volumes only grow, because they hold data. */
 export function checkStorageGrowth(
   { storage: former }: { readonly storage: readonly StorageSettings[] },
   { storage: next }: { readonly storage: readonly StorageSettings[] },
@@ -156,12 +156,12 @@ export function checkIcon(uri: string): void {
 }
 
 export function checkEntrypoint(field: string, entrypoint: string | undefined): void {
-  if (entrypoint?.includes('\0')) refuse(field, 'must not hold a NUL')
+  if (entrypoint?.includes('\0')) refuse(field, 'must not contain a NUL')
 }
 
-/** Which member of an object is given; `refuse` unless it is exactly one. */
+/** Returns which of an object's members is set; calls `refuse` unless it is exactly one. */
 export function onlyOne<K extends string>(field: string, object: Readonly<Record<K, unknown>>): K {
-  // Object.keys forgets the type of its keys.
+  // Object.keys loses the type of its keys.
   const names = Object.keys(object) as K[]
   const [chosen, ...others] = names.filter((name) => object[name] !== null && object[name] !== undefined)
   if (!chosen || others.length > 0) refuse(field, `must hold exactly one of ${names.join(', ')}`)
@@ -171,7 +171,7 @@ export function onlyOne<K extends string>(field: string, object: Readonly<Record
 const imageForm = /^[a-z0-9]+(?:(?:[._]|__|-+|\/)[a-z0-9]+)*$/
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
 
-/** `field` stands before the names, as `source.image.`. */
+/** Checks an image. `field` is the prefix of the names, such as `source.image.`. */
 export function checkImage(field: string, { image_name, tag }: { readonly image_name: string; readonly tag: string }) {
   if (!imageForm.test(image_name))
     refuse(`${field}image_name`, 'must be the path of an image, without registry and tag')

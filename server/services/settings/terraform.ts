@@ -11,7 +11,7 @@ export interface TerraformSettings {
   readonly terraform_files_source: { readonly git_repository: Repository }
   readonly terraform_variables_source: {
     readonly tf_var_file_paths: string[]
-    /** Values of secret ones are kept apart, sealed. */
+    /** Secret values are stored separately, sealed. */
     readonly tf_vars: { readonly key: string; readonly value: string; readonly secret: boolean }[]
   }
   readonly backend: 'kubernetes' | 'user_provided'
@@ -37,7 +37,7 @@ const defaultIcon = 'app://qovery-console/terraform'
 const path = 'terraform_files_source.git_repository'
 type Variables = CreateBody<'terraform'>['terraform_variables_source']
 
-/** The name of a secret variable among the secrets of a stack. */
+/** Returns the name of a secret variable among the secrets of a stack. */
 export const secretName = (key: string): string => `tf_vars.${key}`
 
 function variablesOf({ tf_var_file_paths, tf_vars }: Variables): TerraformSettings['terraform_variables_source'] {
@@ -63,7 +63,7 @@ function change(former: Partial<TerraformSettings>, body: EditBody<'terraform'>,
   if (body.blueprint_id) refuse('blueprint_id', 'must be null: there are no blueprints')
   const { kubernetes, user_provided } = backend ?? {}
   const before = former.terraform_files_source?.git_repository
-  // Every member that is required is in `former` or has a default in the create schema.
+  // Every required member comes from the previous settings or the defaults of the schema.
   return {
     dockerfile_fragment: null,
     ...former,
@@ -100,7 +100,7 @@ export const terraformBranch: Branch<'terraform'> = {
       !provider_version.read_from_terraform_block &&
       !/^v?\d+\.\d+(\.\d+)?$/.test(provider_version.explicit_version)
     ) {
-      refuse('provider_version.explicit_version', 'must be a version, as 1.9.7')
+      refuse('provider_version.explicit_version', 'must be a version, such as 1.9.7')
     }
     if (job_resources.cpu_milli > ceiling.cpu) refuse('job_resources.cpu_milli', `must be ≤ ${ceiling.cpu}`)
     if (job_resources.ram_mib > ceiling.memory) refuse('job_resources.ram_mib', `must be ≤ ${ceiling.memory}`)
