@@ -14,25 +14,28 @@ import {
   unknownId,
 } from './requests.ts'
 
-/** Who may come in, of every operation. */
+/** Which credentials each operation accepts. */
 const platform = await createPlatform({ after })
 const { a, b, call } = platform
 
-/** What is enough for each kind of access, written down a second time on purpose. */
+/**
+ * The permission that each kind of access needs. Repeated here on purpose, independently of the
+ * code.
+ */
 const enough: Record<Access, readonly Permission[]> = {
   read: ['READ', 'DEPLOY', 'WRITE', 'ADMIN'],
   deploy: ['DEPLOY', 'ADMIN'],
   write: ['WRITE', 'ADMIN'],
   admin: ['ADMIN'],
 }
-/** With a body that is good for nothing: token and permission are looked at before it is. */
+/** Sends an invalid body: token and permission are checked before it. */
 const knock = (token: string | undefined, operation: Operation, ids: readonly string[]) =>
   call(token, operation.method, pathOf(operation, ids), operation.body && '{"nonsense"')
 
 for (const [name, operation] of operations) {
   const ids = idsOf(operation, a.objects)
 
-  test(`${name}: 401 without a good token, and nothing changes`, async () => {
+  test(`${name}: 401 without a valid token, and nothing changes`, async () => {
     const before = await platform.fingerprint()
     const flipped = `${a.tokens.ADMIN.slice(0, -1)}${a.tokens.ADMIN.endsWith('0') ? '1' : '0'}`
     for (const token of [undefined, 'garbage', flipped, a.tokens.expired, a.tokens.revoked]) {
@@ -84,8 +87,8 @@ for (const [name, operation] of operations) {
       }
       assert.deepEqual(await platform.fingerprint(), before)
       if (goodRequest(name).refused?.status === 404) return
-      // From inside B the same ids exist: what was refused above was refused because of the caller.
-      // A read that succeeds may store what the git server answered.
+      // In B these ids exist, so the rejections above were due to the caller. A successful read may
+      // store the answer of the git server.
       assert.notEqual((await ask(b.tokens.READ, foreign, b)).status, 404)
     })
   }

@@ -10,7 +10,7 @@ const platform = await createPlatform({ after })
 const { a } = platform
 const token = a.tokens.ADMIN
 
-/** Another valid value of each setting that acts, and the test that shows it. */
+/** Another valid value of each setting with an effect, and the test that proves the effect. */
 const acting: Readonly<Record<string, readonly [value: unknown, file: string, name: string]>> = {
   'build.timeout_max_sec': [60, 'server/releases/acting-settings.test.ts', 'a build gets the limits of its settings'],
   'build.cpu_max_in_milli': [500, 'server/releases/acting-settings.test.ts', 'a build gets the limits of its settings'],
@@ -112,7 +112,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
 }
 
-/** Another valid value than the default, found by the schema. */
+/** Returns a valid value other than the default, derived from the schema. */
 function otherValue({ schema, default: usual }: AdvancedSetting): unknown {
   const type = [schema['type']].flat()[0]
   if (Array.isArray(schema['enum'])) return schema['enum'].find((value) => value !== usual)
@@ -141,7 +141,7 @@ async function checkRecord(path: string, table: SettingTable, mayAct: (key: stri
     const { status, message } = await put(path, { [key]: value })
     if (acts) assert.equal(status, 201, `${key}: ${message}`)
     else {
-      assert.equal(status, 400, `${key} is accepted and does nothing`)
+      assert.equal(status, 400, `${key} is accepted without effect`)
       assert.ok(message.startsWith(`${key} cannot be ${JSON.stringify(value)}: `), message)
       assert.match(message, / Leave it out, or send its default .*\.$/)
     }
@@ -150,7 +150,7 @@ async function checkRecord(path: string, table: SettingTable, mayAct: (key: stri
 }
 
 for (const kind of ['application', 'container', 'job'] as const) {
-  test(`every advanced setting of a ${kind} acts, or is rejected with the reason`, () =>
+  test(`every advanced setting of a ${kind} has an effect or is rejected with the reason`, () =>
     checkRecord(
       `/${kind}/${kind === 'application' ? a.objects.applicationId : a.objects.more[`${kind}Id`]}/advancedSettings`,
       settingsOfKind(kind),
@@ -158,7 +158,7 @@ for (const kind of ['application', 'container', 'job'] as const) {
     ))
 }
 for (const kind of ['helm', 'terraform'] as const) {
-  test(`every advanced setting of a ${kind} is rejected while nothing runs it`, () =>
+  test(`every advanced setting of a ${kind} is rejected without an engine`, () =>
     checkRecord(`/${kind}/${a.objects.more[`${kind}Id`]}/advancedSettings`, settingsOfKind(kind), () => false))
 }
 test('every advanced setting of the built-in cluster is rejected with the reason', async () => {
@@ -171,7 +171,7 @@ test('every advanced setting of the built-in cluster is rejected with the reason
   )
 })
 
-test('each setting that acts names a test that exists', () => {
+test('each setting with an effect names a test that exists', () => {
   for (const [key, [, file, name]] of Object.entries(acting)) {
     assert.ok(key in advancedSettings, key)
     assert.ok(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').includes(name), `${file}: ${name}`)

@@ -6,8 +6,8 @@ import { createPlatform } from '../support/platform.ts'
 import { goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 
 /**
- * Every operation that writes leaves exactly one row in the record of changes, of its own type and
- * about what it changed.
+ * Every writing operation leaves exactly one row in the record of changes, with its type and the
+ * object that it changed.
  */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database } = platform
@@ -16,7 +16,7 @@ await platform.addRepository(a)
 const rowsOf = (requestId: unknown) => database`select * from audit_event where request_id = ${String(requestId)}`
 const levels = [...serviceTypes, 'ENVIRONMENT', 'PROJECT', 'ORGANIZATION']
 
-/** Of these an organization has so many at most. */
+/** Operations whose objects are limited in number per organization. */
 async function removeLimited({ webhookId, more }: Objects): Promise<void> {
   await database`delete from webhook where id = ${webhookId}`
   await database`delete from container_registry where id = ${more['containerRegistryId'] ?? null}`
@@ -46,7 +46,7 @@ for (const [name, operation] of operations) {
     assert.equal(row['event_type'], event.type)
     assert.equal(row['sub_target_type'], event.sub ?? null)
     assert.ok(event.target === 'SERVICE' ? levels.includes(row['target_type']) : row['target_type'] === event.target)
-    assert.ok(row['target_id'], 'the row does not say what was changed')
+    assert.ok(row['target_id'], 'the row does not name the changed object')
     assert.ok(row['organization_id'])
     assert.deepEqual([row['origin'], row['user_agent']], ['CLI', 'CLI 1.2.3'])
     assert.ok(row['triggered_by'])

@@ -37,8 +37,8 @@ import { idsOf, operations, pathOf } from './requests.ts'
 import { placeOf, queryOf } from './stream-queries.ts'
 
 /**
- * Every cell of docs/authorization.md, and the git host, asked of the real door; behind it stands
- * nothing that could act.
+ * Sends a request for every cell of docs/authorization.md, and for the git host, to the real
+ * server. The handlers behind it do nothing.
  */
 const platform = await createPlatform({ after })
 const { a, database, rooms } = platform
@@ -108,7 +108,7 @@ async function customRole({ projects }: CustomRights): Promise<string> {
   return id
 }
 
-/** What somebody with these rights sends: scopes are those of tokens, roles those of people. */
+/** Returns the credential of a caller with these rights: tokens have scopes, people have roles. */
 async function authorizationOf({ rights }: Credential): Promise<string | undefined> {
   if (!rights) return undefined
   if ('permissions' in rights) {
@@ -125,7 +125,7 @@ const kinds: { kind: Credential; authorization: string | undefined }[] = []
 for (const kind of credentials(somewhere)) kinds.push({ kind, authorization: await authorizationOf(kind) })
 
 for (const [name, operation] of operations) {
-  test(`${name}: lets in whom the table lets in`, async () => {
+  test(`${name}: admits the callers that the table admits`, async () => {
     const url = pathOf(operation, idsOf(operation, a.objects))
     const isText = operation.body?.type === 'string'
     const contentType = (isText && operation.contentType) || 'application/json'
@@ -158,7 +158,7 @@ for (const [name, operation] of operations) {
 for (const path of streamPaths) {
   const stream: Stream = streams[path]
   const entrance = { path, access: stream.access, target: streams[path].targets[0] }
-  test(`${path}: lets in whom the table lets in`, async () => {
+  test(`${path}: admits the callers that the table admits`, async () => {
     const target = `${path}${queryOf(stream, placeOf(a))}`
     const found = await Promise.all(
       kinds.map(async ({ kind, authorization }) => {
@@ -166,7 +166,7 @@ for (const path of streamPaths) {
         const { code, reason, status } = await openSocket(origin, target, { headers, origin: 'http://localhost' }).ended
         if (status === 401) return [kind.name, 401]
         if (code === 1008 && /needs the permission/.test(reason)) return [kind.name, 403]
-        // What is not made here is said behind the door.
+        // A stream that is not supported is rejected only after the authorization.
         const isReached = code === 1000 || (code === 1008 && stream.refuses?.startsWith(reason.slice(0, 100)))
         assert.ok(isReached, `${kind.name}: ${status} ${code} ${reason}`)
         return [kind.name, 'passes']
@@ -179,7 +179,7 @@ for (const path of streamPaths) {
   })
 }
 
-test(`${eventStream.path}: lets in whom the table lets in`, async () => {
+test(`${eventStream.path}: admits the callers that the table admits`, async () => {
   const path = eventStream.path.replace('{organizationId}', organizationId)
   for (const { kind, authorization } of kinds) {
     const client = await openEvents(origin, path, authorization ? { authorization } : {})
@@ -189,10 +189,10 @@ test(`${eventStream.path}: lets in whom the table lets in`, async () => {
   }
 })
 
-/** Each of git's two services is asked for in two ways. */
+/** Each of git's two services can be requested in two ways. */
 const gitServices = { read: 'git-upload-pack', write: 'git-receive-pack' }
 for (const call of gitCalls) {
-  test(`the git host: lets in whom the table lets in to ${call.title}`, async () => {
+  test(`the git host: admits the callers that the table admits to ${call.title}`, async () => {
     const service = gitServices[call.access]
     for (const [method, rest] of [['GET', `info/refs?service=${service}`] as const, ['POST', service] as const]) {
       const found = await Promise.all(
@@ -213,7 +213,7 @@ for (const call of gitCalls) {
   })
 }
 
-test('the checked-in document is what the contract says', () => {
+test('docs/authorization.md matches the contract', () => {
   const document = readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8')
   assert.equal(document, authorizationDocument(contract), 'run: npm run emit')
 })

@@ -6,8 +6,8 @@ import { assertError, goodRequest, idsOf, operations, pathOf, queryOf } from './
 import { sampleOf, violationsOf, withChange } from './sample.ts'
 
 /**
- * Every way in which the contract says that a body or a query can be bad: 400, the field is named,
- * nothing is written.
+ * Every way in which a body or a query can violate the contract: the answer is 400, names the
+ * field, and nothing is written.
  */
 const platform = await createPlatform({ after })
 const { a, call } = platform
@@ -17,9 +17,9 @@ for (const [name, operation] of operations) {
   const { body, query } = operation
   const good = goodRequest(name, a.objects)
 
-  // A text is read as a whole: its room says what is wrong with it.
+  // A body that is a string is read as a whole, and its room reports the error.
   if (body && body.type !== 'string') {
-    test(`${name}: 400 names the field of the body that is bad`, async () => {
+    test(`${name}: 400 names the invalid field of the body`, async () => {
       const before = await platform.fingerprint()
       const sample = sampleOf(body)
       for (const { what, field, path: at, value } of violationsOf(body)) {
@@ -43,15 +43,14 @@ for (const [name, operation] of operations) {
   }
 
   if (query) {
-    test(`${name}: 400 names the parameter of the query that is bad`, async () => {
+    test(`${name}: 400 names the invalid parameter of the query`, async () => {
       const ask = async (field: string, text: string) => {
         const others = new URLSearchParams(good.query)
         others.delete(field)
         return call(a.tokens.ADMIN, operation.method, `${path}?${[`${others}`, text].filter(Boolean).join('&')}`)
       }
       for (const { what, field, value } of violationsOf(query)) {
-        // Of a query everything is text: a text cannot be of the wrong type there, nor can anything
-        // be null.
+        // Every query value is a string, so it cannot be of the wrong type or null.
         if (value === null || typeof value === 'object' || (what === 'of the wrong type' && value === 7)) continue
         const answer = await ask(field, value === undefined ? '' : `${field}=${value}`)
         assertError(answer, 400)

@@ -9,13 +9,13 @@ import { fieldName, leavesOf, otherValues, type Path, type Schema, valueAt, with
 
 /**
  * Changes one field of a body at a time, in every operation that creates or edits. The operation
- * must reject the value or answer it: a field that is accepted and forgotten fails.
+ * must reject the value or answer it. An accepted field that is not answered fails the test.
  */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 let proven = 0
 
-/** The body with new names, so that each attempt creates an object of its own. */
+/** Returns the body with new names, so that each attempt creates its own object. */
 function renamed(body: unknown, field: Path, attempt: string): unknown {
   const names: Record<string, string> = { name: attempt, key: attempt, domain: `${attempt}.example.com` }
   return Object.entries(names).reduce(
@@ -24,7 +24,7 @@ function renamed(body: unknown, field: Path, attempt: string): unknown {
   )
 }
 
-/** The fields of the body that an answer of the same object has. */
+/** Returns the fields of the body that an answer for the same object has. */
 function common(answer: unknown, schema: Schema): unknown {
   const { properties } = schema
   if (!properties || typeof answer !== 'object' || answer === null) return answer

@@ -1,8 +1,8 @@
 import type { Path } from './sample.ts'
 
 /**
- * Bodies with as many fields as one service can have at a time: they take the place of members of
- * the good body.
+ * Bodies with as many fields as one service can have at a time. They replace members of the good
+ * body.
  */
 const probe = (type: object) => ({
   type,
@@ -66,8 +66,8 @@ export const fullBodies: Readonly<Record<string, object>> = {
 }
 
 /**
- * Fields that an answer holds in another form, each with the reason: the end of a name, or an
- * operation and a name.
+ * Fields that an answer returns in another form, each with the reason. The key is the end of a
+ * name, or an operation and a name.
  */
 const differing: Readonly<Record<string, string>> = {
   token: 'a credential',
@@ -84,22 +84,22 @@ const differing: Readonly<Record<string, string>> = {
   'ports[0].is_default': 'one port is always the default',
   'cloud_provider_credentials.cloud_provider': 'it must be that of the cluster, and is answered as such',
   credential_type: 'it is answered as object_type',
-  'schedule.lifecycle_type': 'a cron job accepts GENERIC, which says nothing, and answers none',
+  'schedule.lifecycle_type': 'a cron job accepts GENERIC, which has no meaning, and answers none',
   is_skipped: 'the answer lists the stages',
   'createHelmDefaultValues source.git_repository.provider': 'the answer is the text of the default values',
 }
 
-/** Whether the field of an operation may be answered in another form than it was sent. */
+/** Returns whether the answer may return the field of an operation in another form. */
 export const mayDiffer = (operation: string, field: string): boolean =>
   Object.keys(differing).some(
     (name) => [field, `${operation} ${field}`].includes(name) || field.endsWith(`.${name}`),
   ) ||
   (/Secret|Variable/.test(operation) && field === 'value')
 
-/** Records of charts and stacks have a further level around their repository. */
+/** Records of charts and stacks nest their repository one level deeper. */
 const wrapped = ['source', 'terraform_files_source']
 
-/** The path in an answer of what a request has at the given path. */
+/** Returns the path in an answer for the given path of a request. */
 export function placeInAnswer(path: Path): Path {
   const [first = '', ...rest] = path
   if (first === 'routes') return ['results', ...rest]

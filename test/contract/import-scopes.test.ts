@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { variableScopes } from '../../contract/enums.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** An import writes at the scopes that its service has, and answers what it wrote. */
+/** An import writes only at the scopes that its service has, and answers what it wrote. */
 const platform = await createPlatform({ after })
 const { a, call, database } = platform
 const { more, applicationId } = a.objects

@@ -7,13 +7,13 @@ import { type Answer, createPlatform } from '../support/platform.ts'
 import { assertError, goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 
 /**
- * Bodies that clients send if a body is optional or an operation has none: nothing, `{}` or, as the
- * Go client does, `null`.
+ * Bodies that clients send if a body is optional or an operation has none: an empty one, `{}` or,
+ * from the Go client, `null`.
  */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 
-/** Ids and times differ between two objects of the fixture. */
+/** Replaces ids and times, which differ between two objects of the fixture. */
 const shapeOf = ({ status, body }: Answer): unknown => [status, Object.keys(Object(body)).sort()]
 
 const writing = operations.filter(([, { method }]) => method !== 'GET')
@@ -26,7 +26,7 @@ test('operations of each sort are found', () => {
 })
 
 for (const [name, operation] of optional) {
-  test(`${name}: a body of null is the same as none`, async () => {
+  test(`${name}: a null body equals an empty one`, async () => {
     const ask = async (body: string | undefined): Promise<Answer> => {
       // An organization has a limited number of them.
       await platform.database`delete from webhook where organization_id = ${a.organizationId}`
@@ -52,7 +52,7 @@ for (const [name, operation] of required) {
   })
 }
 
-test('an operation without a body takes none, null, or an object, and nothing of it', () => {
+test('an operation without a body accepts none, null or an object, and ignores it', () => {
   for (const [name, operation] of without) {
     for (const text of ['', 'null', '{}', '{"members":"of others"}', '  null\n']) {
       assert.equal(bodyReader(operation)({ body: Buffer.from(text) }), undefined, name)
@@ -61,7 +61,7 @@ test('an operation without a body takes none, null, or an object, and nothing of
 })
 
 for (const [name, operation] of without) {
-  test(`${name}: what is not JSON, or not an object, is 400 and does nothing`, async () => {
+  test(`${name}: a body that is not a JSON object is 400 and changes nothing`, async () => {
     const before = await platform.fingerprint()
     const path = `${pathOf(operation, idsOf(operation, a.objects))}${queryOf(goodRequest(name, a.objects))}`
     for (const body of ['{"broken', '[]', '"text"', '7', 'true', '{"a":1,"a":2}', 'nul']) {

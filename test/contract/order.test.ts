@@ -4,8 +4,8 @@ import { createPlatform } from '../support/platform.ts'
 import { unknownId } from './requests.ts'
 
 /**
- * A request that breaks every rule is repaired one rule at a time. Each answer names the rule that
- * is checked next: `mountContract` and docs/api.md state the same order.
+ * Repairs a request that breaks every rule, one rule at a time. Each answer names the rule that is
+ * checked next: `mountContract` and docs/api.md state the same order.
  */
 const platform = await createPlatform({ after }, { settings: { QUAYSIDE_RATE_LIMIT: '1', QUAYSIDE_RATE_BURST: '20' } })
 const { a, b } = platform
@@ -40,7 +40,7 @@ for (const [what, status, message, request] of [
   ['a bad query', 400, /^dry_run/, () => put(a.tokens.WRITE, a.objects.applicationId, badQuery, badBody)],
   ['a bad body', 400, /^cpu/, () => put(a.tokens.WRITE, a.objects.applicationId, '', badBody)],
 ] as const) {
-  test(`${what} is answered before what is checked after it`, async () => {
+  test(`${what} is reported before any later check`, async () => {
     const answer = await request()
     assert.equal(answer.statusCode, status, answer.body)
     assert.match(answer.json().message, message)
@@ -50,5 +50,5 @@ for (const [what, status, message, request] of [
 test('the rate limit is checked before the token', async () => {
   const spent = async (): Promise<boolean> => (await put(badToken, foreign, '', badBody)).statusCode === 429
   for (let tries = 0; tries < 40; tries++) if (await spent()) return
-  assert.fail('forty requests with a bad token were all answered')
+  assert.fail('forty requests with an invalid token were all answered')
 })

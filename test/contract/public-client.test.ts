@@ -9,8 +9,8 @@ import { readPublishedTypes } from './published-types.ts'
 import { clientName, goodRequest, idsOf, operations, publicOperations } from './requests.ts'
 
 /**
- * The published client of this API, as it comes from the registry, walks over what the
- * specification has.
+ * Calls every kind of operation of the specification with the published client, as it comes from
+ * the registry.
  */
 const platform = await createPlatform({ after }, { works: true })
 const { a } = platform
@@ -35,20 +35,20 @@ function methodOf(name: string, configuration: published.Configuration): ClientM
   throw new Error(`the published client has no ${name}`)
 }
 
-/** What the client hands on as a text: YAML, or nothing. */
+/** Answers that the client returns as a string: YAML, or nothing. */
 const isText = ({ contentType, reply, status }: Operation): boolean =>
   status === 204 || contentType !== undefined || reply['type'] === 'null'
 
 /**
- * The client sends both headers of one name when it is given both kinds of credential: one is what
- * people do.
+ * The client sends one header twice when both kinds of credential are set, so each client gets one
+ * kind, as people do.
  */
 const ways = {
   Token: new published.Configuration({ apiKey: `Token ${a.tokens.ADMIN}`, basePath }),
   Bearer: new published.Configuration({ accessToken: a.tokens.ADMIN, basePath }),
 }
 
-/** All others are held to the client's declarations in replies.test.ts. */
+/** replies.test.ts compares all other answers with the client's declarations. */
 const specified = new Set(publicOperations.filter(({ tier }) => tier === 0).map(({ name }) => name))
 
 for (const [scheme, configuration] of Object.entries(ways)) {
@@ -85,13 +85,15 @@ test('the client walks from a project to an application that runs', async () => 
   await new published.ApplicationActionsApi(ways.Token).deployApplication(id)
   const main = new published.ApplicationMainCallsApi(ways.Token)
   const state = async () => (await main.getApplicationStatus(id)).data.state
-  await until('RUNNING, in the words of the specification', async () => String(await state()) === 'RUNNING')
+  await until('RUNNING, the state name of the specification', async () => String(await state()) === 'RUNNING')
   const history = new published.ApplicationDeploymentHistoryApi(ways.Token)
   const { results } = (await history.listApplicationDeploymentHistoryV2(id)).data
   assert.equal(results?.[0]?.status, 'DEPLOYED')
 })
 
-/** What each kind is made from, and what of its life cycle the client has under the kind's name. */
+/**
+ * The body that creates each kind, and the client's lifecycle methods with the kind in their name.
+ */
 const kinds: Readonly<
   Record<string, { readonly body: object; readonly list: string; readonly own: readonly string[] }>
 > = {
@@ -117,7 +119,7 @@ const kinds: Readonly<
 const declared = readPublishedTypes()
 
 for (const [kind, { body, list, own }] of Object.entries(kinds)) {
-  test(`the client leads one of the kind ${kind} through its life`, async () => {
+  test(`the client completes the lifecycle of the kind ${kind}`, async () => {
     const ask = async (name: string, ...args: unknown[]) => {
       const { data } = await methodOf(name, ways.Token)(...args)
       if (typeof data === 'object') assert.deepEqual(declared.problemsOf(clientName(name), data), [], name)
@@ -139,7 +141,7 @@ for (const [kind, { body, list, own }] of Object.entries(kinds)) {
   })
 }
 
-test('the client tells a refusal by its status and message', async () => {
+test('the client reports a rejection with its status and message', async () => {
   const reader = new published.Configuration({ apiKey: `Token ${a.tokens.READ}`, basePath })
   const refused = new published.ProjectsApi(reader).createProject(a.organizationId, { name: 'no' })
   await assert.rejects(refused, (error: unknown) => {

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/**
- * What the published client declares that its methods answer; read from its declaration file, as a
- * compiler would.
- */
+/** The answer types that the published client declares, parsed from its declaration file. */
 type Type =
   | { readonly is: 'name'; readonly name: string }
   | { readonly is: 'literal'; readonly value: string }
@@ -20,8 +17,8 @@ interface Field {
 
 export interface PublishedTypes {
   /**
-   * Where the answer of a method is not what the client declares: a required field missing, a value
-   * that no enumeration has.
+   * Lists where the answer of a method violates the client's declaration: a missing required field,
+   * or a value outside its enumeration.
    */
   problemsOf(method: string, answer: unknown): string[]
 }
@@ -56,27 +53,27 @@ export function readPublishedTypes(): PublishedTypes {
   }
 }
 
-/** Of alternatives, the problems of the one that fits best. */
+/** Lists the problems of a value; for alternatives, those of the best match. */
 function problems(value: unknown, type: Type, types: ReadonlyMap<string, Type>, path: string): string[] {
   const below = (member: unknown, of: Type, at: string): string[] => problems(member, of, types, at)
   switch (type.is) {
     case 'literal':
       return value === type.value ? [] : [`${path}: ${JSON.stringify(value)} is not "${type.value}"`]
     case 'list':
-      if (!Array.isArray(value)) return [`${path}: is no list`]
+      if (!Array.isArray(value)) return [`${path}: is not a list`]
       return value.flatMap((item, index) => below(item, type.of, `${path}[${index}]`))
     case 'all-of':
       return type.types.flatMap((one) => below(value, one, path))
     case 'any-of': {
       if (type.types.every(({ is }) => is === 'literal')) {
         const known = type.types.some((one) => one.is === 'literal' && one.value === value)
-        return known ? [] : [`${path}: ${JSON.stringify(value)} is no known value`]
+        return known ? [] : [`${path}: ${JSON.stringify(value)} is not a known value`]
       }
       const each = type.types.map((one) => below(value, one, path))
       return each.reduce((best, one) => (one.length < best.length ? one : best))
     }
     case 'object':
-      if (typeof value !== 'object' || value === null) return [`${path}: is no object`]
+      if (typeof value !== 'object' || value === null) return [`${path}: is not an object`]
       return type.fields.flatMap(({ name, isRequired, type: of }) => {
         const member: unknown = Reflect.get(value, name)
         if (member === undefined || member === null) {
@@ -104,7 +101,7 @@ function ofName(value: unknown, name: string, types: ReadonlyMap<string, Type>, 
 
 const token = /'[^']*'|"[^"]*"|\w+|[{}<>|&:;?[\]]/g
 
-/** A type expression: names, literals, lists, objects, alternatives and combinations. */
+/** Parses a type expression: names, literals, lists, objects, alternatives and combinations. */
 function parse(text: string): Type {
   const tokens = text.match(token) ?? []
   let at = 0

@@ -18,8 +18,8 @@ import {
 } from './requests.ts'
 
 /**
- * A good request of every operation: the code that clients expect, and a body that the reply's
- * schema describes.
+ * A good request to every operation: the answer has the status that clients expect, and its body
+ * matches the schema.
  */
 const platform = await createPlatform(
   { after },
@@ -36,9 +36,7 @@ ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 ajv.addFormat('date-time', isDateTime)
 ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/)
 
-/**
- * An application that was deployed and printed something, so that what is read of it is not empty.
- */
+/** A deployed application that has printed a line, so that reads of it are not empty. */
 const inUse: Objects = await platform.addObjects(a)
 const path = `/application/${inUse.applicationId}`
 assert.equal((await call(a.tokens.ADMIN, 'POST', `${path}/deploy`, {})).status, 202)
@@ -48,7 +46,7 @@ await until('the application is deployed', async () => {
 })
 platform.engine.print(inUse.applicationId, 'a line')
 await until('its line is stored', async () => Object((await call(a.tokens.READ, 'GET', `${path}/log`)).body).results[0])
-await until('the deployment was told to the webhook', async () => {
+await until('the webhook got the deployment', async () => {
   const { body } = await call(
     a.tokens.READ,
     'GET',
@@ -57,27 +55,31 @@ await until('the deployment was told to the webhook', async () => {
   return Object(body).results[0]
 })
 
-/** Where the specification asks for words that the published client does not know. */
+/**
+ * Answers that follow the specification although the published client does not declare these
+ * values.
+ */
 const deviations: Readonly<Record<string, RegExp>> = {
   // RUNNING, STOPPED and ERROR for clients that do not declare more states.
   getApplicationStatus: /^\$\.state: /,
-  // The client declares BOOLEAN alone, and has features of other types.
+  // The client declares only BOOLEAN, and features of other types exist.
   ...Object.fromEntries(
     ['listAWSFeatures', 'listScalewayFeatures', 'listGcpFeatures'].map((name) => [
       name,
       /^\$\.results\[\d+\]\.value_type: /,
     ]),
   ),
-  // A list, where the client declares one of its entries.
+  // A list, although the client declares one of its entries.
   listEnvironmentLogs: /^\$\.(type|timestamp|details): /,
-  // The answer repeats what was sent.
+  // The answer repeats the sent value.
   createOrganizationWebhook: /^\$\.events\[\d+\]: /,
   editOrganizationWebhook: /^\$\.events\[\d+\]: /,
-  // The state of a backup: the client declares that of a service, and no program asks.
+  // The state of a backup. The client declares the state of a service here, and no program reads
+  // it.
   listDatabaseBackup: /^\$\.results\[\d+\]\.status\./,
   addBackupDatabase: /^\$\.status\./,
 }
-/** Go clients want the key, and take null. */
+/** Members that Go clients require; they accept null. */
 const nullPath = /\.(aliased|overridden)_(variable|secret)\.mount_path: is missing$/
 const types = readPublishedTypes()
 const undeclared = (name: string, body: unknown): string[] =>
@@ -86,7 +88,7 @@ const undeclared = (name: string, body: unknown): string[] =>
     .filter((problem) => !deviations[name]?.test(problem) && !nullPath.test(problem))
 
 for (const [name, operation] of operations) {
-  test(`${name}: answers a good request as promised`, async () => {
+  test(`${name}: answers a good request as declared`, async () => {
     const good = goodRequest(name)
     const { prepare, refused } = good
     // An organization has at most fifty.
@@ -114,14 +116,14 @@ for (const [name, operation] of operations) {
     assert.ok(isValid(answer.body), `${ajv.errorsText(isValid.errors)}: ${answer.text}`)
     if (known) assert.deepEqual(undeclared(name, answer.body), [])
     const results = Object(answer.body).results
-    // Nothing waits in the queue of a settled environment.
+    // The queue of a settled environment is empty.
     if (!Array.isArray(results) || name === 'listDeploymentRequestByEnvironmentId') return
     if (good.empty) assert.equal(results.length, 0)
     else assert.notEqual(results.length, 0)
   })
 }
 
-test('an operation of the public API has its name, method and path here, too', () => {
+test('an operation of the public API has the same name, method and path here', () => {
   for (const [name, { method, path }] of operations) {
     const known = publicOperations.find((one) => one.name === name)
     if (known) assert.deepEqual([method, path], [known.method, known.path], name)
@@ -133,7 +135,7 @@ test('an operation of the public API has its name, method and path here, too', (
   }
 })
 
-test('what waits is in the queue of its environment', async () => {
+test('a waiting request is in the queue of its environment', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   platform.builder.tell(applicationId, { type: 'hang' })
   await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})

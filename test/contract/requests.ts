@@ -18,7 +18,7 @@ export const operations = Object.entries<Operation>(contract)
 
 export const unknownId = '0190ffff-ffff-7fff-bfff-ffffffffffff'
 
-/** The ids that an operation's path needs, in order. */
+/** Returns the ids that an operation's path needs, in order. */
 export const idsOf = (operation: Operation, objects: Objects): string[] =>
   pathParameters(operation.path).map((name) => idOf(name, operation, objects))
 
@@ -33,18 +33,24 @@ function idOf(name: string, { target, path, provider }: Operation, objects: Obje
   return id
 }
 
-/** Other parameters of a path are words that are the same for everybody. */
+/**
+ * Returns whether a path parameter is an id. Other parameters are words that are the same for every
+ * caller.
+ */
 export const isId = ({ path }: Operation, position: number): boolean =>
   pathParameters(path)[position]?.endsWith('Id') === true
 
-/** The query of a good request, with its question mark. */
+/** Returns the query of a good request, with its question mark. */
 export const queryOf = ({ query }: Good): string => (query ? `?${new URLSearchParams(query)}` : '')
 
-/** The path with these ids in place of its parameters. */
+/** Returns the path with these ids in place of its parameters. */
 export const pathOf = (operation: Operation, ids: readonly string[]): string =>
   ids.reduce((path, id) => path.replace(/\{\w+\}/, id), operation.path)
 
-/** Members of an error, and nothing else; `status` and `detail` repeat what they must. */
+/**
+ * Asserts that a body has exactly the members of an error. `status` and `detail` must repeat the
+ * others.
+ */
 export function assertError(answer: Answer, status: number): asserts answer is Answer & { body: ErrorAnswer } {
   assert.equal(answer.status, status, answer.text)
   const body = Object(answer.body)
@@ -62,7 +68,9 @@ export interface ErrorAnswer {
   readonly detail: string
 }
 
-/** All that a client can compare: two answers that are the same here tell nothing apart. */
+/**
+ * Returns everything that a client can compare: answers with the same shape are indistinguishable.
+ */
 export const comparable = ({ status, headers, text }: Answer): unknown => {
   const { 'x-request-id': _id, date: _date, ...rest } = headers
   return { status, headers: rest, text }
@@ -73,7 +81,7 @@ export interface PublicOperation {
   readonly name: string
   readonly method: string
   readonly path: string
-  /** 0 and 1 have to be there, 2 where it needs no outside cloud. */
+  /** 0 and 1 must exist, 2 only if it needs no outside cloud. */
   readonly tier: 0 | 1 | 2
   readonly success: readonly number[]
 }
@@ -82,25 +90,25 @@ export const publicOperations: readonly PublicOperation[] = JSON.parse(
   readFileSync(new URL('../../contract/public-operations.json', import.meta.url), 'utf8'),
 )
 
-/** As the methods of the published client are called: `unlock-cluster` is `unlockCluster`. */
+/** Returns the method name of the published client: `unlock-cluster` becomes `unlockCluster`. */
 export const clientName = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/^[A-Z]/, (first) => first.toLowerCase())
 
-/** What makes an operation succeed, beside the ids of its path. */
+/** A request that succeeds for an operation, in addition to the ids of its path. */
 export interface Good {
-  /** A text where the operation takes another thing than JSON. */
+  /** A string if the operation accepts something other than JSON. */
   readonly body?: object | string
-  /** In the order that the published client's method takes. */
+  /** In the parameter order of the published client's method. */
   readonly query?: Readonly<Record<string, string>>
-  /** What speaks of ids: given the objects, once they are prepared. */
+  /** Returns the parts that name ids, once the objects are prepared. */
   readonly of?: (objects: Objects) => Pick<Good, 'body' | 'query'>
-  /** What no such platform can do: the status, and what its sentence says. */
+  /** The rejection of an operation that this platform cannot do: status and reason. */
   readonly refused?: { readonly status: number; readonly reason: RegExp }
-  /** The list that it answers is empty here, always. */
+  /** The list that it answers is always empty here. */
   readonly empty?: true
-  /** Who asks, where that is not the admin token of A: after `prepare`. */
+  /** Returns the caller's token if it is not the admin token of A. Runs after `prepare`. */
   readonly credential?: (platform: Platform, objects: Objects) => Promise<string>
-  /** Brings the objects into the state that the operation needs; may exchange some. */
+  /** Brings the objects into the state that the operation needs. May replace some of them. */
   readonly prepare?: (platform: Platform, objects: Objects) => Promise<Partial<Objects> | undefined>
 }
 
@@ -111,7 +119,7 @@ const repository = { url: 'http://localhost:3000/git/hello.git' }
 const newVariable = { body: { key: 'NEW_KEY', value: 'new' } }
 const changedVariable = { body: { key: 'OTHER_KEY', value: 'other' } }
 
-/** As if its last deployment had gone well; nothing runs. */
+/** Prepares an application as if its last deployment had succeeded; nothing runs. */
 const deployed = async ({ database }: Platform, { applicationId }: Objects): Promise<undefined> => {
   await database`
     update service set state = 'DEPLOYED', release_id = id, last_deployment_date = now(), deployed_config_version = 1
@@ -170,7 +178,7 @@ const goodRequests: Partial<Record<OperationName, Good>> = {
   editApplicationSecret: changedVariable,
 }
 
-/** Those of one area each: a file of `good/`. */
+/** Good requests by area: each is a file of `good/`. */
 const areas: readonly Partial<Record<OperationName, Good>>[] = [
   goodRequests,
   clusters,
@@ -184,14 +192,14 @@ const areas: readonly Partial<Record<OperationName, Good>>[] = [
   backups,
 ]
 const all = new Map(areas.flatMap((area) => Object.entries<Good>(area)))
-/** Of an operation that always refuses. */
+/** Returns the expected rejection of an operation that always rejects. */
 function refusalOf(name: string): Good {
   const reason = operations.find(([one]) => one === name)?.[1].refuses
   return reason === undefined
     ? {}
     : { refused: { status: 400, reason: new RegExp(reason.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) } }
 }
-/** By the name of the operation; nothing special where no area names it. */
+/** Returns the good request of an operation; an empty one if no area names it. */
 export function goodRequest(name: string, objects?: Objects): Good {
   const good = { ...refusalOf(name), ...all.get(name) }
   return objects && good.of ? { ...good, ...good.of(objects) } : good

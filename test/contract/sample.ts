@@ -1,4 +1,6 @@
-/** Values that a schema takes, and values that it must refuse: made from the schema alone. */
+/**
+ * Values that a schema accepts, and values that it must reject. Both derive from the schema alone.
+ */
 
 /** The part of JSON Schema that the contract uses. */
 export type Schema = Partial<{
@@ -20,12 +22,12 @@ export type Schema = Partial<{
 
 export type Path = readonly (string | number)[]
 
-/** One change that makes a good value bad; `field` is what the refusal must name. */
+/** One change that makes a good value invalid. The error must name `field`. */
 export interface Violation {
   readonly what: string
   readonly path: Path
   readonly field: string
-  /** Undefined: the member is left out. */
+  /** Undefined: the member is omitted. */
   readonly value: unknown
 }
 
@@ -41,7 +43,7 @@ const texts: Record<string, string> = {
   date: '2090-01-01',
 }
 
-/** A value that the schema takes, with every property. */
+/** Returns a value that the schema accepts, with every property. */
 export function sampleOf(given: Schema): unknown {
   const schema = plain(given)
   if (schema.enum) return schema.enum[0]
@@ -64,7 +66,7 @@ export function sampleOf(given: Schema): unknown {
   }
 }
 
-/** The value with one member changed. */
+/** Returns the value with one member changed. */
 export function withChange(value: unknown, path: Path, change: unknown): unknown {
   const [first, ...rest] = path
   if (first === undefined) return change
@@ -87,8 +89,8 @@ export const fieldName = (path: Path): string =>
   path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')
 
 /**
- * Every way in which the schema says that a member can be bad, deep inside too. The value as a
- * whole is not among them.
+ * Yields every way in which a member, also a nested one, can violate the schema. The value as a
+ * whole is not changed.
  */
 export function* violationsOf(given: Schema, path: Path = []): Generator<Violation> {
   const schema = plain(given)
@@ -111,7 +113,7 @@ function* ownViolations(schema: Schema, nullable: boolean, path: Path): Generato
   if (schema.enum) yield bad('an unknown value', 'NO_SUCH_VALUE')
   if (schema.maxLength !== undefined) yield bad('too long', 'x'.repeat(schema.maxLength + 1))
   if (schema.minLength) yield bad('too short', 'x'.repeat(schema.minLength - 1))
-  if (schema.format) yield bad('of another form', 'not of that form')
+  if (schema.format) yield bad('of another format', 'not of that format')
   if (schema.minimum !== undefined) yield bad('too small', schema.minimum - 1)
   if (schema.maximum !== undefined) yield bad('too large', schema.maximum + 1)
   if (type === 'integer') yield bad('a fraction', (schema.minimum ?? 0) + 0.5)
@@ -121,7 +123,7 @@ function* ownViolations(schema: Schema, nullable: boolean, path: Path): Generato
   if (schema.minItems) yield bad('too few', [])
 }
 
-/** The members of a value that hold no others, each with its schema; of a list its first item. */
+/** Yields the innermost members of a schema with their paths; of a list only its first item. */
 export function* leavesOf(given: Schema, path: Path = []): Generator<{ readonly path: Path; readonly schema: Schema }> {
   const schema = plain(given)
   if (schema.properties) {
@@ -130,7 +132,7 @@ export function* leavesOf(given: Schema, path: Path = []): Generator<{ readonly 
   else if (path.length > 0) yield { path, schema }
 }
 
-/** The member of a value at a path; undefined if a part of the path is missing. */
+/** Returns the member of a value at a path; undefined if a part of the path is missing. */
 export const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, part) => Object(inner)[part], value)
 
@@ -141,8 +143,8 @@ const otherTexts: Record<string, readonly string[]> = {
 }
 
 /**
- * Values that the schema takes and that differ from the present one. A rule beside the schema may
- * still reject some.
+ * Returns values that the schema accepts and that differ from the present one. A rule besides the
+ * schema may still reject some.
  */
 export function otherValues(schema: Schema, present: unknown): unknown[] {
   const type = mainType(schema)

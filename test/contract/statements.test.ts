@@ -5,8 +5,8 @@ import { createPlatform } from '../support/platform.ts'
 import { goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 
 /**
- * How many statements a read sends, beside the first one that authorises it: declared for those
- * that need more than one. With more objects it must not become more.
+ * The number of statements that a read sends after the one that authorizes it. Reads that need more
+ * than one are declared. More objects must not raise the number.
  */
 const declared: Readonly<Record<string, number>> = JSON.parse(
   readFileSync(new URL('statements.json', import.meta.url), 'utf8'),
@@ -16,7 +16,7 @@ const platform = await createPlatform({ after }, { onStatement: (text) => void s
 const { a, call } = platform
 
 async function statementsOf(method: string, path: string): Promise<number> {
-  // The first call may prepare what later ones find.
+  // The first call may fill caches.
   await call(a.tokens.ADMIN, method, path)
   sent = []
   await call(a.tokens.ADMIN, method, path)

@@ -4,14 +4,14 @@ import { type State, stateNames } from '../../contract/states.ts'
 import { createPlatform } from '../support/platform.ts'
 import { goodRequest, idsOf, operations, pathOf } from './requests.ts'
 
-/** Which operations speak the two dialects of `state` (ADR 0003), and that no other one does. */
+/** Which operations use the two dialects of `state` (ADR 0003). All others use only one. */
 const platform = await createPlatform({ after })
 const { a, call, database } = platform
 const { environmentId } = a.objects
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** Values of the members called `state`, wherever they are. */
+/** Lists the values of all members named `state`. */
 function statesIn(value: unknown, at = ''): [string, unknown][] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -20,7 +20,9 @@ function statesIn(value: unknown, at = ''): [string, unknown][] {
   })
 }
 
-/** Places of members called `state` whose schema takes any text, or words of the short dialect. */
+/**
+ * Lists the members named `state` whose schema accepts any string, or words of the short dialect.
+ */
 function shortStates(schema: unknown, at = ''): string[] {
   if (!isObject(schema)) return []
   const own = Object.entries(isObject(schema['properties']) ? schema['properties'] : {})
@@ -32,7 +34,7 @@ function shortStates(schema: unknown, at = ''): string[] {
   return [...found, ...Object.entries(schema).flatMap(([key, inner]) => shortStates(inner, `${at}.${key}`))]
 }
 
-test('only the status of an application may be in short words, as the contract has it', () => {
+test('only the status of an application may use short states, as the contract says', () => {
   const speaking = operations.filter(([, { shortStates: is }]) => is).map(([name]) => name)
   assert.deepEqual(speaking, ['getApplicationStatus'])
   const found = operations.filter(([, { reply, plan }]) =>
@@ -51,7 +53,7 @@ const cases: readonly (readonly [State, string])[] = [
   ['STOPPED', 'STOPPED'],
 ]
 for (const [state, short] of cases) {
-  test(`services that are ${state} are so in every answer; only the status of an application says ${short}`, async () => {
+  test(`a service that is ${state} is so in every answer, and ${short} only in the status of an application`, async () => {
     await database`update service set state = ${state} where environment_id = ${environmentId}`
     let seen = 0
     for (const [name, operation] of operations) {

@@ -1,7 +1,7 @@
 import type { Stream } from '../../contract/streams.ts'
 import type { Platform } from '../support/platform.ts'
 
-/** What the query of a stream can name, of one tenant. */
+/** The ids of one tenant that the query of a stream can name. */
 export interface Place {
   readonly organization: string
   readonly cluster: string
@@ -27,7 +27,7 @@ const others = {
 
 export const requiredOf = ({ query }: Stream): readonly string[] => query.required ?? []
 
-/** A whole query: what is required, and the environment where one can be named. */
+/** Returns a complete query: its required members, and the environment if it can be named. */
 export function queryOf(stream: Stream, place: Place, change: Record<string, string | undefined> = {}): string {
   const names = Object.keys(stream.query.properties).filter(
     (name) => requiredOf(stream).includes(name) || (name === 'environment' && stream.targets.includes('environment')),

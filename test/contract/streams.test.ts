@@ -14,7 +14,7 @@ import { eventOf, openEvents, openSocket, type SocketOptions } from '../support/
 import { until } from '../support/until.ts'
 import { type Place, placeOf, queryOf, requiredOf } from './stream-queries.ts'
 
-/** Every stream of the contract: who comes in, with which query, and what is sent. */
+/** Every stream of the contract: who may connect, with which query, and which messages it sends. */
 const platform = await createPlatform(
   { after },
   {
@@ -67,7 +67,7 @@ for (const path of streamPaths) {
   const stream: Stream = streams[path]
   const good = queryOf(stream, ofA)
 
-  test(`${path}: no upgrade without a good token`, async () => {
+  test(`${path}: no upgrade without a valid token`, async () => {
     const tokens = [undefined, 'garbage', a.tokens.expired, a.tokens.revoked]
     for (const token of tokens)
       assert.equal((await connect(path, good, { token, origin: 'https://console.example.org' }).ended).status, 401)
@@ -117,12 +117,12 @@ for (const path of streamPaths) {
   }
 
   if (stream.refuses !== undefined) {
-    test(`${path}: closed with 1008 and the reason, for it is not made here`, async () => {
+    test(`${path}: closed with 1008 and the reason because it is not supported`, async () => {
       const { code, reason } = await connect(path, good).ended
       assert.deepEqual([code, stream.refuses?.startsWith(reason.slice(0, 100))], [1008, true])
     })
   } else {
-    test(`${path}: a browser with the token in a subprotocol gets what the contract says`, async () => {
+    test(`${path}: a browser with the token in a subprotocol gets the messages of the contract`, async () => {
       const protocols = ['v1', `auth.bearer.${a.tokens[enough[stream.access]]}`]
       const client = connect(path, good, { protocols, origin: 'https://console.example.org' })
       if (stream.message === undefined) {
@@ -141,7 +141,7 @@ for (const path of streamPaths) {
   }
 }
 
-/** The same schema, which allows nothing that it does not name. */
+/** Returns the same schema without members that it does not name. */
 function closed<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(closed) as T
   if (typeof schema !== 'object' || schema === null) return schema
@@ -149,7 +149,7 @@ function closed<T>(schema: T): T {
   return { ...inner, ...('properties' in schema ? { additionalProperties: false } : {}) } as T
 }
 
-test('other paths have no stream, and upgrades to something else are answered as if they had not been asked for', async () => {
+test('other paths have no stream, and upgrades to other protocols are ignored', async () => {
   assert.equal((await connect('/service/nothing', '').ended).status, 404)
   const asked = rawRequest('GET /health/live', [
     'Connection: Upgrade, HTTP2-Settings',
@@ -159,7 +159,7 @@ test('other paths have no stream, and upgrades to something else are answered as
   assert.deepEqual((await sendRaw(origin, asked, { answers: 1 })).statuses, [200])
 })
 
-/** The last message, once it is as wanted. */
+/** Waits for the expected last message and returns it. */
 const lastOf = (client: ReturnType<typeof connect>, isIt: (text: string) => boolean) =>
   until(
     'the message',
@@ -170,7 +170,7 @@ const lastOf = (client: ReturnType<typeof connect>, isIt: (text: string) => bool
     { seen: () => client.messages.at(-1) },
   )
 
-test('/service/logs sends what fits the query: the last lines, then new ones', async () => {
+test('/service/logs sends the lines that match the query: the last ones, then new ones', async () => {
   const stream = `service/${service}` as const
   const line = (text: string, replica = 'one') => ({
     at: '2026-02-01T00:00:00.000Z',
@@ -182,7 +182,7 @@ test('/service/logs sends what fits the query: the last lines, then new ones', a
   await lines.append(stream, [line('a needle'), line('hay'), line('Needle two'), line('needle of another', 'two')])
   const query = queryOf(streams['/service/logs'], ofA, { query: 'needle', pod_name: 'one', limit: '1' })
   const client = connect('/service/logs', query)
-  await until('the former line', () => client.messages.length === 1)
+  await until('the previous line', () => client.messages.length === 1)
   await lines.append(stream, [line('hay'), line('needle three')])
   await lastOf(client, (text) => text.includes('needle three'))
   assert.equal(client.messages.length, 2)
@@ -190,7 +190,7 @@ test('/service/logs sends what fits the query: the last lines, then new ones', a
   client.socket.close()
 })
 
-test('/service/status, /service/pods and /deployment/status send again what has changed', async () => {
+test('/service/status, /service/pods and /deployment/status send changes', async () => {
   const wide = queryOf(streams['/service/status'], ofA, { environment: undefined })
   const [running, pods, deployment, project] = [
     connect('/service/status', wide),
@@ -283,7 +283,7 @@ test('/deployment/logs continues with the next deployment, unless one is named',
   assert.deepEqual([unknown.code, unknown.reason], [1007, 'version: the environment has no execution nothing.'])
 })
 
-test('/deployment/status tells the execution that is named, and says that there is none', async () => {
+test('/deployment/status reports the named execution, or that it does not exist', async () => {
   const { environment } = ofA
   const query = (change: Record<string, string | undefined>) => queryOf(streams['/deployment/status'], ofA, change)
   const [first, last] = [
@@ -303,7 +303,7 @@ test('/deployment/status tells the execution that is named, and says that there 
   assert.deepEqual([ofProject.code, ofProject.reason], [1007, 'version: send its environment too.'])
 })
 
-test('what is sent as events is what the document says, and what is no WebSocket is answered with 404', async () => {
+test('events match the document, and stream paths answer 404 without a WebSocket', async () => {
   const events = await openEvents(origin, eventStream.path.replace('{organizationId}', ofA.organization), {
     authorization: `Bearer ${a.tokens.READ}`,
   })
@@ -371,7 +371,7 @@ test('/service/logs finds the lines of a deployment by its execution, its reques
   })
   for (const { id, before, told } of clients)
     await until(`lines of ${id}`, () => told().length >= before.length, { seen: told })
-  // A version that is made while somebody waits for its lines.
+  // A version that is created while a client waits for its lines.
   await addRelease(late, coming, null)
   await lines.append(stream, [line('other', 'of another'), line(late, 'of the next'), line(released, 'at last')])
   for (const { id, all, told, close } of clients) {
@@ -389,7 +389,7 @@ test('/shell/portforward: closed with 1011 and a reason when nobody listens on t
   assert.deepEqual([code, /port 9 of the replica/.test(reason)], [1011, true])
 })
 
-test('the answer to an upgrade names the request, and so does a refusal', async () => {
+test('the answer to an upgrade names the request, also when it is rejected', async () => {
   const client = connect('/shell/exec', shellOf({}))
   await until('it is open', () => client.requestId())
   const known = client.requestId() ?? ''
@@ -403,7 +403,7 @@ test('the answer to an upgrade names the request, and so does a refusal', async 
   assert.match(refused.requestId() ?? '', /^[0-9a-f-]{36}$/)
 })
 
-test('/shell/exec: a command without a size has no terminal, and the close names the exit code', async () => {
+test('/shell/exec: a command has no terminal without a size, and the close names the exit code', async () => {
   const client = connect('/shell/exec', shellOf({ tty_width: '0', tty_height: '0' }))
   client.socket.once('open', () => client.socket.send(Buffer.from('a\n')))
   await until('its bytes', () => client.bytes() === 'a\n')

@@ -7,7 +7,7 @@ import type { Good } from '../requests.ts'
 
 const user_id = '0190b000-0000-7000-8000-000000000001'
 
-/** A member with a known id, of an organization that has no owner. */
+/** A member with a known id, in an organization without an owner. */
 async function prepareMember({ database }: Platform, { organizationId }: Objects): Promise<undefined> {
   await database`delete from account where id = ${user_id}`
   await database`update organization set owner = null where id = ${organizationId}`
@@ -21,8 +21,8 @@ const asAdmin = async (platform: Platform, { organizationId }: Objects): Promise
 
 export const accessRequests: Partial<Record<OperationName, Good>> = {
   editOrganizationMemberRole: {
-    // The id of a built-in role follows from the organization's: `prepare` makes a custom one with
-    // this id.
+    // The id of a built-in role follows from the organization's id. `prepare` creates a custom role
+    // with this id.
     body: { user_id, role_id: '0190b000-0000-7000-8000-0000000000aa' },
     prepare: async (platform, objects) => {
       await prepareMember(platform, objects)

@@ -5,7 +5,10 @@ import type { Good } from '../requests.ts'
 
 type Kind = 'application' | 'container' | 'database'
 
-/** As if it had been deployed, and ended since; applications and containers get storage. */
+/**
+ * Prepares a service as if it was deployed and has ended since. Applications and containers get
+ * storage.
+ */
 const withData =
   (kind: Kind) =>
   async ({ database }: Platform, objects: Objects): Promise<undefined> => {

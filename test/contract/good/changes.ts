@@ -4,7 +4,7 @@ import type { Good } from '../requests.ts'
 /** The record of changes. */
 export const changes: Partial<Record<OperationName, Good>> = {
   getOrganizationEvents: {
-    // The fixture makes its objects past the API: something has to be changed first.
+    // The fixture creates its objects without the API, so something must be changed first.
     prepare: async ({ call, a }, { projectId }) => {
       await call(a.tokens.ADMIN, 'PUT', `/project/${projectId}`, { name: `Renamed ${projectId}` })
       return undefined

@@ -20,21 +20,21 @@ const body = {
   features: [{ id: 'STATIC_IP', value: true }],
 }
 
-/** A cluster of its own, so that nothing else stands in the way. */
+/** Creates a new cluster, so that no other object interferes. */
 async function record({ rooms }: Platform, { organizationId }: Objects): Promise<string> {
   const owner = { id: organizationId, billing_deployment_restriction: null }
   return (await rooms.clusters.create(owner, { ...body, name: `cluster ${++made}` })).id
 }
 const onRecord: Good['prepare'] = async (platform, objects) => ({ clusterId: await record(platform, objects) })
 
-/** As if it were the machine. */
+/** Prepares a cluster as if it were this machine. */
 const onEngine: Good['prepare'] = async (platform, objects) => {
   const clusterId = await record(platform, objects)
   await platform.database`update cluster set engine = 'local', status = 'DEPLOYED' where id = ${clusterId}`
   return { clusterId }
 }
 
-/** A cluster that something was done to: `path` stands behind its own. */
+/** Creates a cluster and sends a request to it; `path` is appended to the cluster's path. */
 const after = (prepare: NonNullable<Good['prepare']>, method: string, path: string, sent?: object | string): Good => ({
   prepare: async (platform, objects) => {
     const { clusterId = '' } = (await prepare(platform, objects)) ?? {}
@@ -48,7 +48,7 @@ const after = (prepare: NonNullable<Good['prepare']>, method: string, path: stri
 const routes = { routes: [{ destination: '10.1.0.0/16', target: 'pcx-1', description: 'peering' }] }
 const lock = { reason: 'The end of the year', ttl_in_days: 3 }
 
-/** Credentials that no cluster names. */
+/** Creates credentials that no cluster uses. */
 const of = (provider: ProviderName): Good => ({ body: credentialsBodies('hidden')[provider] })
 
 export const clusters: Partial<Record<OperationName, Good>> = {

@@ -5,14 +5,14 @@ import type { Objects } from '../../support/fixture.ts'
 import type { Platform } from '../../support/platform.ts'
 import type { Good } from '../requests.ts'
 
-/** As if its last deployment had gone well; nothing runs. */
+/** Prepares services as if their last deployment had succeeded; nothing runs. */
 const deployed = async ({ database }: Platform, { applicationId }: Objects): Promise<undefined> => {
   await database`
     update service set state = 'DEPLOYED', release_id = id, last_deployment_date = now(), deployed_config_version = 1
     where id = ${applicationId}`
 }
 
-/** A request that waits behind one that was never taken up, and so stays there. */
+/** Creates a request that waits behind one that never starts, so it keeps waiting. */
 async function queued({ call, a, database }: Platform, { environmentId, applicationId }: Objects) {
   const blocker = '0190a000-0000-7000-8000-00000000b10c'
   await database`
@@ -24,7 +24,7 @@ async function queued({ call, a, database }: Platform, { environmentId, applicat
   return Object(answer.body).id
 }
 
-/** A deployment of a service that ended well, as a record. */
+/** Records a successful deployment of a service. */
 const onceDeployed = (kind: 'container' | 'database' | 'job' | 'helm'): Good => ({
   prepare: async (platform) => {
     const fresh = await platform.addObjects(platform.a)

@@ -12,13 +12,13 @@ const forms = { url: 'http://localhost:3000/git/forms.git' }
 const files = fileURLToPath(new URL('../../support/forms', import.meta.url))
 type Prepare = NonNullable<Good['prepare']>
 let started: Promise<Outside> | undefined
-/** Asked by operations that reach out of the platform. */
+/** Returns the origin of a server that stands in for hosts outside the platform. */
 async function originOfOutside(): Promise<string> {
   started ??= startOutside()
   return (await started).origin
 }
 
-/** Makes one more service of the environment, over the API. */
+/** Creates another service of the environment over the API. */
 async function addService({ call, a }: Platform, { environmentId }: Objects, kind: string, body: object) {
   const request = { name: `used-${randomUUID().slice(0, 8)}`, ...body }
   const answer = await call(a.tokens.ADMIN, 'POST', `/environment/${environmentId}/${kind}`, request)
@@ -45,7 +45,7 @@ const hasForms: Prepare = async ({ gitHost, a }) => {
   return undefined
 }
 
-/** The registry or repository is the server of the tests. */
+/** Points the registry or repository to the server of the tests. */
 const outsideRegistry: Prepare = async ({ rooms, a }, { more }) => {
   const { id } = await rooms.registries.containerRegistries.create(a.organizationId, {
     name: `outside ${randomUUID()}`,
@@ -105,7 +105,7 @@ const repository = {
   },
 }
 
-/** Registries, and what is read of git. */
+/** Operations of registries, and of reading git repositories. */
 export const gitRequests: Partial<Record<OperationName, Good>> = {
   createGitWebhook: { body: { provider: 'GITLAB', description: 'of the group' } },
   createContainerRegistry: registry,

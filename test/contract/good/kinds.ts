@@ -8,7 +8,7 @@ import type { Good } from '../requests.ts'
 type Prepare = NonNullable<Good['prepare']>
 type IdName = 'containerId' | 'databaseId' | 'jobId' | 'helmId' | 'terraformId'
 
-/** A registry of A whose id bodies can name. */
+/** Creates a registry of A whose id bodies can name. */
 const registryId = '0190a000-0000-7000-8000-0000000000a1'
 
 const withRegistry: Prepare = async ({ database }, { organizationId }) => {
@@ -24,7 +24,7 @@ const clone = (of: string): Good => ({
   of: ({ environmentId }) => ({ body: { name: `a copy of a ${of}`, environment_id: environmentId } }),
 })
 
-/** As if its last deployment had gone well; nothing runs. */
+/** Prepares a service as if its last deployment had succeeded; nothing runs. */
 const deployed =
   (name: IdName) =>
   async ({ database }: Platform, { more }: Objects): Promise<undefined> => {
@@ -33,7 +33,7 @@ const deployed =
       where id = ${more[name] ?? ''}`
   }
 
-/** It was deployed before, so that there is something to go back to. */
+/** Records an earlier deployment, so that a rollback has a target. */
 const rollback = (idOf: (objects: Objects) => string | undefined): Good => ({
   prepare: async ({ database }, objects) => {
     await addExecution(database, idOf(objects) ?? '')
@@ -42,7 +42,7 @@ const rollback = (idOf: (objects: Objects) => string | undefined): Good => ({
   of: (objects) => ({ body: { execution_id: executionOf(idOf(objects) ?? '') } }),
 })
 
-/** No container but that of the objects is deployed when its image has a new tag. */
+/** Turns off automatic deployment for all containers except the fixture's own. */
 const alone: Prepare = async ({ database }, { more }) => {
   await database`
     update service set settings = settings || '{"auto_deploy": false}'
@@ -50,7 +50,7 @@ const alone: Prepare = async ({ database }, { more }) => {
   return undefined
 }
 
-/** A run that went well. */
+/** Records a successful run. */
 const hasRun: Prepare = async ({ database }, { more }) => {
   await database`
     insert into job_run (id, service_id, release_id, "trigger", event, status, created_at, updated_at, started_at,

@@ -2,7 +2,7 @@ import type { OperationName } from '../../../contract/contract.ts'
 import type { Good } from '../requests.ts'
 
 const settings: Good = { body: { 'network.ingress.proxy_body_size_mb': 20, 'network.ingress.enable_cors': true } }
-/** Nothing here runs charts and stacks: their settings may be sent as they are. */
+/** Nothing here runs charts and stacks, so their settings may be sent unchanged. */
 const idle: Good = { body: { 'deployment.custom_domain_check_enabled': true } }
 const task: Good = { body: { 'build.timeout_max_sec': 900, 'security.read_only_root_filesystem': true } }
 const stack: Good = { body: { 'build.timeout_max_sec': 1800 } }
@@ -10,7 +10,7 @@ const network: Good = { body: { sticky_session: true } }
 const newRestriction: Good = { body: { mode: 'EXCLUDE', type: 'PATH', value: 'docs/' } }
 const restriction: Good = { body: { mode: 'MATCH', type: 'PATH', value: 'lib/' } }
 
-/** A domain that nobody else has at that moment. */
+/** A request with a domain that nothing else has at that moment. */
 const domain = (name: string): Good => ({
   body: { domain: name, generate_certificate: true, use_cdn: true },
   prepare: async ({ database }) => {
@@ -26,7 +26,7 @@ const labels: Good = {
   body: { name: 'Teams', labels: [{ key: 'team', value: 'shop', propagate_to_cloud_provider: false }] },
 }
 
-/** A group that nothing has. */
+/** Creates a group that nothing uses. */
 const unused = (kind: 'annotations' | 'labels'): Good => ({
   prepare: async ({ rooms }, { organizationId, more }) => {
     const { id } = await rooms.groups.create(organizationId, kind, { name: `unused ${kind}`, entries: [], scopes: [] })

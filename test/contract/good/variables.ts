@@ -6,7 +6,7 @@ const create: Good = { body: { key: 'NEW_KEY', value: 'new' } }
 const edit: Good = { body: { key: 'OTHER_KEY', value: 'other' } }
 const alias: Good = { body: { key: 'SECOND_NAME', description: 'the same by another name' } }
 
-/** Only what belongs to a wider scope is overridden. */
+/** Only variables of a wider scope can be overridden. */
 const overrideOf = (choose: (objects: Objects) => Partial<Objects>): Good => ({
   body: { value: 'mine', description: null },
   prepare: async (_platform, objects) => choose(objects),
@@ -34,7 +34,7 @@ export const variables: Partial<Record<OperationName, Good>> = {
   createProjectEnvironmentVariableOverride: overrideOf(({ variables, more }) => ({
     variables: { ...variables, project: more['builtInVariableId'] ?? '' },
   })),
-  // A project can override what is built in, and no secret is.
+  // A project can override only built-in variables, and none of these is secret.
   createProjectSecretOverride: { body: { value: 'mine' }, refused: { status: 400, reason: /wider scope/ } },
   createEnvironmentEnvironmentVariableAlias: alias,
   createEnvironmentSecretAlias: alias,
