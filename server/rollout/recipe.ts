@@ -102,8 +102,8 @@ export interface Recipe extends RecipeOptions {
 }
 
 /**
- * Returns the recipe for a cluster. Throws NoEngineError for a cluster that is only a record and
- * has no engine.
+ * Returns the recipe for a cluster. A cluster that is only a record has no engine, so nothing runs
+ * on it. Throws NoEngineError for an engine that this installation does not have.
  */
 export function recipeFor(options: RecipeOptions, place: EnginePlace): Recipe {
   const engine = engineOrNone(options.engineOf, place)
@@ -183,8 +183,8 @@ export function createReport(lines: LineStore, executionId: string, target: Targ
 }
 
 /**
- * Retries work while the engine or the router cannot be reached. Throws every other error, and the
- * reason when the signal is aborted.
+ * Retries work while the engine or the router cannot be reached. Throws every other error, and
+ * throws when the signal is aborted.
  */
 export async function whileUnreachable<T>(
   { clock }: Pick<RecipeOptions, 'clock'>,
