@@ -142,7 +142,7 @@ const mostLaunches = 5
 async function launchUntilReady(launch: Launch, signal: AbortSignal): Promise<number> {
   const { place, clock, log, spawned } = launch
   for (let left = mostLaunches; ; left--) {
-    await clearRemains(place)
+    await clearRemains(place, clock)
     const { pid, wasKilled } = await launchPostmaster(launch)
     spawned(pid)
     try {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { systemClock } from '../lib/clock.ts'
+import { start } from '../lib/run.ts'
 import { clearRemains, findPostmaster, isRunning, parsePostmasterFile, serves } from './postmaster.ts'
-import { temporaryDirectory } from './test-support.ts'
+import { temporaryDirectory, until } from './test-support.ts'
 
 const file = ['4711', '/data/cluster', '1763721438', '5432', '/data/socket', '', '  123   45', 'ready   ', ''].join(
   '\n',
@@ -45,7 +47,22 @@ test('lock files with the process id of another program are removed', async (t) 
   await writeFile(join(place.cluster, 'PG_VERSION'), '18')
   await writeFile(join(place.sockets, '.s.PGSQL.5432.lock'), String(process.pid))
   assert.equal(await findPostmaster(place.cluster), undefined)
-  await clearRemains(place)
+  await clearRemains(place, systemClock)
   assert.deepEqual(await readdir(place.cluster), ['PG_VERSION'])
   assert.deepEqual(await readdir(place.sockets), [])
+})
+
+test('processes of a postmaster that died have ended before the next one starts', async (t) => {
+  const home = await temporaryDirectory(t)
+  const place = { home, cluster: join(home, 'cluster'), sockets: join(home, 'socket') }
+  await mkdir(place.cluster)
+  const program = join(home, 'postgres')
+  await copyFile('/bin/bash', program)
+  // The kernel needs a while to release much memory, so the process ends some time after the kill.
+  const fill = 'printf -v memory "%*s" 400000000 ""; touch filled; kill -STOP $$'
+  const child = start(program, ['-c', fill], { cwd: place.cluster, stdio: 'ignore' })
+  t.after(() => child.kill('SIGKILL'))
+  await until('its memory is filled', async () => (await readdir(place.cluster)).includes('filled'))
+  await clearRemains(place, systemClock)
+  assert.equal(await serves(child.pid ?? 0, place.cluster), false)
 })

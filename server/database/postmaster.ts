@@ -51,19 +51,41 @@ export async function findPostmaster(cluster: string): Promise<PostmasterFile | 
 }
 
 /**
- * Cleans up after a postmaster that died. Ends its last children, which would keep the shared
- * memory, and removes the lock files, because PostgreSQL would take them for those of a living
- * server while the dead one is a zombie or its process id is reused.
+ * Cleans up after a postmaster that died. Ends its last children and waits for their end, because
+ * PostgreSQL does not start while one of them has the shared memory. Removes the lock files,
+ * because PostgreSQL would take them for those of a living server while the dead one is a zombie or
+ * its process id is reused.
  */
-export async function clearRemains(place: Place): Promise<void> {
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name) || !(await serves(Number(name), place.cluster))) continue
-    const program = await readlink(`/proc/${name}/exe`).catch(() => '')
-    if (/\/postgres( \(deleted\))?$/.test(program)) kill(Number(name), 'SIGKILL')
+export async function clearRemains(place: Place, clock: Clock): Promise<void> {
+  const until = clock.monotonic() + childrenEndMs
+  for (;;) {
+    const left = await childrenOf(place.cluster)
+    if (left.length === 0) break
+    if (clock.monotonic() > until) {
+      throw new Error(`Processes of an earlier PostgreSQL could not be ended: ${left.join(', ')}`)
+    }
+    for (const pid of left) kill(pid, 'SIGKILL')
+    await clock.sleep(5)
   }
   await rm(join(place.cluster, 'postmaster.pid'), { force: true })
   await rm(join(place.sockets, '.s.PGSQL.5432'), { force: true })
   await rm(join(place.sockets, '.s.PGSQL.5432.lock'), { force: true })
+}
+
+const childrenEndMs = 5_000
+
+/**
+ * Returns the processes of PostgreSQL that work in this data directory. A process without a program
+ * is one that is ending.
+ */
+async function childrenOf(cluster: string): Promise<number[]> {
+  const found: number[] = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name) || !(await serves(Number(name), cluster))) continue
+    const program = await readlink(`/proc/${name}/exe`).catch(() => '')
+    if (program === '' || /\/postgres( \(deleted\))?$/.test(program)) found.push(Number(name))
+  }
+  return found
 }
 
 /**

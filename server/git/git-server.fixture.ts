@@ -2,7 +2,13 @@
  * For the tests of this room: the built-in host behind a token check, a git client, and commits.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  request as ask,
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -37,6 +43,25 @@ export async function listen(t: TestContext, listener: RequestListener): Promise
   })
   // The address of a TCP server is never a path.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/**
+ * Sends a request on to the server at `origin`. Without `answerWith`, its answer is returned as it
+ * is. If that server ends the connection, so does this one.
+ */
+export function sendOn(
+  origin: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answerWith = (answer: IncomingMessage): void => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  },
+): void {
+  const { method, url, headers } = request
+  const onward = ask(`${origin}${url}`, { method, headers, agent: false }, answerWith)
+  onward.on('error', () => response.destroy())
+  request.pipe(onward)
 }
 
 export interface HostServer {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { request as ask, type RequestListener, type ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ import {
   newWorkTree,
   organizationA,
   scratchDirectory,
+  sendOn,
   startHost,
 } from './git-server.fixture.ts'
 import type { GitLimits } from './limits.ts'
@@ -139,8 +140,7 @@ async function hostBehind(t: TestContext, spoil: (pack: Buffer, response: Server
   const id = await commit(work, { 'large.bin': randomBytes(200_000) })
   await git(work, 'push', '--quiet', await real.host.ensure(organizationA, 'app'), 'main')
   const origin = await listen(t, (request, response) => {
-    const { method, url, headers } = request
-    const onward = ask(`${real.origin}${url}`, { method, headers }, (answer) => {
+    sendOn(real.origin, request, response, (answer) => {
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => void chunks.push(chunk))
       answer.on('end', () => {
@@ -151,7 +151,6 @@ async function hostBehind(t: TestContext, spoil: (pack: Buffer, response: Server
         else spoil(whole, response)
       })
     })
-    request.pipe(onward)
   })
   return {
     id,
@@ -194,12 +193,7 @@ test('a server that fails, or refuses in the middle, is reported as that', async
     const origin = await listen(t, (request, response) => {
       // The first requests are answered correctly.
       if (request.method === 'POST') return void response.writeHead(status, { 'www-authenticate': 'Basic' }).end()
-      request.pipe(
-        ask(`${real.origin}${request.url}`, { headers: request.headers }, (answer) => {
-          response.writeHead(answer.statusCode ?? 502, answer.headers)
-          answer.pipe(response)
-        }),
-      )
+      sendOn(real.origin, request, response)
     })
     const repository = {
       url: `${origin}/git/app.git`,
