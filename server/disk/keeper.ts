@@ -21,7 +21,7 @@ export interface DiskKeeperOptions extends StopOptions {
   /** Returns the size of the logs of services and deployments. */
   readonly measureLogs: () => Promise<MeasuredLogs>
   /** Receives each measurement. */
-  readonly organizations?: Pick<OrganizationDisk, 'record'>
+  readonly organizations?: Pick<OrganizationDisk, 'record' | 'isLimited'>
 }
 
 export interface MeasuredLogs {

@@ -36,6 +36,8 @@ export interface OrganizationDiskOptions {
  * file system.
  */
 export interface OrganizationDisk {
+  /** Whether the operator limits what organizations may take. */
+  readonly isLimited: boolean
   /**
    * Stores a measurement and stops growing services of organizations far beyond their limit.
    * Returns false if one of these services is being deployed.
@@ -77,6 +79,7 @@ export function createOrganizationDisk(options: OrganizationDiskOptions): Organi
     return reason
   }
   return {
+    isLimited: limitBytes !== 0,
     record: (found, signal) => recordOrganizations(options, found, signal),
     async refusal(organizationId, sql = database) {
       const { figures, limit } = await read(sql, organizationId)

@@ -24,8 +24,9 @@ const measured: FakeEngine = Object.assign(Object.create(engine), {
 })
 
 /** A keeper of a newly started server. It knows only the database and measures at once. */
-const newKeeper = () =>
+const newKeeper = (isLimited = false) =>
   createDiskKeeper({
+    organizations: { isLimited, record: async () => true },
     name: 'local',
     database,
     engine: measured,
@@ -223,7 +224,7 @@ test('a service that uses up the inodes is stopped only when they run short', as
     await keeper.reconcile(signal)
     const { state, reason } = await must('GET', `${full.path}/status`)
     assert.equal(state, 'DEPLOYMENT_ERROR')
-    assert.match(reason, /^It was stopped: its volumes and replicas have more than 100 files .*deploy again/)
+    assert.match(reason, /^It was stopped: .*more than 100 files and directories there.*deploy again/)
     await until('its containers are ended', async () => (await runs(full.id)) === 0)
     assert.deepEqual([await runs(other.id), (await must('GET', `${other.path}/status`)).state], [1, 'DEPLOYED'])
     engine.written.set(full.volume, { bytes: 0, files: 10 })
@@ -233,5 +234,31 @@ test('a service that uses up the inodes is stopped only when they run short', as
   } finally {
     engine.space = inodes(500)
     engine.reachable = true
+  }
+})
+
+test('services of an organization that use up the inodes together are stopped, the largest first', async () => {
+  const services: Awaited<ReturnType<typeof deployed>>[] = []
+  engine.written.clear()
+  for (let count = 0; count < 6; count++) services.push(await deployed())
+  for (const [index, { volume }] of services.entries()) {
+    taken.set(volume, 1)
+    engine.written.set(volume, { bytes: 0, files: 86 + index })
+  }
+  const stoppedOnes = async (): Promise<number[]> => {
+    const states = await Promise.all(services.map(({ path }) => must('GET', `${path}/status`)))
+    return states.flatMap(({ state }, index) => (state === 'DEPLOYMENT_ERROR' ? [index] : []))
+  }
+  const space = (freeInodes: number) => ({ totalBytes: 1e6, freeBytes: 5e5, totalInodes: 1000, freeInodes })
+  try {
+    engine.space = space(99)
+    await newKeeper(false).reconcile(signal)
+    assert.deepEqual(await stoppedOnes(), [], 'organizations have no limit')
+    await newKeeper(true).reconcile(signal)
+    assert.deepEqual(await stoppedOnes(), [5])
+    await newKeeper(true).reconcile(signal)
+    assert.deepEqual(await stoppedOnes(), [5], 'the others have room')
+  } finally {
+    engine.space = space(500)
   }
 })

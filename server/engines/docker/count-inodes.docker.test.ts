@@ -52,7 +52,11 @@ describe('an engine on ext4 with few inodes', { skip: (await whyNoPrivateEngine(
       ...{ service_id: service, release_id: id, storage_id: workload.storage[0]?.id ?? '' },
       ...{ mount_point: '/data', size_gib: 1 },
     }))
-    const found = fullInodes(counts, { storages, releases }, mostInodes(space))
+    const found = fullInodes(
+      counts,
+      { storages, releases, organizationOf: new Map(), organizationMost: undefined },
+      mostInodes(space),
+    )
     assert.deepEqual([...found.services.keys()].sort(), [full.service, layered.service].sort())
     // Without a free inode the engine can still stop containers.
     await engine.retire(layered.service, undefined, attempt())
