@@ -2,7 +2,7 @@ import { mayUseRepository, type Place } from '@quayside/contract/roles.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../access/index.ts'
 import { type Database, withOwner } from '../database/index.ts'
-import { type GitHost, parseGitPath } from '../git/index.ts'
+import { type GitHost, parseGitPath, repositoryNameRule } from '../git/index.ts'
 import { AppError, errorCodes } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
 
@@ -53,7 +53,9 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
     throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
   const { caller } = await authorize(database, credential, { access: 'read' })
   budgets.confirm(credential)
-  if (!path || needsWrite === undefined) throw noSuchRepository()
+  if (!path)
+    throw new AppError('notFound', `${noRepository} Its address ends with /git/<name>.git. ${repositoryNameRule}`)
+  if (needsWrite === undefined) throw noSuchRepository()
   const { repository, servicePath } = path
   const organization = caller.organizationId
   // Only custom rights depend on the project.
@@ -76,7 +78,8 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
 }
 
 /** The same error for a missing repository and for one that the caller may not read. */
-const noSuchRepository = (): AppError => new AppError('notFound', 'There is no such repository.')
+const noSuchRepository = (): AppError => new AppError('notFound', noRepository)
+const noRepository = 'There is no such repository.'
 
 const pushText =
   'A push needs WRITE in every environment with a service that uses the repository, or in every project ' +
