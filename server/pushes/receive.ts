@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, inTransaction, withOwner } from '../database/index.ts'
 import { repositoryKey } from '../git/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
@@ -70,7 +70,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (!webhook) throw new AppError('notFound', 'There is no such webhook.')
       if (!isGood) throw new AppError('unauthorized', 'The message is not signed with the secret of this webhook.')
       take(webhook.id)
-      return writeDown(options, webhook, { headers, body })
+      return withOwner(webhook.organization_id, () => writeDown(options, webhook, { headers, body }))
     },
   }
 }

@@ -19,6 +19,7 @@ import {
   zeros,
 } from '../support/git-provider.ts'
 import { createPlatform } from '../support/platform.ts'
+import { until } from '../support/until.ts'
 
 /**
  * Group K: messages of git providers, which have a signature instead of a token. No workers run
@@ -325,6 +326,31 @@ test('a webhook beyond its rate limit is refused, and other webhooks continue', 
   // Messages with a wrong secret do not count against the webhook's limit.
   for (let turn = 0; turn < 130; turn++) assert.equal((await send(other, github(facts, 'wrong'))).status, 401)
   assert.equal((await send(other, github(facts, other.secret))).status, 202)
+})
+
+test('messages of an organization that wait for its own lock delay no other organization', async () => {
+  const webhook = await makeWebhook('GITHUB')
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = database.begin(async (sql) => {
+    await sql`select from git_webhook where id = ${webhook.id} for update`
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  const sent = [...'12345678'].map((letter) =>
+    send(webhook, senders.GITHUB({ ...facts, after: commitOf(letter) }, webhook.secret)),
+  )
+  try {
+    await until('several wait for the lock', async () => {
+      const [row] = await database`select count(*)::int from pg_stat_activity where wait_event_type = 'Lock'`
+      return Number(row?.['count']) >= 3
+    })
+    assert.equal((await call(b.tokens.READ, 'GET', '/organization')).status, 200)
+  } finally {
+    release.resolve()
+  }
+  await holding
+  for (const answer of await Promise.all(sent)) assert.equal(answer.status, 202, answer.text)
 })
 
 test('K9: the time of a check does not reveal how much of a signature is right', (t) => {
