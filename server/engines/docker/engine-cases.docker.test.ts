@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { findFreePort } from '../../../test/support/free-port.ts'
 import { engineCases } from '../engine.cases.ts'
 import { type DiskBench, diskCases, type Written } from '../engine.disk.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
@@ -54,14 +53,7 @@ usageCases('docker', async () => {
 })
 publishingCases('docker', async () => ({
   ...(await openDockerBench({ socketPath, image })),
-  freePort: async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const bound = server.address()
-    server.close()
-    await once(server, 'close')
-    return typeof bound === 'object' && bound ? bound.port : 0
-  },
+  freePort: findFreePort,
 }))
 
 taskCases('docker', () => openTaskBench({ socketPath, image }))
