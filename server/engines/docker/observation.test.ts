@@ -20,7 +20,8 @@ describe('an observation', () => {
     ['a container that is going', [{ status: 'removing' }], ['absent', undefined, undefined]],
     ['one that runs', [{}], ['running', undefined, 'r1']],
     ['one that has had accidents long ago', [{ exits: 7 }], ['running', undefined, 'r1']],
-    ['one that came back just now, again', [{ exits: 3, startedAt: recently }], ['failing', 'exited 3 times', 'r1']],
+    ['one that came back just now', [{ exits: 1, startedAt: recently }], ['running', undefined, 'r1']],
+    ['one that came back just now, again', [{ exits: 2, startedAt: recently }], ['failing', 'exited 2 times', 'r1']],
     [
       'a first exit',
       [{ status: 'restarting', exits: 1, exitCode: 1 }],
@@ -59,6 +60,14 @@ describe('an observation', () => {
   for (const [name, states, expected] of cases) {
     it(`of ${name} is ${expected[0]}`, () => assert.deepEqual(observed(...states), expected))
   }
+
+  it('does not change to running between two exits', () => {
+    for (let exits = 0; exits < 8; exits++) {
+      const [down] = observed({ status: 'restarting', exits, exitCode: 1 })
+      const [up] = observed({ exits, startedAt: recently })
+      assert.equal(up === 'failing', down === 'failing', `${exits} exits`)
+    }
+  })
 
   it('reports the image of a replica, and when its program last started and ended, if it ever did', () => {
     const finishedAt = '2026-01-01T00:30:00.000000000Z'

@@ -1,8 +1,11 @@
 import type { Observation, Replica } from '../engine.ts'
 import { endpointsOf, isChanged, isUp, type ReplicaState } from './replica-state.ts'
 
-/** With this many exits, a replica that started recently counts as failing. */
-const manyExits = 3
+/**
+ * With this many exits a replica is failing while it waits for its restart, and until it has run
+ * for a while. One number for both, or a service would seem to run between two exits.
+ */
+const manyExits = 2
 const youngMs = 60_000
 
 /**
@@ -38,8 +41,9 @@ function stateOf(release: readonly ReplicaState[], now: Date): 'running' | 'star
 }
 
 function isFailing(state: ReplicaState, now: Date): boolean {
-  if (state.status === 'restarting') return state.exits >= 2
-  return state.running && state.exits >= manyExits && now.getTime() - Date.parse(state.startedAt) < youngMs
+  if (state.exits < manyExits) return false
+  const isYoung = now.getTime() - Date.parse(state.startedAt) < youngMs
+  return state.status === 'restarting' || (state.running && isYoung)
 }
 
 function reasonOf(release: readonly ReplicaState[], now: Date): string | undefined {
