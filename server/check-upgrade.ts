@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     signal: stopping.signal,
   })
   if (names === undefined) console.log('There is no database yet.')
-  else if (names.length === 0) console.log('The database stays as it is.')
+  else if (names.length === 0) console.log('The database is unchanged.')
   else console.log(`Applied to a copy of the database: ${names.join(', ')}.`)
 }
 

@@ -5,9 +5,9 @@ import type { Logger } from '../lib/log.ts'
 import { openSchema, startDatabase, tryLockDataDirectory } from './data-directory.ts'
 
 /**
- * Opens the database for a command, until `started` is disposed of: that of the server that runs;
- * without one, it is started for as long as the command takes. `session` names the command's
- * sessions.
+ * Opens the database for a command until `started` is disposed. Uses the database of a running
+ * server. Without a server, starts the database for the duration of the command. `session` is the
+ * name of the command's sessions.
  */
 export async function openCommandDatabase(
   config: Config,

@@ -15,14 +15,14 @@ import type { Logger } from '../lib/log.ts'
 import { refuseWithoutBackup, snapshotBefore } from './snapshot-at-start.ts'
 import { StartError } from './start-error.ts'
 
-/** For as long as this process lives. Throws StartError where another one has it. */
+/** Locks the data directory for the life of this process. Throws StartError if another has it. */
 export async function lockDataDirectory(config: Config, started: AsyncDisposableStack): Promise<void> {
   if (await tryLockDataDirectory(config, started)) return
   const message = `The data directory ${config.dataDirectory} is in use by another server.`
-  throw new StartError(`${message} End that one, or set QUAYSIDE_DATA to another directory.`)
+  throw new StartError(`${message} Stop that server, or set QUAYSIDE_DATA to another directory.`)
 }
 
-/** The same; gives whether it is ours. */
+/** Tries the same, and returns whether this process has the lock. */
 export async function tryLockDataDirectory({ dataDirectory }: Config, started: AsyncDisposableStack): Promise<boolean> {
   const lock = await exclusiveLock(`data ${dataDirectory}`)
   if (!lock) return false
@@ -30,7 +30,7 @@ export async function tryLockDataDirectory({ dataDirectory }: Config, started: A
   return true
 }
 
-/** A pool on the database, brought to the present schema; its connections go by that name. */
+/** Opens a pool on the database and migrates it. Its connections have this name. */
 export async function openSchema(
   url: string,
   log: Logger,
@@ -44,9 +44,9 @@ export async function openSchema(
 }
 
 /**
- * Gives the address of the database: the one of the settings, or the embedded PostgreSQL, which is
- * kept running until the server stops. Where migrations are to come, there is a way back from them,
- * or a StartError is thrown before anything was changed.
+ * Returns the address of the database: that of the settings, or of the embedded PostgreSQL, which
+ * then runs until the server stops. Before pending migrations it makes sure that they can be rolled
+ * back, or throws a StartError without a change.
  */
 export async function startDatabase(
   config: Config,
@@ -61,7 +61,7 @@ export async function startDatabase(
   return databaseUrl
 }
 
-/** There while the database is exchanged for a snapshot, and may be missing. */
+/** This file exists while a snapshot replaces the database, which may be missing meanwhile. */
 export const rollbackFile = ({ dataDirectory }: Config): string => join(dataDirectory, 'rollback.json')
 
 async function refuseDuringRollback(config: Config): Promise<void> {
@@ -75,7 +75,7 @@ async function refuseDuringRollback(config: Config): Promise<void> {
   )
   if (!isThere) return
   throw new StartError(
-    `A rollback of the upgrade was cut off: ${file} is there. Give "npm run rollback-upgrade" again, which ` +
+    `A rollback of the upgrade was interrupted: ${file} exists. Run "npm run rollback-upgrade" again, which ` +
       'goes on where it was.',
   )
 }
@@ -88,7 +88,7 @@ async function startOwnDatabase(
 ): Promise<string> {
   const options: EmbeddedOptions = { directory: join(config.dataDirectory, 'postgresql'), log, signal, clock }
   const first = await startEmbedded(options)
-  // Ended by every way out of here: a start that is refused leaves no PostgreSQL behind.
+  // Ended on every exit from here: a rejected start leaves no PostgreSQL running.
   started.defer(() => first.stop())
   const state = await stateOf(first.url)
   const isUpgrade = state.applied.length > 0 && state.pending.length > 0

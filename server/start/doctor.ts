@@ -5,12 +5,12 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { StartError, toStartError } from './start-error.ts'
 
 /**
- * `npm run doctor`: checks the machine and prints a line for each check; with `-- --json`, a list.
- * Exits with 1 if one failed.
+ * `npm run doctor`: checks the machine and prints a line for each check, or a list with `--
+ * --json`. Exits with 1 if a check failed.
  */
 async function main(options: readonly string[]): Promise<void> {
   const foreign = options.filter((word) => word !== '--json')
-  if (foreign.length > 0) throw new StartError(`There is no option ${foreign.join(' ')}. Give none, or --json.`)
+  if (foreign.length > 0) throw new StartError(`There is no option ${foreign.join(' ')}. Use none, or --json.`)
   const { config: settings, problem: settingsProblem } = readConfigOrDefaults()
   const lock = await exclusiveLock(`data ${settings.dataDirectory}`)
   lock?.close()

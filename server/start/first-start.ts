@@ -17,11 +17,12 @@ import { findService } from '../services/index.ts'
 import { timed } from './timed.ts'
 
 /**
- * What the first start has made so far; kept, so that one that was cut off goes on where it was.
+ * The objects that the first start has created. They are stored, so that the next start continues
+ * after an interruption.
  */
 interface Progress {
   readonly organizationId: string
-  /** The admin token was made, and its file written. */
+  /** The admin token was created, and its file written. */
   readonly token?: true
   readonly applicationId?: string
   readonly done?: true
@@ -42,19 +43,19 @@ const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' a
 const examples = fileURLToPath(new URL('../../examples/hello', import.meta.url))
 const longestWaitMs = 180_000
 
-/** What the first start has to tell. */
+/** The results of the first start. */
 export interface FirstStart {
-  /** Only when it was made just now. */
+  /** Only if it was created by this start. */
   readonly token?: string
-  /** Where the example answers; undefined when it does not run. */
+  /** The address of the example. Undefined if it does not run. */
   readonly url?: string
   readonly problem?: string
 }
 
 /**
- * Makes what a new installation needs to be looked at: organization, admin token, cluster, project,
- * environment, and an application that runs. Undefined when all that was done before. An example
- * that does not run keeps nothing else from working.
+ * Creates what a new installation needs to be tried out: organization, admin token, cluster,
+ * project, environment, and a running application. Returns undefined if an earlier start did all of
+ * it. If the example cannot run, everything else still works.
  */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { database, signal } = options
@@ -70,7 +71,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   }
 }
 
-/** From the example's files to an application that answers; gives its address. */
+/** Deploys the example from its files, and returns the address of the application. */
 async function runExample(
   options: FirstStartOptions,
   organizationId: string,
@@ -81,7 +82,7 @@ async function runExample(
     ensureBaseImage({ socketPath: config.dockerSocket }, signal),
   )
   await timed(say, 'Pushing examples/hello to the built-in git host', () =>
-    composition.gitHost.importDirectory(organizationId, 'hello', examples, 'An application to begin with'),
+    composition.gitHost.importDirectory(organizationId, 'hello', examples, 'Add an example application'),
   )
   const applicationId = former ?? (await makeApplication(options, organizationId))
   await timed(say, 'Deploying it', () => deploy(options, applicationId))
@@ -91,7 +92,7 @@ async function runExample(
 }
 
 async function makeOrganization({ database, say }: FirstStartOptions): Promise<string> {
-  say('Making organization, admin token and built-in cluster')
+  say('Creating organization, admin token and built-in cluster')
   const organizationId = newId()
   const now = clock.now()
   await inTransaction(database, async (sql) => {
@@ -103,7 +104,7 @@ async function makeOrganization({ database, say }: FirstStartOptions): Promise<s
   return organizationId
 }
 
-/** Made again when a start was cut off before its file was written: nobody has the former one. */
+/** Creates the token again if a start was interrupted before its file was written. */
 async function makeToken(options: FirstStartOptions, organizationId: string): Promise<string> {
   const { database, config, composition } = options
   const { apiTokens } = composition.rooms
@@ -123,12 +124,12 @@ async function makeApplication({ database, config, composition }: FirstStartOpti
   const { projects, environments, services } = composition.rooms
   const project =
     (await projects.list(organizationId)).find(({ name }) => name === 'demo') ??
-    (await projects.create(organizationId, { name: 'demo', description: 'Made at the first start' }))
+    (await projects.create(organizationId, { name: 'demo', description: 'Created by the first start' }))
   const environmentId =
     (await environments.list(project.id)).find(({ name }) => name === 'production')?.id ??
     (await environments.create(project, organizationId, { name: 'production', mode: 'PRODUCTION' })).id
   const environment = await findEnvironment(database, environmentId)
-  if (!environment) throw new Error('the new environment is not there')
+  if (!environment) throw new Error('the new environment does not exist')
   const existing = (await services.list(environmentId, 'application')).results.find(({ name }) => name === 'hello')
   const application = existing ?? (await services.create('application', environment, helloApplication(config)))
   await writeProgress(database, { organizationId, token: true, applicationId: application.id })
@@ -151,7 +152,7 @@ const helloApplication = ({ publicUrl }: Config) => ({
   healthchecks: {},
 })
 
-/** Deploys and waits until it runs; throws with the reason when it does not. */
+/** Deploys, and waits until the application runs. Throws with the reason if it does not. */
 async function deploy({ database, composition, signal }: FirstStartOptions, applicationId: string): Promise<void> {
   const service = await findService(database, applicationId)
   if (!service || service.state === 'DEPLOYED') return

@@ -7,12 +7,12 @@ import { run } from '../lib/run.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Of the files that this process was started from. Without a commit where they are no checkout of
- * their own, or git is missing.
+ * Returns the version of the files of this process. It has no commit if the files are not a
+ * checkout of their own, or git is missing.
  */
 export async function platformVersion(): Promise<PlatformVersion> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
-  // Only a look: that the checkout is another user's does not matter.
+  // This only reads, so a checkout of another user is safe.
   const args = ['-c', 'safe.directory=*', 'rev-parse', '--show-toplevel', 'HEAD']
   const { exitCode, stdout } = await run('git', args, { cwd: root, timeoutMs: 10_000 }).catch(() => missing)
   const [top = '', commit] = stdout.toString().split('\n')
@@ -22,18 +22,18 @@ export async function platformVersion(): Promise<PlatformVersion> {
 const missing = { exitCode: 127, stdout: Buffer.from('') }
 
 /**
- * What runs on a data directory, and what ran before it: the file `version.json`.
+ * The current and the previous version of a data directory: the file `version.json`.
  * bootstrap/rollback-upgrade.mjs reads it too.
  */
 export interface VersionRecord extends PlatformVersion {
-  /** When it first came to run. */
+  /** The time of its first start. */
   readonly since: string
   readonly former: PlatformVersion | null
 }
 
 const file = (dataDirectory: string): string => join(dataDirectory, 'version.json')
 
-/** What was last written down; undefined where nothing was, or nothing that can be read. */
+/** Returns the stored versions. Undefined if there are none, or the file is unreadable. */
 export async function readVersionRecord(dataDirectory: string): Promise<VersionRecord | undefined> {
   const text = await readFile(file(dataDirectory), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -43,8 +43,8 @@ export async function readVersionRecord(dataDirectory: string): Promise<VersionR
 }
 
 /**
- * Pure: what is to be written once this version has brought the schema up to date; undefined where
- * it is written already.
+ * Pure: returns what to store once this version has migrated the schema. Undefined if it is stored
+ * already.
  */
 export function nextRecord(
   known: VersionRecord | undefined,
@@ -57,7 +57,7 @@ export function nextRecord(
   return { ...present, since: now.toISOString(), former }
 }
 
-/** Writes down that this version runs on the data directory. */
+/** Stores that this version runs on the data directory. */
 export async function recordVersion(dataDirectory: string, now: Date): Promise<void> {
   const next = nextRecord(await readVersionRecord(dataDirectory), await platformVersion(), now)
   if (!next) return

@@ -32,13 +32,13 @@ async function inDatabase<T>(work: (sql: Database) => Promise<T>): Promise<T> {
   })
 }
 
-/** A start of the present version. */
+/** A start of the current version. */
 async function start(work: (sql: Database) => Promise<unknown> = async () => {}): Promise<void> {
   await using started = new AsyncDisposableStack()
   await work(await openSchema(await startDatabase(config, log, signal, started), log, started))
 }
 
-/** The command's half for the database, back to the version that knows these migrations. */
+/** The database part of the command, back to the version that knows these migrations. */
 async function goBack(migrations = former, failpoint = ''): Promise<{ exitCode: number; said: string }> {
   const args = [join(import.meta.dirname, 'restore-snapshot.ts'), 'c0ffee', ...migrations.map(({ name }) => name)]
   const env = { QUAYSIDE_DATA: dataDirectory, QUAYSIDE_FAILPOINT: failpoint }
@@ -52,7 +52,7 @@ await inDatabase(async (sql) => {
 })
 await start((sql) => add(sql, 'newer'))
 
-test('without a snapshot of that schema, or with another master key, there is no way back, and nothing is changed', async () => {
+test('without a snapshot of that schema, or with another master key, nothing is rolled back or changed', async () => {
   const none = await goBack(former.slice(0, -1))
   assert.match(none.said, /None of the snapshots in .* has the schema that ends with .*Nothing was changed/)
   const [snapshot] = await listSnapshots(snapshots)
@@ -66,15 +66,15 @@ test('without a snapshot of that schema, or with another master key, there is no
   await start(async (sql) => assert.deepEqual(await keys(sql), ['before', 'newer']))
 })
 
-test('a way back that is killed while there is no database keeps servers from starting, and goes on where it was', async () => {
+test('a rollback that is killed without a database prevents starts, and the next one continues it', async () => {
   assert.equal((await goBack(former, 'rollback.aside:kill')).exitCode, 137)
   await assert.rejects(access(join(dataDirectory, 'postgresql', 'cluster')), { code: 'ENOENT' })
-  await assert.rejects(start(), /rollback of the upgrade was cut off.*npm run rollback-upgrade/)
+  await assert.rejects(start(), /rollback of the upgrade was interrupted.*npm run rollback-upgrade/)
   const { exitCode, said } = await goBack()
   assert.equal(exitCode, 0, said)
   await rm(mark)
   await inDatabase(async (sql) => assert.deepEqual(await keys(sql), ['before']))
   const [, aside = ''] = /kept in (\S+);/.exec(said) ?? []
   assert.match(await readFile(join(aside, 'PG_VERSION'), 'utf8'), /^\d+/)
-  assert.match((await goBack()).said, /has the schema of that version, and stays as it is/)
+  assert.match((await goBack()).said, /already has the schema of that version, and is unchanged/)
 })

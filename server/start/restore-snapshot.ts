@@ -10,7 +10,8 @@ import { masterKeyId, snapshotsIn } from './snapshot-at-start.ts'
 import { StartError, toStartError } from './start-error.ts'
 
 /**
- * While the database may be missing; bootstrap/rollback-upgrade.mjs goes on by it, and removes it.
+ * This file exists while the database may be missing. bootstrap/rollback-upgrade.mjs continues from
+ * it, and removes it.
  */
 interface Mark {
   readonly commit: string
@@ -18,8 +19,8 @@ interface Mark {
 }
 
 /**
- * The database's half of `npm run rollback-upgrade`: `restore-snapshot.ts <commit> <migration>…`
- * brings it to the schema of that commit, which knows these migrations.
+ * The database part of `npm run rollback-upgrade`: `restore-snapshot.ts <commit> <migration>…`
+ * restores the schema of that commit, which knows these migrations.
  */
 async function main([commit = '', ...migrations]: string[]): Promise<void> {
   const config = readConfig()
@@ -34,8 +35,7 @@ async function main([commit = '', ...migrations]: string[]): Promise<void> {
   }
   const file = rollbackFile(config)
   const mark = await readMark(file)
-  // To the millisecond: one that begins in the second in which another has ended must not be taken
-  // for it.
+  // To the millisecond, because two rollbacks can run within one second.
   const name = mark?.name ?? clock.now().toISOString().replace(/[-:.]/g, '')
   const went = await goBack({
     directory: join(config.dataDirectory, 'postgresql'),
@@ -49,12 +49,12 @@ async function main([commit = '', ...migrations]: string[]): Promise<void> {
       await writeMark(file, { commit, name })
     },
   })
-  if (!went) console.log('The database has the schema of that version, and stays as it is.')
+  if (!went) console.log('The database already has the schema of that version, and is unchanged.')
   else {
-    console.log(`The database is the one of ${went.snapshot.taken_at} again (snapshot ${went.snapshot.name}).`)
+    console.log(`The database of ${went.snapshot.taken_at} is restored (snapshot ${went.snapshot.name}).`)
     console.log(`What was there is kept in ${went.aside}; delete it when nothing in it is missed.`)
     console.log(
-      'Services go back to what it knows. Containers of services that it does not know are ended; their volumes stay.',
+      'Services return to its versions. Containers of services that it does not have are ended; their volumes are kept.',
     )
   }
 }
@@ -64,7 +64,7 @@ async function readMark(file: string): Promise<Mark | undefined> {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  // We wrote it, and it got its name when it was whole.
+  // We wrote it, and renamed it only when it was complete.
   return text === undefined ? undefined : (JSON.parse(text) as Mark)
 }
 
@@ -73,13 +73,13 @@ async function writeMark(file: string, mark: Mark): Promise<void> {
   await rename(`${file}.next`, file)
 }
 
-/** Another key opens nothing of what the snapshot holds. */
+/** Another key cannot open the secrets of the snapshot. */
 async function refuseOtherKey(snapshot: Snapshot, keyFile: string): Promise<void> {
   const present = await masterKeyId(keyFile)
   if (snapshot.master_key === null || snapshot.master_key === present) return
   throw new StartError(
     `The snapshot ${snapshot.name} was taken under the master key ${snapshot.master_key}; ${keyFile} holds ` +
-      `${present ?? 'none'}. Nothing was changed. Put the key of that time there, and repeat.`,
+      `${present ?? 'none'}. Nothing was changed. Restore the key of that time to this file, and repeat.`,
   )
 }
 

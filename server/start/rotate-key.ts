@@ -10,12 +10,12 @@ import { createWorkflows } from '../workflows/index.ts'
 import { openCommandDatabase } from './command-database.ts'
 import { StartError, toStartError } from './start-error.ts'
 
-/** How the command's sessions call themselves; they are none of a server. */
+/** The name of the command's sessions, to tell them from a server's. */
 const session = 'quayside key exchange'
 
 /**
- * `npm run rotate-key`: another master key instead of the present one, whether a server runs or
- * not; with `-- --organizations`, other keys for the secrets of all organizations instead.
+ * `npm run rotate-key`: replaces the master key, whether a server runs or not. With
+ * `-- --organizations` it replaces the keys for the secrets of all organizations instead.
  */
 async function main(): Promise<void> {
   const isOfOrganizations = readArguments(process.argv.slice(2))
@@ -23,32 +23,29 @@ async function main(): Promise<void> {
   armFailpoints(config.failpoint)
   const { masterKeyFile: file } = config
   await access(file).catch((cause: unknown) => {
-    throw new StartError(
-      `There is no master key ${file} that could be exchanged. The first start of the server makes one.`,
-      {
-        cause,
-      },
-    )
+    throw new StartError(`There is no master key ${file}. The first start of the server creates it.`, {
+      cause,
+    })
   })
   const log = createLogger(config.logLevel, config.logFormat)
   await using started = new AsyncDisposableStack()
   const database = await openCommandDatabase(config, log, started, session)
   if (isOfOrganizations) return await rotateOrganizations(database, file, log)
   const count = await exchangeMasterKey({ database, file, columns: ownColumns })
-  if (count === undefined) console.log(`An exchange that was cut off is ended: ${file} holds its key.`)
-  else console.log(`${file} holds a new key; what the former one sealed was sealed anew (${count}). Save the file now.`)
+  if (count === undefined) console.log(`An interrupted rotation is completed: ${file} has its key.`)
+  else console.log(`${file} has a new key. ${count} values were sealed with it again. Save the file now.`)
 }
 
-/** Gives whether the keys of organizations are meant. */
+/** Whether the command is for the keys of organizations. */
 function readArguments(args: readonly string[]): boolean {
   const [first, ...rest] = args
   if (first === undefined) return false
   if (first === '--organizations' && rest.length === 0) return true
-  const message = `There is no option ${args.join(' ')}. Give none to exchange the master key, or --organizations.`
+  const message = `There is no option ${args.join(' ')}. Use none to replace the master key, or --organizations.`
   throw new StartError(message)
 }
 
-/** Begins it; a server does the work. */
+/** Starts the rotation. A server does the work. */
 async function rotateOrganizations(database: Database, masterKeyFile: string, log: Logger): Promise<void> {
   const vault = await openVault({ database, masterKeyFile, log })
   if (!vault.state.open) throw new StartError(`Secrets are sealed: ${vault.state.reason}`)
@@ -56,8 +53,8 @@ async function rotateOrganizations(database: Database, masterKeyFile: string, lo
   const rotations = createKeyRotations({ database, clock, vault, workflows })
   const { begun, underWay } = await rotations.rotateAll()
   console.log(
-    `New keys seal the secrets of ${begun} organizations; of ${underWay} more they were being rotated ` +
-      'already. The server, once it runs, seals anew what the former keys sealed, and deletes them then.',
+    `New keys seal the secrets of ${begun} organizations. The keys of ${underWay} more were being rotated ` +
+      'already. A running server seals the older secrets again, and then deletes the previous keys.',
   )
 }
 

@@ -42,7 +42,7 @@ await inDatabase(pattern, async (sql) => {
   await sql`insert into setting (key, value) values ('instance', ${sql.json('kept')})`
 })
 
-/** A data directory that an older version used. */
+/** A data directory of an older version. */
 async function olderData(t: Cleanup) {
   const dataDirectory = await emptyDirectory(t)
   await copy(join(pattern, 'postgresql'), join(dataDirectory, 'postgresql'))
@@ -50,7 +50,7 @@ async function olderData(t: Cleanup) {
   return { dataDirectory, config, snapshots: join(dataDirectory, 'snapshots') }
 }
 
-/** As the server starts, up to the present schema, and is stopped again. */
+/** Migrates to the current schema as a server does at its start, and stops. */
 async function start(config: Config): Promise<unknown> {
   await using started = new AsyncDisposableStack()
   const database = await openSchema(await startDatabase(config, log, signal, started), log, started)
@@ -63,7 +63,7 @@ const applied = (dataDirectory: string): Promise<string[]> =>
     (await sql`select name from schema_migration order by name`).map(({ name }) => name),
   )
 
-test('a start with migrations to come takes a snapshot first, which holds what was there; the next start takes none', async (t) => {
+test('a start with pending migrations takes a snapshot of the old database first; the next start takes none', async (t) => {
   const { config, snapshots, dataDirectory } = await olderData(t)
   assert.equal(await start(config), 'kept')
   assert.equal(await start(config), 'kept')
@@ -81,7 +81,7 @@ test('a start with migrations to come takes a snapshot first, which holds what w
 
 test('a migration that fails again and again leaves the snapshot from before the first attempt', async (t) => {
   const { config, snapshots, dataDirectory } = await olderData(t)
-  // In the way of 0031; 0030 is applied before it.
+  // Makes 0031 fail. 0030 is applied before it.
   await inDatabase(dataDirectory, async (sql) => {
     await sql`create function job_state(uuid, text) returns text language sql return 'in the way'`
   })
@@ -98,7 +98,7 @@ test('a migration that fails again and again leaves the snapshot from before the
   )
 })
 
-test('a start that is killed before its snapshot is whole leaves none that counts, and the next one takes it', async (t) => {
+test('a start that is killed while it takes a snapshot leaves none that counts, and the next start takes it', async (t) => {
   const { config, snapshots, dataDirectory } = await olderData(t)
   const program = `
     import { readConfig } from '../config.ts'
@@ -121,11 +121,11 @@ test('a start that is killed before its snapshot is whole leaves none that count
   )
 })
 
-test('without room for a snapshot a start is refused before anything is changed, unless a setting says otherwise', async (t) => {
+test('a start without space for a snapshot is rejected before a change, unless a setting allows it', async (t) => {
   const { config, snapshots, dataDirectory } = await olderData(t)
-  // A file system without any room, on every machine.
+  // A file system without free space, on every machine.
   await symlink('/proc', snapshots)
-  await assert.rejects(start(config), /no room for a snapshot.*MiB more have to be free.*QUAYSIDE_SNAPSHOT=off/)
+  await assert.rejects(start(config), /no room for a snapshot.*MiB more must be free.*QUAYSIDE_SNAPSHOT=off/)
   assert.deepEqual(await applied(dataDirectory), names(former))
   assert.equal(await start({ ...config, snapshots: false }), 'kept')
 })
@@ -134,14 +134,17 @@ test('a database that is not ours is migrated only where the settings say that n
   const { sql, url } = await emptyDatabase(t)
   const config = readConfig({ QUAYSIDE_DATA: '/nonexistent', QUAYSIDE_DATABASE_URL: url })
   await migrate(sql, { log, migrations: former })
-  await assert.rejects(start(config), /would be changed by 0030_.*Make a backup of it.*QUAYSIDE_SNAPSHOT=off/)
+  await assert.rejects(
+    start(config),
+    /0030_.* would change the database of QUAYSIDE_DATABASE_URL.*Make a backup, and.*QUAYSIDE_SNAPSHOT=off/,
+  )
   await start({ ...config, snapshots: false })
   assert.equal((await sql`select from schema_migration`).length, migrations.length)
-  // Nothing is to come any more.
+  // No migration is pending.
   await start(config)
 })
 
-test('what ran before is written down with what runs', () => {
+test('the previous version is stored beside the current one', () => {
   const now = new Date('2026-05-04T09:12:31.031Z')
   const since = now.toISOString()
   const first = nextRecord(undefined, { version: '1', commit: 'a' }, now)

@@ -8,18 +8,18 @@ import { KeyFileError, readMasterKey } from '../vault/index.ts'
 import { platformVersion, readVersionRecord } from './platform-version.ts'
 import { StartError } from './start-error.ts'
 
-/** Names of migrations: those that the database has, and those that come. */
+/** Names of migrations: those that the database has, and those that are pending. */
 interface SchemaState {
   readonly applied: readonly string[]
   readonly pending: readonly string[]
 }
 
-/** Where the snapshots of a data directory are. */
+/** Returns the directory of a data directory's snapshots. */
 export const snapshotsIn = (dataDirectory: string): string => join(dataDirectory, 'snapshots')
 
 /**
- * Ends PostgreSQL and takes a snapshot of its database. Throws StartError where there is no room,
- * before it ends anything.
+ * Stops PostgreSQL and takes a snapshot of its database. Throws StartError without stopping it if
+ * there is not enough space.
  */
 export async function snapshotBefore(options: {
   readonly config: Config
@@ -48,9 +48,7 @@ export async function snapshotBefore(options: {
   log.info({ snapshot, ms: Math.round(clock.monotonic() - startedAt) }, 'snapshot was taken before migrations')
 }
 
-/**
- * Which key that is; it tells nothing of the key itself. Null where there is none that can be read.
- */
+/** Returns a name of the key that reveals nothing of the key. Null if no key can be read. */
 export const masterKeyId = (file: string): Promise<string | null> =>
   readMasterKey(file).then(
     ({ id }) => id,
@@ -70,25 +68,25 @@ async function refuseWithoutRoom(cluster: string, directory: string): Promise<vo
   if (lacking === 0) return
   const mebibytes = Math.ceil(lacking / 1024 ** 2)
   throw new StartError(
-    `There is no room for a snapshot of the database in ${directory}: ${mebibytes} MiB more have to be free. ` +
-      'Nothing was changed. Make room, start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on ' +
-      'without a way back.',
+    `There is no room for a snapshot of the database in ${directory}: ${mebibytes} MiB more must be free. ` +
+      'Nothing was changed. Make room, start the previous version again, or set QUAYSIDE_SNAPSHOT=off to ' +
+      'migrate without a snapshot.',
   )
 }
 
 const nothingChanged = ({ pending }: SchemaState): string =>
   `No snapshot could be taken before the migrations ${pending.join(', ')}, so none was applied.`
 
-const otherwise = 'Start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on without a way back.'
+const otherwise = 'Start the previous version again, or set QUAYSIDE_SNAPSHOT=off to migrate without a snapshot.'
 
 /**
- * Of a database that is not ours to copy. Throws StartError where it has data and migrations are to
- * come.
+ * For a database that Quayside must not copy. Throws StartError if it has data and migrations are
+ * pending.
  */
 export function refuseWithoutBackup({ applied, pending }: SchemaState): void {
   if (applied.length === 0 || pending.length === 0) return
   throw new StartError(
-    `The database of QUAYSIDE_DATABASE_URL would be changed by ${pending.join(', ')}, and Quayside takes no ` +
-      'snapshot of it. Nothing was changed. Make a backup of it, and start with QUAYSIDE_SNAPSHOT=off.',
+    `The migrations ${pending.join(', ')} would change the database of QUAYSIDE_DATABASE_URL, and Quayside ` +
+      'takes no snapshot of it. Nothing was changed. Make a backup, and start with QUAYSIDE_SNAPSHOT=off.',
   )
 }

@@ -2,10 +2,12 @@ import { type Config, ConfigError } from '../config.ts'
 import { AppError } from '../lib/error.ts'
 import { KeyExchangeError, KeyFileError } from '../vault/index.ts'
 
-/** Why the server does not start; the message names the setting and what to do. */
+/** The reason why the server does not start. The message names the setting and what to do. */
 export class StartError extends Error {
   override readonly name = 'StartError'
-  /** A mistake in settings or surroundings; anything else is a bug and shown with its cause. */
+  /**
+   * Whether it is a mistake in the settings or the machine. Others are bugs, shown with the cause.
+   */
   readonly isExpected: boolean
 
   constructor(message: string, options: { cause?: unknown; isExpected?: boolean } = {}) {
@@ -17,7 +19,7 @@ export class StartError extends Error {
 const isOfKeys = (error: unknown): error is KeyFileError | KeyExchangeError =>
   error instanceof KeyFileError || error instanceof KeyExchangeError
 
-/** What people are told of whatever was thrown while starting. */
+/** Returns the error for people, whatever was thrown during the start. */
 export function toStartError(error: unknown, config?: Config): StartError {
   if (error instanceof StartError) return error
   if (error instanceof ConfigError || error instanceof AppError || isOfKeys(error)) {
@@ -26,7 +28,7 @@ export function toStartError(error: unknown, config?: Config): StartError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (config && code === 'EADDRINUSE') {
     const message =
-      `Port ${config.port} on ${config.host} is in use. End the program that uses it, or set QUAYSIDE_PORT to ` +
+      `Port ${config.port} on ${config.host} is in use. Stop the program that uses it, or set QUAYSIDE_PORT to ` +
       'another port.'
     return new StartError(message, { cause: error })
   }

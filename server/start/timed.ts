@@ -1,10 +1,10 @@
 import { systemClock as clock } from '../lib/clock.ts'
 
-/** Shorter waits need no second line. */
+/** Shorter tasks need no second line. */
 const noticeableMs = 100
 
 /**
- * Prints what is being done, does it, and prints how long that took unless it was too short to
+ * Prints the name of a task, runs it, and prints how long it took, unless it was too short to
  * notice.
  */
 export async function timed<T>(say: (line: string) => void, text: string, work: () => Promise<T>): Promise<T> {

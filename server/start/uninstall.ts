@@ -12,8 +12,9 @@ import { StartError, toStartError } from './start-error.ts'
 import { listFetchedImages, listServiceIds } from './uninstall-store.ts'
 
 /**
- * The engine's half of `npm run uninstall`: `list` prints what carries this installation's label,
- * `remove` removes it. With `--keep-data` volumes stay. bootstrap/uninstall.mjs does the rest.
+ * The engine part of `npm run uninstall`: `list` prints everything with the label of this
+ * installation, `remove` removes it. With `--keep-data` volumes are kept. bootstrap/uninstall.mjs
+ * does the rest.
  */
 async function main([command, ...options]: readonly string[]): Promise<void> {
   const config = readConfig()
@@ -31,9 +32,9 @@ async function main([command, ...options]: readonly string[]): Promise<void> {
   if (!found.isShared && rules.length > 0) await removePortRules().catch(noRules)
 }
 
-/** Not as root, or without a packet filter, the server could not set any either. */
+/** Without root, or without a packet filter, the server could not set any either. */
 const noRules = (error: unknown): string[] => {
-  console.error(`Rules of the packet filter cannot be looked at: ${messageOf(error)}`)
+  console.error(`The rules of the packet filter cannot be read: ${messageOf(error)}`)
   return []
 }
 
@@ -43,7 +44,7 @@ function print(
   fetched: readonly string[],
   rules: readonly string[],
 ): void {
-  console.log(`Installation ${instance} has on the Docker Engine:`)
+  console.log(`On the Docker Engine, installation ${instance} has:`)
   const { containers, networks, volumes, images } = things
   const lists = { containers, networks, volumes, images: [...images, ...fetched], 'rules of the packet filter': rules }
   for (const [what, names] of Object.entries(lists)) {
@@ -59,7 +60,8 @@ interface Facts {
 }
 
 /**
- * From the database, or from the file that the server leaves beside it if no database can be had.
+ * Returns the id of the installation, from the database. If the database does not answer, it is
+ * read from the file that the server stores.
  */
 async function readFacts(config: Config): Promise<Facts> {
   await using started = new AsyncDisposableStack()
@@ -76,13 +78,13 @@ async function readFacts(config: Config): Promise<Facts> {
     const instance = (await readFile(join(config.dataDirectory, 'instance'), 'utf8').catch(() => '')).trim()
     if (instance === '') {
       throw new StartError(
-        `Nothing says which containers belong to ${config.dataDirectory}: its database does not answer ` +
-          `(${messageOf(error)}), and there is no file "instance" in it. Is it the data directory of an ` +
-          'installation? QUAYSIDE_DATA names another one.',
+        `The containers of ${config.dataDirectory} are unknown: its database does not answer ` +
+          `(${messageOf(error)}), and it has no file "instance". If the installation has another data directory, name ` +
+          'it with QUAYSIDE_DATA.',
         { cause: error },
       )
     }
-    console.error(`The database does not answer (${messageOf(error)}): images that it knows of are not listed.`)
+    console.error(`The database does not answer (${messageOf(error)}): images that it has recorded are not listed.`)
     return { instance, services: [], fetched: [] }
   }
 }

@@ -6,9 +6,9 @@ import { openCommandDatabase } from './command-database.ts'
 import { StartError, toStartError } from './start-error.ts'
 
 /**
- * `npm run verify-audit`: computes the hash chain of every organization's record of changes again,
- * whether a server runs or not. Exits with 1, and names the first row that does not fit, if one was
- * changed, moved or removed.
+ * `npm run verify-audit`: recomputes the hash chain of every organization's audit log, whether a
+ * server runs or not. If a row was changed, moved or removed, exits with 1 and names the first row
+ * that does not fit.
  */
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new StartError(`There is no option ${process.argv.slice(2).join(' ')}.`)

@@ -181,7 +181,7 @@ describe('the life of an installation', () => {
   })
 })
 
-for (const line of ['Starting PostgreSQL', 'Making organization', 'Starting the router']) {
+for (const line of ['Starting PostgreSQL', 'Creating organization', 'Starting the router']) {
   test(`npm stop during a first start, at "${line}", leaves nothing running`, async (t) => {
     const ground = await findGround()
     const tidying = startTidying(ground.dataDirectory)

@@ -4,7 +4,7 @@ import { startServer } from '../support/server-process.ts'
 
 // The next start continues a first start that was interrupted.
 
-const steps = ['Making organization', 'Making the base image', 'Pushing examples/hello', 'Deploying it'] as const
+const steps = ['Creating organization', 'Making the base image', 'Pushing examples/hello', 'Deploying it'] as const
 
 test('a first start that is killed at each of its steps makes one of everything', async (t) => {
   const server = await startServer({ cutAt: steps.map((line) => ({ line, signal: 'SIGKILL' })) })

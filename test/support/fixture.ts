@@ -140,7 +140,7 @@ export async function addObjects(database: Database, { rooms }: Composition, ten
   ])
   const { id: environmentId } = await rooms.environments.create(project, tenant.clusterId, { name: `env ${suffix}` })
   const environment = await findEnvironment(database, environmentId)
-  if (!environment) throw new Error('the new environment is not there')
+  if (!environment) throw new Error('the new environment does not exist')
   const application = await rooms.services.create('application', environment, applicationBody(`app-${suffix}`))
   const ids = { projectId: project.id, environmentId, applicationId: application.id, organizationId }
   const own = await addVariables(rooms, ids, canary)
