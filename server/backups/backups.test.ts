@@ -25,7 +25,7 @@ const refused = async (method: string, path: string, reason: RegExp, body: unkno
   assert.match(answer.text, reason)
 }
 const atRest = () =>
-  until('nothing is under way', async () => {
+  until('no operation is in progress', async () => {
     const rows = await database`
       select from deployment_request where environment_id = ${environment} and finished_at is null`
     return rows.length === 0

@@ -11,10 +11,10 @@ import {
 } from './catalogue.ts'
 import { featureRecord, findFeature } from './features.ts'
 
-/** Object.keys forgets the type of the keys of the table. */
+/** Object.keys loses the type of the table's keys. */
 const names = Object.keys(providers) as ProviderName[]
 
-test('names are there once, and no table of a cloud is empty', () => {
+test('names in the catalogue are unique, and no table of a cloud is empty', () => {
   for (const provider of names) {
     const lists = [listRegions(provider), listInstanceTypes(provider, undefined), listFeatures(provider)]
     for (const list of lists) {
@@ -29,7 +29,7 @@ test('names are there once, and no table of a cloud is empty', () => {
   )
 })
 
-test('machines are those of a region or zone that there is, and what the query leaves of them', () => {
+test('machines are listed for a known region or zone, filtered by the query', () => {
   for (const place of ['eu-west-3', 'eu-west-3a']) assert.notEqual(listInstanceTypes('aws', place).length, 0)
   assert.throws(() => listInstanceTypes('aws', 'eu-west-99'), { code: 'notFound', message: /GET \/aws\/region/ })
   const gpus = listInstanceTypes('aws', 'eu-west-3', { gpu: 'ONLY' })
@@ -42,7 +42,7 @@ test('machines are those of a region or zone that there is, and what the query l
   assert.ok(listInstanceTypes('aws', undefined).some(({ attributes }) => !attributes.meets_resource_reqs))
 })
 
-test('every type of database that is listed has machines', () => {
+test('every listed type of database has machines', () => {
   for (const { name } of listDatabaseTypes('aws')) {
     assert.notEqual(listDatabaseInstanceTypes('eu-west-3', name).length, 0)
   }
@@ -50,7 +50,7 @@ test('every type of database that is listed has machines', () => {
   assert.throws(() => listDatabaseInstanceTypes('nowhere', 'REDIS'), { code: 'notFound' })
 })
 
-test('a feature is found by key and id; a boolean one answers a boolean', () => {
+test('a feature is found by key and id, and a boolean one returns a boolean', () => {
   const [first] = listFeatures('aws')
   assert.ok(first)
   const feature = findFeature('aws', first.id.toUpperCase())

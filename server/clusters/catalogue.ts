@@ -12,7 +12,7 @@ const names: Readonly<Record<ProviderName, string>> = {
   azure: 'Microsoft Azure',
   onPremise: 'On premise',
 }
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table. Object.keys loses their type. */
 const providerNames = Object.keys(providers) as ProviderName[]
 
 export const listProviders = () =>
@@ -33,7 +33,7 @@ export interface InstanceFilter {
   readonly gpu?: 'INCLUDE' | 'EXCLUDE' | 'ONLY'
 }
 
-/** Of a region or a zone where one is named; 404 where the provider has none of that name. */
+/** Returns the entries of a region or zone if one is named. 404 if the provider has no such one. */
 export function listInstanceTypes(
   provider: ProviderName,
   place: string | undefined,
@@ -54,11 +54,11 @@ export function listDatabaseInstanceTypes(region: string, type: string) {
   checkPlace('aws', region)
   const found = awsDatabases[type]
   if (!found)
-    throw new AppError('notFound', 'There is no such type of database; GET /aws/managedDatabase/type lists them.')
+    throw new AppError('notFound', 'There is no such type of database. GET /aws/managedDatabase/type lists them.')
   return found.map((name) => ({ name }))
 }
 
 function checkPlace(provider: ProviderName, place: string): void {
   if (regions[provider].some(({ name, zones }) => name === place || zones.includes(place))) return
-  throw new AppError('notFound', `There is no such region; GET /${provider}/region lists them.`)
+  throw new AppError('notFound', `There is no such region. GET /${provider}/region lists them.`)
 }

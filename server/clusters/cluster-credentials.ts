@@ -6,8 +6,8 @@ import { findCredentials } from './credentials-store.ts'
 import type { CloudProviderInfoBody } from './settings.ts'
 
 /**
- * The credentials that a request names: null for none, undefined where it says nothing of them.
- * `at` is where in the body it says it.
+ * Returns the credentials that a request names: null for none, undefined if it does not mention
+ * them. `at` is their place in the body.
  */
 export async function credentialsIn(
   sql: Sql,
@@ -30,14 +30,14 @@ export async function credentialsIn(
 
 /**
  * Throws AppError('invalid') if the information about the provider names another region than the
- * cluster has.
+ * cluster's.
  */
 export function checkRegion({ region }: CloudProviderInfoBody, expected: string): void {
   if (!region || region === expected) return
   throw new AppError('invalid', `cloud_provider_credentials.region must be ${expected}, as region says.`)
 }
 
-/** What a cluster is run with, as the API answers it. */
+/** The credentials of a cluster in API format. */
 export const infoRecord = (row: ClusterRow) => ({
   cloud_provider: row.cloud_provider,
   credentials: row.credentials_id === null ? null : { id: row.credentials_id, name: row.credentials_name ?? '' },

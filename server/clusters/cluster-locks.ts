@@ -7,14 +7,14 @@ import { deleteLock, insertLock, listLocks } from './lock-store.ts'
 import { lockedMessage, passingMessage } from './refusals.ts'
 
 /**
- * Whoever holds the lock of a cluster keeps it as it is: no deployment, upgrade, change or deletion
- * of the cluster itself.
+ * The lock of a cluster prevents deployments, upgrades, changes and the deletion of the cluster
+ * itself.
  */
 export function createClusterLocks({ database, clock }: { database: Database; clock: Clock }) {
   return {
     list: (organizationId: string) => listLocks(database, organizationId),
 
-    /** 409 where somebody has locked it already, and while an operation holds it. */
+    /** 409 if it is locked already, or while an operation is in progress. */
     async lock(
       cluster: ClusterRow,
       owner: string,

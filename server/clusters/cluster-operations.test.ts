@@ -36,8 +36,8 @@ const rests = (status: string) => until(status, async () => (await row()).status
 const lines = async () => (await operations.logs(organizationId, builtIn)).map(({ step }) => step)
 
 beforeEach(async () => {
-  // An operation that was given up may still be taken up, and change the status once more.
-  await until('nothing is under way', async () => {
+  // An operation that timed out may still be claimed, and change the status again.
+  await until('no operation is in progress', async () => {
     const open = await database`select from workflow where state in ('queued', 'running') limit 1`
     return open.length === 0
   })
@@ -45,7 +45,7 @@ beforeEach(async () => {
   engine = async () => {}
 })
 
-test('an upgrade brings engine, router and routes up to date, and holds the cluster meanwhile', async () => {
+test('an upgrade updates engine, router and routes, and locks the cluster meanwhile', async () => {
   const gate = Promise.withResolvers<void>()
   engine = () => gate.promise
   const asked = await operations.upgrade(await row(), 'Ada')
@@ -63,7 +63,7 @@ test('an upgrade brings engine, router and routes up to date, and holds the clus
   assert.deepEqual([record?.version, record?.deployment_status], ['9.9.9', 'UP_TO_DATE'])
 })
 
-test('a deployment takes the settings of its time along', async () => {
+test('a deployment uses the settings of the time when it was requested', async () => {
   await clusters.edit(organizationId, builtIn, { max_running_nodes: 2 })
   assert.equal((await clusters.list(organizationId))[0]?.deployment_status, 'OUT_OF_DATE')
   await operations.deploy(organizationId, builtIn, 'Ada', false)
@@ -71,7 +71,7 @@ test('a deployment takes the settings of its time along', async () => {
   assert.equal((await clusters.list(organizationId))[0]?.deployment_status, 'UP_TO_DATE')
 })
 
-test('a dry run changes nothing and puts the former status back', async () => {
+test('a dry run changes nothing and restores the previous status', async () => {
   const before = await row()
   await operations.deploy(organizationId, builtIn, 'Ada', true)
   await until('the dry run has ended', async () => (await row()).status === 'DEPLOYED')
@@ -79,7 +79,7 @@ test('a dry run changes nothing and puts the former status back', async () => {
   assert.deepEqual((await row()).last_deployment_date, before.last_deployment_date)
 })
 
-test('an engine that is away for a moment is waited for', async () => {
+test('an operation waits for an engine that is unreachable for a moment', async () => {
   let failures = 0
   engine = async () => {
     if (failures++ === 0) throw new Error('away')
@@ -89,7 +89,7 @@ test('an engine that is away for a moment is waited for', async () => {
   assert.equal(failures, 2)
 })
 
-test('what cannot go on ends in an error that is told, and can be tried again', async () => {
+test('an operation that cannot continue ends with an error that is reported, and can be tried again', async () => {
   const operation = createClusterWorkflow({
     database,
     clock,
@@ -113,7 +113,7 @@ test('what cannot go on ends in an error that is told, and can be tried again', 
   await rests('DEPLOYED')
 })
 
-test('an operation whose workflow ended without it holds the cluster no longer', async () => {
+test('an operation whose workflow has ended no longer locks the cluster', async () => {
   const queue = { submit: workflows.submit, nudge: () => {} }
   const gate = Promise.withResolvers<void>()
   engine = () => gate.promise
@@ -125,13 +125,13 @@ test('an operation whose workflow ended without it holds the cluster no longer',
   assert.equal((await row()).status, 'DEPLOYMENT_ERROR')
   assert.match(
     (await operations.logs(organizationId, builtIn)).at(-1)?.message.safe_message ?? '',
-    /failed: a bug.*try again/,
+    /failed: a bug.*Try again/,
   )
   await operations.deploy(organizationId, builtIn, 'Ada', false)
   await rests('DEPLOYED')
 })
 
-test('a locked cluster and a record are refused, and nothing is written', async () => {
+test('operations on a locked cluster and on a record are rejected, and nothing is stored', async () => {
   await locks.lock(await row(), 'Ada', { reason: 'a freeze' })
   await assert.rejects(operations.upgrade(await row(), 'Bob'), { code: 'conflict', message: /Ada: a freeze/ })
   await locks.unlock(await row())

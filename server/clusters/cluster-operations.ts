@@ -19,7 +19,7 @@ export interface ClusterOperationsOptions {
 const words = { DEPLOY: 'A deployment', UPGRADE: 'An upgrade', DRY_RUN: 'A dry run' } as const
 const shownLines = 1000
 
-/** What is done to a cluster itself: written down here, done by the workflow. One at a time. */
+/** Operations on a cluster itself: stored here, run by the workflow. One at a time. */
 export function createClusterOperations({ database, clock, workflows }: ClusterOperationsOptions) {
   async function accept(organizationId: string, clusterId: string, kind: OperationKind, by: string) {
     const status = await inTransaction(database, async (sql) => {
@@ -31,7 +31,7 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
       const execution_id = executionId(row.id, number) ?? ''
       const operation = { id, cluster_id: row.id, execution_id, kind, triggered_by: by, former_status: row.status }
       await insertOperation(sql, { ...operation, created_at: at }, number)
-      const message = `${words[kind]} of the cluster was asked for by ${by}.`
+      const message = `${words[kind]} of the cluster was requested by ${by}.`
       await insertLogLine(sql, operation, { at, step: 'LoadConfiguration', message, is_error: false })
       return clusterStatus(existing(await findCluster(sql, organizationId, clusterId)))
     })
@@ -44,13 +44,13 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
       accept(organizationId, clusterId, dryRun ? 'DRY_RUN' : 'DEPLOY', by),
     upgrade: (cluster: ClusterRow, by: string) => accept(cluster.organization_id, cluster.id, 'UPGRADE', by),
 
-    /** Refuses, always: nothing that could be stopped is a cluster here. */
+    /** Always rejects: no cluster here can be stopped. */
     async stop(organizationId: string, clusterId: string): Promise<never> {
       const row = existing(await findCluster(database, organizationId, clusterId))
       const reason =
         row.engine === null
           ? `Cluster "${row.name}" is ${row.status}: nothing of it was started from here.`
-          : `Cluster "${row.name}" is the machine that this platform runs on: end the server instead, or stop ` +
+          : `Cluster "${row.name}" is the machine that this platform runs on: stop the server instead, or stop ` +
             'the services.'
       throw new AppError('conflict', reason)
     },

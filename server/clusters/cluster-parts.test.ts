@@ -24,16 +24,16 @@ const { id } = await clusters.create(owner(organizationId), request('record'))
 const kubeconfig =
   'apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: [{name: a, user: {token: hidden}}]\n'
 
-test('a kubeconfig is answered as it was handed in, and lies sealed', async () => {
+test('a kubeconfig is returned unchanged, and is stored sealed', async () => {
   await assert.rejects(parts.kubeconfig(organizationId, id, false), { code: 'invalid', message: /no kubeconfig yet/ })
   await parts.setKubeconfig(organizationId, id, kubeconfig)
   assert.equal(await parts.kubeconfig(organizationId, id, false), kubeconfig)
   assert.ok(!JSON.stringify(await rowOf(database, organizationId, id)).includes('hidden'))
   await assert.rejects(parts.kubeconfig(organizationId, id, true), { message: /^read_only/ })
-  await assert.rejects(parts.setKubeconfig(organizationId, builtIn, kubeconfig), { message: /not Kubernetes/ })
+  await assert.rejects(parts.setKubeconfig(organizationId, builtIn, kubeconfig), { message: /does not run Kubernetes/ })
 })
 
-test('what is no kubeconfig is refused', async () => {
+test('a body that is not a kubeconfig is rejected', async () => {
   for (const text of ['{', 'a: [', 'null', '[]', 'kind: Config', 'apiVersion: v1\nkind: Config\nclusters: {}']) {
     await assert.rejects(checkKubeconfig(text), { code: 'invalid', message: /^The body/ }, text)
   }
@@ -41,7 +41,7 @@ test('what is no kubeconfig is refused', async () => {
   await assert.rejects(checkKubeconfig(bomb), { code: 'invalid' })
 })
 
-test('advanced settings of a cluster without an engine are kept, and handed on in its Helm values', async () => {
+test('advanced settings of a cluster without an engine are stored, and are in its Helm values', async () => {
   const defaults = parts.defaultSettings()
   assert.equal(Object.keys(defaults).length, 59)
   assert.deepEqual(await parts.advancedSettings(organizationId, id), defaults)
@@ -69,13 +69,13 @@ test('advanced settings of a cluster that does not act on them are rejected, unl
   await assert.rejects(set({ 'aws.iam.admin_group': 'x'.repeat(70_000) }), { message: /at most 65536/ })
 })
 
-test('routes are kept in their order', async () => {
+test('routes keep their order', async () => {
   const routes = ['b', 'a'].map((target) => ({ destination: '10.0.0.0/8', target, description: '' }))
   assert.deepEqual(await parts.setRoutes(organizationId, id, routes), routes)
   assert.deepEqual(await parts.routes(organizationId, id), routes)
 })
 
-test('the names of the built-in cluster are the installation’s; a record may say what it likes', async () => {
+test('the names of the built-in cluster are the installation’s, and a record may have any', async () => {
   const local = await rowOf(database, organizationId, builtIn)
   const own = { provider: 'QOVERY', domain: 'Apps.test' } as const
   assert.deepEqual(parts.dnsProvider(local), { dns_provider: { provider: 'QOVERY', domain: 'apps.test' } })
@@ -85,14 +85,14 @@ test('the names of the built-in cluster are the installation’s; a record may s
   const cloudflare = { provider: 'CLOUDFLARE', domain: 'x.test', email: 'a@x.test' } as const
   await assert.rejects(parts.setDnsProvider(record, cloudflare), { message: /^dns_provider.api_token is required/ })
   await parts.setDnsProvider(record, { ...cloudflare, api_token: 'hidden-token' })
-  // A secret that is left out stays.
+  // A secret that is omitted is kept.
   await parts.setDnsProvider(record, { ...cloudflare, proxied: true })
   const stored = await rowOf(database, organizationId, id)
   assert.deepEqual(parts.dnsProvider(stored), { dns_provider: { ...cloudflare, proxied: true } })
   assert.ok(stored.sealed_dns_secrets && !JSON.stringify(stored).includes('hidden-token'))
 })
 
-test('each provider of names asks for what it needs', () => {
+test('each DNS provider requires its own fields', () => {
   const check = (body: object) =>
     checkedDns({ provider: 'ROUTE53', domain: 'x.test', ...body }, null, undefined, undefined)
   const credentials = { type: 'STATIC', aws_access_key_id: 'A' }

@@ -22,18 +22,18 @@ export interface ClusterPartsOptions {
   readonly database: Database
   readonly clock: Clock
   readonly vault: Vault
-  /** Under which services of the built-in cluster are found. */
+  /** The domain of the services of the built-in cluster. */
   readonly domain: string
-  /** Returns the capabilities of an engine; undefined for a cluster without an engine. */
+  /** Returns the capabilities of an engine. Undefined for a cluster without an engine. */
   readonly ableOf: (engine: string | null) => Abilities | undefined
 }
 
 const cell = (row: string, column: string) => ({ table: 'cluster', row, column })
 
-/** What hangs on a cluster beside its record. */
+/** The parts of a cluster that are stored beside its record. */
 export function createClusterParts({ database, clock, vault, domain, ableOf }: ClusterPartsOptions) {
   const find = async (organizationId: string, id: string) => existing(await findCluster(database, organizationId, id))
-  /** Changes a cluster that is kept from changing meanwhile. */
+  /** Changes a cluster that is locked against other changes meanwhile. */
   const change = <T>(organizationId: string, id: string, work: (sql: Sql, row: ClusterRow) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => work(sql, existing(await lockCluster(sql, organizationId, id))))
 
@@ -58,13 +58,13 @@ export function createClusterParts({ database, clock, vault, domain, ableOf }: C
         return routes
       }),
 
-    /** As it was handed in: whose rights it gives was said by whoever did. */
+    /** Returns it unchanged. The user who stored it decided whose rights it contains. */
     async kubeconfig(organizationId: string, id: string, readOnly: boolean): Promise<string> {
       const row = await find(organizationId, id)
       checkKubernetes(row)
       if (readOnly) throw new AppError('invalid', 'read_only: this platform cannot take rights away from a kubeconfig.')
       if (row.sealed_kubeconfig === null) {
-        throw new AppError('invalid', `Cluster "${row.name}" has no kubeconfig yet; PUT one first.`)
+        throw new AppError('invalid', `Cluster "${row.name}" has no kubeconfig yet. PUT one first.`)
       }
       const sealed = row.sealed_kubeconfig
       return (await vault.open(database, organizationId, cell(id, 'sealed_kubeconfig'), sealed)).reveal()
@@ -115,8 +115,8 @@ export function createClusterParts({ database, clock, vault, domain, ableOf }: C
 }
 
 /**
- * Throws 400 for settings that would not act. Settings of a cluster without an engine are passed on
- * in its Helm values, so any setting may act there.
+ * Throws 400 for settings without an effect. Settings of a cluster without an engine are passed on
+ * in its Helm values, so any setting may have an effect there.
  */
 function checkSettings(
   { engine, advanced_settings }: ClusterRow,
@@ -133,5 +133,5 @@ function checkSettings(
 
 function checkKubernetes({ name, engine }: ClusterRow): void {
   if (engine === null) return
-  throw new AppError('invalid', `Cluster "${name}" is not Kubernetes: it has no kubeconfig.`)
+  throw new AppError('invalid', `Cluster "${name}" does not run Kubernetes, so it has no kubeconfig.`)
 }

@@ -21,7 +21,7 @@ export interface ClusterRow {
   readonly production: boolean
   readonly status: ClusterState
   readonly last_deployment_date: Date | null
-  /** The name of the engine that runs its workloads; null: nothing of this installation. */
+  /** The name of the engine that runs its workloads. Null if this installation runs none there. */
   readonly engine: string | null
   readonly credentials_id: string | null
   readonly credentials_name: string | null
@@ -36,7 +36,7 @@ export interface ClusterRow {
   readonly platform_version: string
   readonly operation_number: number
   readonly labels_groups: readonly string[]
-  /** The lock, while it holds. */
+  /** The lock, until it expires. */
   readonly lock_reason: string | null
   readonly lock_ttl_in_days: number | null
   readonly lock_locked_at: Date | null
@@ -49,20 +49,20 @@ export interface RouteEntry {
   readonly description: string
 }
 
-/** Without secrets. */
+/** Has no secrets. */
 export interface DnsSettings {
   readonly provider: 'QOVERY' | 'CLOUDFLARE' | 'ROUTE53'
   readonly domain: string
   readonly [field: string]: unknown
 }
 
-/** Returns the name of the cluster's engine; null if it has none. */
+/** Returns the name of the cluster's engine. Null if it has none. */
 export async function engineOfCluster(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql<{ engine: string | null }[]>`select engine from cluster where id = ${id}`
   return row?.engine ?? null
 }
 
-/** A lock ends by itself. */
+/** A lock expires by itself. */
 export const holdsLock = (sql: Sql) =>
   sql`(l.ttl_in_days is null or l.locked_at + make_interval(days => l.ttl_in_days) > now())`
 
@@ -75,19 +75,19 @@ const from = (sql: Sql) => sql`
   from cluster c left join credentials d on d.id = c.credentials_id
     left join cluster_lock l on l.cluster_id = c.id and ${holdsLock(sql)}`
 
-/** The cluster as the target of a request. */
+/** Returns the cluster as the target of a request. */
 export const clusterTarget = (sql: Sql, id: string) => sql`${from(sql)} where c.id = ${id}`
 
 export const listClusters = (sql: Sql, organizationId: string) =>
   sql<ClusterRow[]>`${from(sql)} where c.organization_id = ${organizationId} order by c.created_at, c.id`
 
-/** The organization that a cluster belongs to. */
+/** Returns the organization of a cluster. */
 export async function organizationOfCluster(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ organization_id: string }[]>`select organization_id from cluster where id = ${id}`
   return row?.organization_id
 }
 
-/** The organization's cluster of that id; without an id its default one. */
+/** Returns the organization's cluster with this id. Without an id, its default cluster. */
 export async function findCluster(
   sql: Sql,
   organizationId: string,
@@ -99,7 +99,7 @@ export async function findCluster(
   return row
 }
 
-/** The same, kept from changing until the transaction ends. */
+/** Returns the same, and locks it until the transaction ends. */
 export async function lockCluster(sql: Sql, organizationId: string, id: string): Promise<ClusterRow | undefined> {
   await sql`select from cluster where id = ${id} and organization_id = ${organizationId} for update`
   return findCluster(sql, organizationId, id)
@@ -111,7 +111,7 @@ export type ClusterValues = Pick<ClusterRow, 'name' | 'description' | 'region' |
 
 const columns = (sql: Sql, { settings, ...values }: ClusterValues) => ({
   ...values,
-  // The members that clients fill freely came out of JSON.
+  // Members with any content were parsed from JSON.
   settings: sql.json(JSON.parse(JSON.stringify(settings))),
 })
 
@@ -124,7 +124,7 @@ export async function insertCluster(
     ${sql({ ...row, ...columns(sql, row), status: 'READY', created_at: now, updated_at: now })}`
 }
 
-/** `matters`: what a deployment of the cluster would bring there is another than before. */
+/** `matters` means that the next deployment of the cluster changes something there. */
 export async function updateCluster(
   sql: Sql,
   id: string,
@@ -147,7 +147,9 @@ export async function deleteCluster(sql: Sql, id: string): Promise<void> {
   await sql`delete from cluster where id = ${id}`
 }
 
-/** The built-in cluster, with its credentials: the machine itself. Deployed from the start. */
+/**
+ * Inserts the built-in cluster with its credentials: the machine itself. It is deployed already.
+ */
 export async function insertBuiltInCluster(
   sql: Sql,
   row: { id: string; organization_id: string; name: string; now: Date },

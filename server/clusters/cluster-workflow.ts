@@ -14,20 +14,20 @@ import {
 
 export const clusterWorkflow = 'cluster'
 
-/** The platform's own parts on the built-in cluster; each call may be repeated. */
+/** The platform's own parts on the built-in cluster. Each call can be repeated. */
 export interface ClusterParts {
   /** Rejects with the reason while the engine of the cluster does not answer. */
   readonly checkEngine: (clusterId: string, signal: AbortSignal) => Promise<void>
-  /** Brings the router process to this version; it keeps its table. */
+  /** Replaces the router process by one of this version. The table is kept. */
   readonly renewRouter: (signal: AbortSignal) => Promise<void>
-  /** Hands the whole table of routes to the router of the cluster. */
+  /** Sends the whole table of routes to the router of the cluster. */
   readonly publishRoutes: (clusterId: string, signal: AbortSignal) => Promise<void>
 }
 
 export interface ClusterWorkflowOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Of the platform. */
+  /** The version of the platform. */
   readonly version: string
   readonly parts: ClusterParts
 }
@@ -40,9 +40,7 @@ interface Input {
 const patienceSeconds = 120
 type Log = Parameters<typeof insertLogLine>[2]
 
-/**
- * Begin → engine → router → routes → end; a dry run only looks whether engine and router are there.
- */
+/** Begin → engine → router → routes → end. A dry run only checks that engine and router answer. */
 export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow<Input> {
   return {
     name: clusterWorkflow,
@@ -62,7 +60,7 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
   await step('BEGIN', () =>
     context.fenced(async (sql) => {
       await setStatus(sql, operation.cluster_id, 'DEPLOYING')
-      await say(sql, { step: 'ValidateSystemRequirements', message: 'Asking the engine whether it answers.' })
+      await say(sql, { step: 'ValidateSystemRequirements', message: 'Checking that the engine answers.' })
     }),
   )
   const patiently = (name: string, work: (signal: AbortSignal) => Promise<void>) =>
@@ -70,20 +68,20 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
   await patiently('ENGINE', (signal) => parts.checkEngine(operation.cluster_id, signal))
   if (operation.kind === 'DRY_RUN') return endDryRun(options, operation, step, context)
   await step('CREATE', () =>
-    context.fenced((sql) => say(sql, { step: 'Create', message: `Bringing the router to version ${version}.` })),
+    context.fenced((sql) => say(sql, { step: 'Create', message: `Updating the router to version ${version}.` })),
   )
   await patiently('ROUTER', parts.renewRouter)
   await patiently('ROUTES', (signal) => parts.publishRoutes(operation.cluster_id, signal))
   await step('END', () =>
     context.fenced(async (sql) => {
       await markDeployed(sql, operation.cluster_id, version, clock.now())
-      await say(sql, { step: 'Created', message: `The cluster has version ${version}, and every route.` })
+      await say(sql, { step: 'Created', message: `The cluster has version ${version} and every route.` })
       await finishOperation(sql, id, clock.now())
     }),
   )
 }
 
-/** The cluster is DRY_RUN for a moment, then what it was. */
+/** The cluster is DRY_RUN for a moment, then returns to its previous status. */
 async function endDryRun(
   { clock }: ClusterWorkflowOptions,
   operation: OperationRow,
@@ -94,14 +92,14 @@ async function endDryRun(
   await step('END', () =>
     context.fenced(async (sql) => {
       await setStatus(sql, operation.cluster_id, operation.former_status)
-      const message = 'The cluster could be deployed; nothing was changed.'
+      const message = 'The cluster can be deployed. Nothing was changed.'
       await insertLogLine(sql, operation, { at: clock.now(), step: 'Created', message, is_error: false })
       await finishOperation(sql, operation.id, clock.now())
     }),
   )
 }
 
-/** Goes on trying until it works; the step's deadline ends it, and then the last reason is told. */
+/** Retries until it succeeds, or until the step's deadline. Then it reports the last reason. */
 async function untilDone(
   { clock }: ClusterWorkflowOptions,
   work: (signal: AbortSignal) => Promise<void>,
@@ -119,14 +117,14 @@ async function untilDone(
   }
 }
 
-/** The workflow gave up. An operation that has finished stays as it is. */
+/** For a workflow that failed. An operation that has finished is unchanged. */
 async function abandon({ clock }: ClusterWorkflowOptions, id: string, reason: string, sql: Sql): Promise<void> {
   const operation = await findOperation(sql, id)
   if (!operation || operation.finished_at !== null) return
   const now = clock.now()
   const isDry = operation.kind === 'DRY_RUN'
   await setStatus(sql, operation.cluster_id, isDry ? operation.former_status : 'DEPLOYMENT_ERROR')
-  const message = `The cluster could not be deployed (${reason}); try again.`
+  const message = `The cluster could not be deployed (${reason}). Try again.`
   await insertLogLine(sql, operation, { at: now, step: 'CreateError', message, is_error: true })
   await finishOperation(sql, id, now)
 }

@@ -19,7 +19,7 @@ const groups = createGroups({ database, clock })
 const { organizationId, builtIn } = await addOrganization(database)
 const other = await addOrganization(database)
 
-test('a new cluster is a record: READY, never deployed, with everything that was said of it', async () => {
+test('a new cluster is a record: READY, never deployed, with every field of the request', async () => {
   const features = [{ id: 'VPC_SUBNET', value: '10.9.0.0/16' }]
   const body = request('one', { max_running_nodes: 3, features, ssh_keys: ['ssh-ed25519 AAAA'], disk_iops: 4000 })
   const made = await clusters.create(owner(organizationId), body)
@@ -34,7 +34,7 @@ test('a new cluster is a record: READY, never deployed, with everything that was
   await clusters.create(owner(other.organizationId), request('one'))
 })
 
-test('the built-in cluster is the machine: ready, with credentials of its own, and not to be deleted', async () => {
+test('the built-in cluster is the machine: ready, with its own credentials, and cannot be deleted', async () => {
   const all = await clusters.list(organizationId)
   const local = all.find(({ id }) => id === builtIn)
   assert.ok(local)
@@ -53,7 +53,7 @@ test('the built-in cluster is the machine: ready, with credentials of its own, a
   await assert.rejects(clusters.remove(organizationId, builtIn), { code: 'conflict', message: /built in/ })
 })
 
-test('an edit changes what it names, null is the default again, and what matters makes it out of date', async () => {
+test('an edit changes the named fields, null is the default, and changes with an effect make it out of date', async () => {
   const edit = (body: object) => clusters.edit(organizationId, builtIn, body)
   const first = await edit({ description: 'mine', production: true, name: 'Machine' })
   assert.deepEqual([first.description, first.production, first.deployment_status], ['mine', true, 'OUT_OF_DATE'])
@@ -64,7 +64,7 @@ test('an edit changes what it names, null is the default again, and what matters
   for (const [body, message] of [
     [{ cloud_provider: 'AWS' }, /^cloud_provider cannot be changed/],
     [{ kubernetes: 'MANAGED' }, /^kubernetes cannot be changed/],
-    [{ min_running_nodes: 6 }, /^min_running_nodes must be ≤/],
+    [{ min_running_nodes: 6 }, /^min_running_nodes must not be greater/],
     [{ ssh_keys: ['-----BEGIN OPENSSH PRIVATE KEY-----'] }, /^ssh_keys\[0\]/],
     [{ features: [{ id: 'KARPENTER', value: {} }] }, /^features\[0\].id/],
     [{ secret_manager_accesses: [{}] }, /^secret_manager_accesses must be empty/],
@@ -73,12 +73,12 @@ test('an edit changes what it names, null is the default again, and what matters
   assert.equal((await clusters.status(organizationId, builtIn)).status, 'DEPLOYED')
 })
 
-test('a name alone makes nothing out of date', async () => {
+test('a change of the name alone does not make a cluster out of date', async () => {
   const { builtIn: id, organizationId: organization } = await addOrganization(database)
   assert.equal((await clusters.edit(organization, id, { name: 'Renamed' })).deployment_status, 'UP_TO_DATE')
 })
 
-test('the values of features have their types', async () => {
+test('values of features have the types of the catalogue', async () => {
   const create = (id: string, value: string | boolean) =>
     clusters.create(owner(organizationId), request(newId(), { features: [{ id, value }] }))
   await assert.rejects(create('STATIC_IP', 'true'), { message: /^features\[0\].value must be true or false/ })
@@ -86,7 +86,7 @@ test('the values of features have their types', async () => {
   await assert.rejects(create('EXISTING_VPC', 'vpc-1'), { message: /^features\[0\].value must be an object/ })
 })
 
-test('credentials and labels are the organization’s own, and those of the cluster’s provider', async () => {
+test('credentials and labels belong to the organization and to the cluster’s provider', async () => {
   const aws = { name: 'a', type: 'AWS_ROLE', role_arn: 'arn' }
   const { id } = await credentials.create(organizationId, 'aws', aws)
   const foreign = await credentials.create(other.organizationId, 'aws', aws)
@@ -116,7 +116,7 @@ test('credentials and labels are the organization’s own, and those of the clus
   await credentials.remove(organizationId, 'aws', id)
 })
 
-test('a restricted organization makes no managed clusters', async () => {
+test('a restricted organization cannot create managed clusters', async () => {
   const create = (restriction: string, kubernetes: 'MANAGED' | 'SELF_MANAGED') =>
     clusters.create(owner(organizationId, restriction), request(newId(), { kubernetes }))
   for (const restriction of ['NO_CREDIT_CARD', 'OTHER']) {
@@ -125,7 +125,7 @@ test('a restricted organization makes no managed clusters', async () => {
   }
 })
 
-test('a lock keeps a cluster as it is until it is taken away or ends', async () => {
+test('a lock prevents changes of a cluster until it is removed or expires', async () => {
   const { id } = await clusters.create(owner(organizationId), request('locked'))
   const row = await rowOf(database, organizationId, id)
   const lock = await locks.lock(row, 'Ada', { reason: ' a freeze ', ttl_in_days: 1 })
@@ -148,7 +148,7 @@ test('a lock keeps a cluster as it is until it is taken away or ends', async () 
   await assert.rejects(clusters.status(organizationId, id), { code: 'notFound' })
 })
 
-test('a cluster of another organization is not there', async () => {
+test('a cluster of another organization is not found', async () => {
   for (const call of [
     () => clusters.status(organizationId, other.builtIn),
     () => clusters.edit(organizationId, other.builtIn, { name: 'x' }),

@@ -27,7 +27,7 @@ export interface ClustersOptions {
   readonly clock: Clock
   readonly machine: Machine
 }
-/** Whose cluster it is. */
+/** The organization of a cluster. */
 export interface Owner {
   readonly id: string
   readonly billing_deployment_restriction: string | null
@@ -39,7 +39,7 @@ export const existing = (row: ClusterRow | undefined): ClusterRow => {
   return row
 }
 
-/** The clusters of organizations as records. */
+/** Returns the clusters of organizations in API format. */
 export function createClusterRecords({ database, clock, machine }: ClustersOptions) {
   const find = async (sql: Sql, organizationId: string, id: string) =>
     existing(await findCluster(sql, organizationId, id))
@@ -54,19 +54,20 @@ export function createClusterRecords({ database, clock, machine }: ClustersOptio
     async status(organizationId: string, id: string) {
       return clusterStatus(await find(database, organizationId, id))
     },
-    /** Whether something can be deployed to it. */
+    /** Whether services can be deployed to it. */
     async readiness(organizationId: string, id: string) {
       const { engine, status } = await find(database, organizationId, id)
       return { is_ready: engine !== null && status === 'DEPLOYED' }
     },
 
-    /** Throws AppError `conflict` for a cluster that runs nothing. */
+    /** Throws AppError `conflict` for a cluster without an engine. */
     async requireEngine(organizationId: string, id: string): Promise<void> {
       const { engine, name } = await find(database, organizationId, id)
-      if (engine === null) throw new AppError('conflict', `Cluster "${name}" is a record: it has no disk here.`)
+      if (engine === null)
+        throw new AppError('conflict', `Cluster "${name}" is a record without an engine, so it has no disk here.`)
     },
 
-    /** A record in the state READY: nothing is made anywhere. */
+    /** Creates a record with the status READY. Nothing is created elsewhere. */
     async create(organization: Owner, body: NewCluster) {
       const { cloud_provider, kubernetes = 'MANAGED' } = body
       const refusal = creationRefusal(organization.billing_deployment_restriction, kubernetes)
@@ -144,11 +145,11 @@ const pickValues = ({ name, description, region, production, credentials_id }: C
 })
 const labelsOf = ({ labels_groups }: ClusterBody) => ({ labels_groups })
 
-/** What stays what it is from the beginning. */
+/** Fields that cannot be changed. */
 async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<ClusterValues> {
   for (const field of ['cloud_provider', 'kubernetes'] as const) {
     if (body[field] !== undefined && body[field] !== row[field]) {
-      throw new AppError('invalid', `${field} cannot be changed; cluster "${row.name}" has ${row[field]}.`)
+      throw new AppError('invalid', `${field} cannot be changed. Cluster "${row.name}" has ${row[field]}.`)
     }
   }
   const info = body.cloud_provider_credentials

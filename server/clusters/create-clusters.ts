@@ -3,7 +3,7 @@ import { type ClusterOperationsOptions, createClusterOperations } from './cluste
 import { type ClusterPartsOptions, createClusterParts } from './cluster-parts.ts'
 import { type ClustersOptions, createClusterRecords } from './clusters.ts'
 
-/** Everything that can be asked of clusters. */
+/** All operations on clusters. */
 export const createClusters = (options: ClustersOptions & ClusterPartsOptions & ClusterOperationsOptions) => ({
   ...createClusterRecords(options),
   parts: createClusterParts(options),

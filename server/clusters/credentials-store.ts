@@ -26,7 +26,7 @@ export const listCredentials = (sql: Sql, organizationId: string, provider: Clou
     select * from credentials where organization_id = ${organizationId} and cloud_provider = ${provider}
     order by created_at, id`
 
-/** Of every provider, each with the clusters that name it. */
+/** Lists credentials of all providers, each with the clusters that use it. */
 export const listWithClusters = (sql: Sql, organizationId: string) =>
   sql<(CredentialsRow & { clusters: UsingCluster[] })[]>`
     select d.*, coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name,
@@ -34,7 +34,7 @@ export const listWithClusters = (sql: Sql, organizationId: string) =>
         where c.credentials_id = d.id), '[]') as clusters
     from credentials d where d.organization_id = ${organizationId} order by d.created_at, d.id`
 
-/** Undefined for those of another organization; of any provider where none is given. */
+/** Undefined for credentials of another organization. Without a provider, finds those of any. */
 export async function findCredentials(
   sql: Sql,
   organizationId: string,
@@ -47,7 +47,7 @@ export async function findCredentials(
   return row
 }
 
-/** The same, kept from changing until the transaction ends. */
+/** Returns the same, and locks them until the transaction ends. */
 export async function lockCredentials(
   sql: Sql,
   organizationId: string,

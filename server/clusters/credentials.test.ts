@@ -15,20 +15,20 @@ const [own, other] = [newId(), newId()]
 for (const id of [own, other]) await insertOrganization(database, { id, name: id, now: clock.now() })
 
 const hidden = 'hidden-value'
-/** Everything that a request may say; what is secret says so. */
+/** Returns every field that a request may have. All secrets have the value `hidden`. */
 const everything = (name: VariantName): CredentialsBody & { name: string } => {
   const { shown, secret } = variantOf(name)
   const fields = [...shown.map((field) => [field, `shown ${field}`]), ...secret.map((field) => [field, hidden])]
   return { name, type: name, ...Object.fromEntries(fields), ...(name in google ? { credential_type: name } : {}) }
 }
 const google = { SERVICE_ACCOUNT_KEY: 1, WORKLOAD_IDENTITY_FEDERATION: 1 }
-/** Object.keys forgets the type of the keys of the table. */
+/** Object.keys loses the type of the table's keys. */
 const names = Object.keys(variants) as VariantName[]
 
 for (const name of names) {
   const { provider, objectType, shown, secret } = variantOf(name)
 
-  test(`${name}: everything that it needs is asked for, answered or hidden`, async () => {
+  test(`${name}: every field that it needs is required, returned or hidden`, async () => {
     const body = everything(name)
     const made = await credentials.create(own, provider, body)
     assert.equal(made.object_type, objectType)
@@ -47,7 +47,7 @@ for (const name of names) {
   })
 }
 
-test('what a change does not name stays, its secrets too; another form has to be whole', async () => {
+test('a change keeps omitted fields and secrets, and another type needs all of its fields', async () => {
   const variant = 'EKS_ANYWHERE_VSPHERE_STATIC'
   const { id } = await credentials.create(own, 'aws', everything(variant))
   await credentials.edit(own, 'aws', id, { name: 'renamed', vsphere_password: 'another' })
@@ -73,7 +73,7 @@ test('the form of Google’s credentials follows from what is sent', () => {
   assert.deepEqual(partsOf('ON_PREMISE', { name: 'x' }, true), { shown: {}, secret: {} })
 })
 
-test('credentials are found in their organization, under their provider', async () => {
+test('credentials are found only in their organization, under their provider', async () => {
   const { id } = await credentials.create(own, 'azure', everything('AZURE'))
   for (const [organization, provider] of [
     [other, 'azure'],

@@ -27,7 +27,7 @@ export interface CredentialsOptions {
 const cell = (row: string) => ({ table: 'credentials', row, column: 'sealed_secrets' })
 const cloudOf = (provider: ProviderName): CloudProvider => providers[provider].cloud
 
-/** Credentials of an organization, one provider at a time. */
+/** Manages the credentials of an organization, one provider at a time. */
 export function createCredentials({ database, vault, clock }: CredentialsOptions) {
   const existing = (row: CredentialsRow | undefined): CredentialsRow => {
     if (!row) throw new AppError('notFound', 'There is no such object.')
@@ -40,7 +40,7 @@ export function createCredentials({ database, vault, clock }: CredentialsOptions
     secrets: Readonly<Record<string, string>>,
   ) => (Object.keys(secrets).length === 0 ? null : vault.seal(sql, organizationId, cell(id), JSON.stringify(secrets)))
 
-  /** What is sealed after a change: secrets that the request does not name stay. */
+  /** Returns what to seal after a change. Secrets that the request omits are kept. */
   async function changedSecrets(sql: Sql, row: CredentialsRow, given: Record<string, string>) {
     if (Object.keys(given).length === 0) return row.sealed_secrets
     const former = row.sealed_secrets && (await vault.open(sql, row.organization_id, cell(row.id), row.sealed_secrets))
@@ -102,7 +102,7 @@ export function createCredentials({ database, vault, clock }: CredentialsOptions
         const names = await namesOfClusters(sql, id)
         if (names.length > 0) {
           const message = `Credentials "${row.name}" are used by the cluster ${names.map((one) => `"${one}"`).join(', ')}.`
-          throw new AppError('conflict', `${message} Give it others first.`)
+          throw new AppError('conflict', `${message} Assign other credentials to it first.`)
         }
         await deleteCredentials(sql, id)
       })
@@ -110,5 +110,5 @@ export function createCredentials({ database, vault, clock }: CredentialsOptions
   }
 }
 
-/** The row as the API answers it: what may be seen stands beside the name. */
+/** Returns the row in API format. Fields that are not secret are beside the name. */
 const credentialsRecord = ({ settings, sealed_secrets: _, ...row }: CredentialsRow) => ({ ...row, ...settings })

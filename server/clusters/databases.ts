@@ -1,13 +1,13 @@
 import type { ProviderName } from '@quayside/contract/providers.ts'
 
-/** Databases that clouds run themselves, with the machines that they offer for them. */
+/** Managed databases of clouds, with the machines that they offer for them. */
 const burstable = ['micro', 'small', 'medium', 'large', 'xlarge', '2xlarge']
 const steady = ['large', 'xlarge', '2xlarge', '4xlarge']
 const named = (prefix: string, family: string, sizes: readonly string[]): string[] =>
   sizes.map((size) => `${prefix}.${family}.${size}`)
 const relational = [...named('db', 't3', burstable), ...named('db', 't4g', burstable), ...named('db', 'm5', steady)]
 
-/** Of AWS, by type. */
+/** Machines of AWS, by type. */
 export const awsDatabases: Readonly<Record<string, readonly string[]>> = {
   POSTGRESQL: relational,
   MYSQL: relational,

@@ -19,9 +19,9 @@ export interface DnsBody {
 const domainForm = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Pure: what is stored, and its one secret. A secret that is left out stays as long as the provider
- * stays. `own` is the domain of a cluster whose names this installation makes itself: another one
- * cannot be given.
+ * Pure: returns the stored form and its secret. An omitted secret is kept if the provider is
+ * unchanged. `own` is the domain of a cluster whose names this installation creates itself: it
+ * cannot be replaced.
  */
 export function checkedDns(
   body: DnsBody,
@@ -34,22 +34,19 @@ export function checkedDns(
   if (own !== undefined && (body.provider !== 'QOVERY' || domain !== own)) {
     throw new AppError(
       'invalid',
-      `dns_provider: names of the built-in cluster end in "${own}", as QUAYSIDE_DOMAIN says, and this ` +
+      `dns_provider: names of the built-in cluster end in "${own}" (QUAYSIDE_DOMAIN), and this ` +
         'platform writes no records of other name servers.',
     )
   }
   const foreign = Object.keys(fieldsOf).find((field) => isForeign(body, field))
   if (foreign) {
-    throw new AppError(
-      'invalid',
-      `dns_provider.${foreign} does not belong to the provider ${body.provider}. Leave it out.`,
-    )
+    throw new AppError('invalid', `dns_provider.${foreign} does not belong to the provider ${body.provider}. Omit it.`)
   }
   const kept = former?.provider === body.provider ? formerSecret : undefined
   return providers[body.provider](body, domain, kept)
 }
 
-/** The fields that belong to one provider alone. */
+/** The fields that only one provider has. */
 const fieldsOf: Readonly<Record<string, DnsSettings['provider']>> = {
   email: 'CLOUDFLARE',
   api_token: 'CLOUDFLARE',
@@ -59,7 +56,7 @@ const fieldsOf: Readonly<Record<string, DnsSettings['provider']>> = {
   hosted_zone_id: 'ROUTE53',
 }
 
-/** A value that says nothing, such as false or an empty string, is no reason to reject a body. */
+/** An empty value, such as false or an empty string, is no reason to reject a body. */
 const isForeign = (body: DnsBody, field: string): boolean =>
   fieldsOf[field] !== body.provider && Boolean(Object(body)[field])
 

@@ -9,18 +9,15 @@ export type FeatureType =
   | 'KARPENTER'
   | 'NAT_GATEWAY'
 
-/**
- * What a cluster of one provider can have beside the usual. Clients name a feature by its key or by
- * its id.
- */
+/** Optional features of a provider's clusters. Clients name a feature by its key or its id. */
 export interface Feature {
   readonly key: string
   readonly title: string
   readonly description: string
   readonly type: FeatureType
-  /** While a cluster says nothing of it. */
+  /** The value if a cluster does not set one. */
   readonly initial: boolean | string | null
-  /** Cents of a US dollar that the provider takes a month; 0: nothing. */
+  /** The provider's price in US cents a month. 0 if it is free. */
   readonly cents: number
   readonly documentation: string
   readonly isUpdatable: boolean
@@ -29,8 +26,7 @@ export interface Feature {
 const staticIp = (cents: number, documentation: string): Feature => ({
   key: 'STATIC_IP',
   title: 'Static outgoing addresses',
-  description:
-    'Traffic of the cluster leaves through gateways whose addresses stay the same. Costs are those of one gateway.',
+  description: 'Traffic of the cluster leaves through gateways with fixed addresses. The cost is that of one gateway.',
   type: 'BOOLEAN',
   initial: false,
   cents,
@@ -45,7 +41,7 @@ const aws: readonly Feature[] = [
     ...network,
     key: 'VPC_SUBNET',
     title: 'Address range of the network',
-    description: 'The range of addresses of the network that is made for the cluster.',
+    description: 'The address range of the network that is created for the cluster.',
     type: 'STRING',
     initial: '10.0.0.0/16',
     documentation: 'https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html',
@@ -53,8 +49,8 @@ const aws: readonly Feature[] = [
   {
     ...network,
     key: 'EXISTING_VPC',
-    title: 'Network of your own',
-    description: 'The cluster is put into a network that is there already.',
+    title: 'Existing network',
+    description: 'The cluster uses a network that already exists.',
     type: 'AWS_USER_PROVIDED_NETWORK',
     initial: null,
     documentation: 'https://docs.aws.amazon.com/vpc/latest/userguide/what-is-amazon-vpc.html',
@@ -63,7 +59,7 @@ const aws: readonly Feature[] = [
     ...network,
     key: 'KARPENTER',
     title: 'Nodes by Karpenter',
-    description: 'Nodes are added and removed by what workloads need.',
+    description: 'Nodes are added and removed as workloads need them.',
     type: 'KARPENTER',
     initial: null,
     documentation: 'https://karpenter.sh/docs/',
@@ -74,7 +70,7 @@ const natGateway = (documentation: string): Feature => ({
   ...network,
   key: 'NAT_GATEWAY',
   title: 'Gateway for outgoing traffic',
-  description: 'The kind of gateway that traffic of the cluster leaves through.',
+  description: 'The kind of gateway for outgoing traffic of the cluster.',
   type: 'NAT_GATEWAY',
   initial: null,
   documentation,
@@ -92,8 +88,8 @@ export const features: Readonly<Record<ProviderName, readonly Feature[]>> = {
     {
       ...network,
       key: 'EXISTING_VPC',
-      title: 'Network of your own',
-      description: 'The cluster is put into a network that is there already.',
+      title: 'Existing network',
+      description: 'The cluster uses a network that already exists.',
       type: 'GCP_USER_PROVIDED_NETWORK',
       initial: null,
       documentation: 'https://cloud.google.com/vpc/docs/overview',
@@ -106,11 +102,11 @@ export const features: Readonly<Record<ProviderName, readonly Feature[]>> = {
 
 export const featureId = (provider: ProviderName, { key }: Feature): string => derivedId('feature', provider, key)
 
-/** The feature of that key or id. */
+/** Returns the feature with this key or id. */
 export const findFeature = (provider: ProviderName, word: string): Feature | undefined =>
   features[provider].find((feature) => feature.key === word || featureId(provider, feature) === word.toLowerCase())
 
-/** As the API answers it: `id` as the client called it, the value as it is stored. */
+/** Returns it in API format: `id` as the client wrote it, and the stored value. */
 export function featureRecord(provider: ProviderName, feature: Feature, given?: { id: string; value: unknown }) {
   const { type, cents, isUpdatable, initial } = feature
   const value = given ? given.value : initial

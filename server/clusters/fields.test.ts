@@ -4,7 +4,7 @@ import { type ProviderName, providers } from '@quayside/contract/providers.ts'
 import { CatalogueFeature } from '@quayside/contract/resources/catalogue.ts'
 import { listFeatures } from './catalogue.ts'
 
-/** Object.keys forgets the type of the keys of the table. */
+/** Object.keys loses the type of the table's keys. */
 const names = Object.keys(providers) as ProviderName[]
 
 for (const provider of names) {

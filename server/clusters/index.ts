@@ -1,4 +1,4 @@
-/** Clusters: records, locks, operations and credentials, and the tables of what clouds offer. */
+/** Clusters: records, locks, operations, credentials, and the tables of what clouds offer. */
 export {
   listDatabaseInstanceTypes,
   listDatabaseTypes,

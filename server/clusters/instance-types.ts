@@ -5,7 +5,7 @@ export interface InstanceType {
   readonly name: string
   readonly cpu: number
   readonly ram_in_gb: number
-  /** "up to 5": a text, as providers say it. */
+  /** A string such as "up to 5", as providers write it. */
   readonly bandwidth_in_gbps: string
   readonly bandwidth_guarantee: string
   readonly architecture: 'AMD64' | 'ARM64'
@@ -20,7 +20,7 @@ export interface InstanceType {
     readonly instance_generation: number
     readonly instance_family: string
     readonly instance_size: string
-    /** At least two processors and 4 GB: less does not carry a cluster's own parts. */
+    /** At least two processors and 4 GB: a cluster's own parts need as much. */
     readonly meets_resource_reqs: boolean
   }
 }
@@ -31,7 +31,7 @@ interface Family {
   readonly generation: number
   readonly architecture: 'AMD64' | 'ARM64'
   readonly gpu?: { readonly name: string; readonly memory_in_mib: string }
-  /** The name of a size's type. */
+  /** The name of the type with this size. */
   readonly type: (size: string) => string
   /** Size, processors, GB of memory, bandwidth in Gbit/s, number of GPUs. */
   readonly sizes: readonly (readonly [string, number, number, string, number?])[]
@@ -260,7 +260,7 @@ const families: Readonly<Record<ProviderName, readonly Family[]>> = {
   onPremise: [],
 }
 
-/** Types of machines that a cluster's nodes may be; the same in every region. */
+/** Machine types for the nodes of a cluster. They are the same in every region. */
 export const instanceTypes: Readonly<Record<ProviderName, readonly InstanceType[]>> = {
   aws: families.aws.flatMap(ofSizes),
   scaleway: families.scaleway.flatMap(ofSizes),

@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
 
 /**
- * Why a text is not a kubeconfig; undefined where it is one. Runs in a worker: reading YAML may
- * take the square of its length.
+ * Returns why a text is not a kubeconfig. Undefined if it is one. Runs in a worker, because the
+ * time to parse YAML can grow with the square of its length.
  */
 export function kubeconfigProblem(text: string): string | undefined {
   let config: Record<string, unknown>

@@ -9,13 +9,13 @@ export interface LockRow {
   readonly owner_name: string
 }
 
-/** Those that hold now. */
+/** Lists the locks that have not expired. */
 export const listLocks = (sql: Sql, organizationId: string) =>
   sql<LockRow[]>`
     select l.* from cluster_lock l join cluster c on c.id = l.cluster_id
     where c.organization_id = ${organizationId} and ${holdsLock(sql)} order by l.locked_at, l.cluster_id`
 
-/** Takes the place of one that has ended; undefined where one holds. */
+/** Replaces an expired lock. Returns undefined if the cluster is locked. */
 export async function insertLock(sql: Sql, row: LockRow): Promise<LockRow | undefined> {
   const [inserted] = await sql<LockRow[]>`
     insert into cluster_lock as l (cluster_id, reason, ttl_in_days, locked_at, owner_name)

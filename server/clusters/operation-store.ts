@@ -15,7 +15,8 @@ export interface OperationRow {
 }
 
 /**
- * Writes an operation and lets the cluster wait for it. The workflow of the same id must be there.
+ * Stores an operation and marks the cluster as waiting for it. The workflow with the same id must
+ * exist.
  */
 export async function insertOperation(sql: Sql, row: Omit<OperationRow, 'finished_at'>, number: number): Promise<void> {
   await sql`insert into cluster_operation ${sql({ ...row })}`
@@ -33,8 +34,8 @@ export async function setStatus(sql: Sql, clusterId: string, status: ClusterStat
 }
 
 /**
- * The cluster has the version `platformVersion` of the platform and its own settings as they are
- * now.
+ * Records that the cluster has the version `platformVersion` of the platform, and its current
+ * settings.
  */
 export async function markDeployed(sql: Sql, clusterId: string, platformVersion: string, now: Date): Promise<void> {
   await sql`
@@ -47,7 +48,7 @@ export async function finishOperation(sql: Sql, id: string, now: Date): Promise<
   await sql`update cluster_operation set finished_at = coalesce(finished_at, ${now}) where id = ${id}`
 }
 
-/** The ids of those that have not finished, as a part of a statement. */
+/** The ids of unfinished operations, as a part of a statement. */
 export const unfinishedOperations = (sql: Sql): Fragment =>
   sql`select id from cluster_operation where finished_at is null`
 
@@ -66,7 +67,7 @@ export async function insertLogLine(
   await sql`insert into cluster_log ${sql({ operation_id, cluster_id, ...line })}`
 }
 
-/** The last `count` lines, oldest first. */
+/** Returns the last `count` lines, oldest first. */
 export const listLogLines = (sql: Sql, clusterId: string, count: number) =>
   sql<ClusterLogRow[]>`
     select at, step, message, is_error from (

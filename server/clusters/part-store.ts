@@ -14,7 +14,7 @@ export async function updateAdvanced(
   values: Readonly<Record<string, unknown>>,
   now: Date,
 ): Promise<void> {
-  // Came out of a request: JSON all through.
+  // It was parsed from a request, so all of it is JSON.
   await sql`
     update cluster set advanced_settings = ${sql.json(JSON.parse(JSON.stringify(values)))},
       config_version = config_version + 1, updated_at = ${now}

@@ -3,7 +3,7 @@ import { newId } from '../lib/id.ts'
 import { engineOfCluster, findCluster, insertBuiltInCluster } from './cluster-store.ts'
 import type { ClusterParts } from './cluster-workflow.ts'
 
-/** The part of a cluster that decides which engine and which router it has. */
+/** The fields of a cluster that decide which engine and which router it has. */
 interface Place {
   readonly engine: string | null
 }
@@ -13,7 +13,7 @@ export interface PlatformPartsOptions {
   readonly database: Database
   readonly engineOf: (place: Place) => { ping(signal: AbortSignal): Promise<void> }
   readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
-  /** Has the router process exchanged if it has another version. */
+  /** Replaces the router process if it has another version. */
   readonly renewRouter: () => void
 }
 
@@ -30,12 +30,12 @@ export const createPlatformParts = ({
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
 })
 
-/** Gives a new organization the cluster of this machine. */
+/** Adds the cluster of this machine to a new organization. */
 export const addBuiltInCluster = (sql: Sql, organizationId: string, now: Date): Promise<void> =>
   insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
 
 /**
- * Returns the id of an organization's cluster, or of its default one if none is named; undefined if
+ * Returns the id of an organization's cluster, or of its default one if none is named. Undefined if
  * it has no such cluster.
  */
 export const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>

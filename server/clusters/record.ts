@@ -2,13 +2,13 @@ import type { ClusterRow } from './cluster-store.ts'
 import { featureRecord, findFeature } from './features.ts'
 import { defaultSettings, providerOf } from './settings.ts'
 
-/** What the machine has: thousandths of a core, MiB. */
+/** The capacity of the machine: thousandths of a core, MiB. */
 export interface Machine {
   readonly cpu: number
   readonly memory: number
 }
 
-/** The row as the API answers it. */
+/** Returns the row in API format. */
 export function clusterRecord(row: ClusterRow, machine: Machine) {
   const { settings, labels_groups, ...columns } = row
   const all = { ...defaultSettings, ...settings }
@@ -37,7 +37,7 @@ function deploymentStatus({ config_version, deployed_config_version: deployed }:
   return deployed === config_version ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
 }
 
-/** Of its last operation; null before the first one. */
+/** The time of its last operation. Null before the first one. */
 export const executionId = (clusterId: string, number: number): string | null =>
   number === 0 ? null : `${clusterId}-${number}`
 

@@ -12,7 +12,7 @@ export interface Region {
 /** Name, country code, country, city. */
 type Place = readonly [string, string, string, string]
 
-/** Zones are called by the region and a suffix. */
+/** A zone's name is the region and a suffix. */
 const regionsOf = (places: readonly Place[], suffixes: readonly string[], arm: boolean): Region[] =>
   places.map(([name, country_code, country, city]) => ({
     name,
@@ -82,7 +82,7 @@ const azure: readonly Place[] = [
   ['australiaeast', 'AU', 'Australia', 'Sydney'],
 ]
 
-/** Regions that the providers' documentation names. */
+/** Regions in the providers' documentation. */
 export const regions: Readonly<Record<ProviderName, readonly Region[]>> = {
   aws: regionsOf(aws, ['a', 'b', 'c'], true),
   scaleway: regionsOf(scaleway, ['-1', '-2'], false),

@@ -6,7 +6,7 @@ import { type FeatureType, findFeature } from './features.ts'
 type Free = Readonly<Record<string, unknown>>
 type FeatureValue = string | boolean | Free | null
 
-/** What a request says of a cluster; of an edit everything may be absent. */
+/** The fields of a request. All are optional in an edit. */
 export interface ClusterBody {
   readonly name?: string
   readonly region?: string
@@ -35,7 +35,7 @@ export interface CloudProviderInfoBody {
   readonly region?: string | null
 }
 
-/** What is stored beside the columns. */
+/** The settings that are stored beside the columns. */
 export interface ClusterSettings {
   readonly min_running_nodes: number
   readonly max_running_nodes: number
@@ -45,7 +45,7 @@ export interface ClusterSettings {
   readonly disk_throughput?: number
   readonly instance_type: string
   readonly ssh_keys: readonly string[]
-  /** `id` as the client called the feature. */
+  /** `id` as the client wrote the feature. */
   readonly features: readonly { readonly id: string; readonly value: FeatureValue }[]
   readonly metrics_parameters?: Free
   readonly infrastructure_charts_parameters?: Free
@@ -62,11 +62,9 @@ export const defaultSettings: ClusterSettings = {
   keda: { enabled: false },
 }
 
-/**
- * The word that paths have for the provider of a cluster; undefined for those without a catalogue.
- */
+/** Returns the provider of a cluster as paths name it. Undefined for one without a catalogue. */
 export const providerOf = (vendor: CloudVendor): ProviderName | undefined =>
-  // Object.keys forgets the type of the keys of the table.
+  // Object.keys loses the type of the table's keys.
   (Object.keys(providers) as ProviderName[]).find((name) => providers[name].cloud === vendor)
 
 const settingNames = [
@@ -84,8 +82,8 @@ const settingNames = [
 ] as const
 
 /**
- * Pure: the settings after a request. What is absent stays, null is the default again. Throws 400
- * that names the field.
+ * Pure: returns the settings after a request. An omitted field is unchanged, null is the default.
+ * Throws 400 with the name of the field.
  */
 export function changedSettings(
   former: Partial<ClusterSettings>,
@@ -102,7 +100,7 @@ export function changedSettings(
     ...(body.features ? { features: checkedFeatures(body.features, vendor) } : {}),
   }
   if (settings.min_running_nodes > settings.max_running_nodes) {
-    throw new AppError('invalid', 'min_running_nodes must be ≤ max_running_nodes.')
+    throw new AppError('invalid', 'min_running_nodes must not be greater than max_running_nodes.')
   }
   checkKeys(settings.ssh_keys)
   if (body.secret_manager_accesses && body.secret_manager_accesses.length > 0) {
@@ -116,7 +114,7 @@ export function changedSettings(
 
 function checkKeys(keys: readonly string[]): void {
   const index = keys.findIndex((key) => /PRIVATE KEY/.test(key))
-  if (index !== -1) throw new AppError('invalid', `ssh_keys[${index}] must be a public key; this one is private.`)
+  if (index !== -1) throw new AppError('invalid', `ssh_keys[${index}] must be a public key. This one is private.`)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
@@ -134,7 +132,8 @@ function checkedFeatures(given: NonNullable<ClusterBody['features']>, vendor: Cl
   const provider = providerOf(vendor)
   return given.map(({ id, value = null }, index) => {
     const feature = provider && findFeature(provider, id)
-    if (!feature) throw new AppError('invalid', `features[${index}].id: clusters on ${vendor} have no such feature.`)
+    if (!feature)
+      throw new AppError('invalid', `features[${index}].id: clusters on ${vendor} do not have this feature.`)
     const [test, words] = fits[feature.type]
     if (value !== null && !test(value)) {
       throw new AppError('invalid', `features[${index}].value must be ${words}.`)
@@ -144,10 +143,10 @@ function checkedFeatures(given: NonNullable<ClusterBody['features']>, vendor: Cl
 }
 
 /**
- * Why an organization may not make such a cluster now, or undefined when it may. `restriction` is
- * null for most.
+ * Returns why an organization cannot create such a cluster now. Undefined if it can. `restriction`
+ * is null for most.
  */
 export function creationRefusal(restriction: string | null, kubernetes: KubernetesMode): string | undefined {
   if (restriction === null || kubernetes === 'SELF_MANAGED') return undefined
-  return `The organization is restricted (${restriction}): it cannot make managed clusters.`
+  return `The organization is restricted (${restriction}) and cannot create managed clusters.`
 }

@@ -10,7 +10,7 @@ export const owner = (id: string, billing_deployment_restriction: string | null 
   billing_deployment_restriction,
 })
 
-/** A good request for a cluster that is a record. */
+/** A valid request for a cluster that is only a record. */
 export const request = (name: string, change: Partial<NewCluster> = {}): NewCluster => ({
   name,
   region: 'eu-west-3',
@@ -27,9 +27,9 @@ export async function addOrganization(database: Database): Promise<{ organizatio
   return { organizationId, builtIn }
 }
 
-/** The row as a target of a request gets it. */
+/** Returns the row as a request's target. */
 export async function rowOf(database: Database, organizationId: string, id: string) {
   const row = await findCluster(database, organizationId, id)
-  if (!row) throw new Error('there is no such cluster')
+  if (!row) throw new Error('the cluster does not exist')
   return row
 }

@@ -2,7 +2,7 @@ import type { ProviderName } from '@quayside/contract/providers.ts'
 import type { CredentialsType } from '@quayside/contract/resources/credentials.ts'
 import { AppError } from '../lib/error.ts'
 
-/** What a request may say, of whichever provider. */
+/** The fields of requests of all providers. */
 export type CredentialsBody = { readonly name?: string; readonly type?: string; readonly credential_type?: string } & {
   readonly [F in CredentialsField]?: string
 }
@@ -24,17 +24,17 @@ const credentialsFields = [
 ] as const
 export type CredentialsField = (typeof credentialsFields)[number]
 
-/** What is answered of credentials beside their name; numbers are seconds. */
+/** The fields of credentials that are returned beside the name. Numbers are seconds. */
 export type CredentialsSettings = Readonly<Record<string, string | number | null>>
 
 interface Variant {
   readonly provider: ProviderName
   readonly objectType: CredentialsType
-  /** Needed and answered. */
+  /** Required and returned. */
   readonly shown: readonly CredentialsField[]
-  /** Needed and never answered. */
+  /** Required and never returned. */
   readonly secret: readonly CredentialsField[]
-  /** What is answered beside them. */
+  /** Returned beside them. */
   readonly derived?: (settings: CredentialsSettings) => CredentialsSettings
 }
 
@@ -45,15 +45,15 @@ function projectOf(email: string): string {
   return end > 0 ? host.slice(0, end) : ''
 }
 
-/** Nothing is registered with Azure here, so that there is no application to name. */
+/** Nothing is registered with Azure here, so there is no application to name. */
 const noApplication = (): CredentialsSettings => ({ azure_application_id: '', azure_application_object_id: '' })
-/** `name@project.iam.gserviceaccount.com` is of `project`. */
+/** Whether `name@project.iam.gserviceaccount.com` belongs to `project`. */
 const googleProject = ({ service_account_email: email }: CredentialsSettings): CredentialsSettings => ({
   project_id: projectOf(String(email)),
   token_lifetime_seconds: 3600,
 })
 
-/** The forms that credentials have, by what requests call them. */
+/** The types of credentials, by the name in requests. */
 export const variants = {
   AWS_STATIC: { provider: 'aws', objectType: 'AWS', shown: ['access_key_id'], secret: ['secret_access_key'] },
   AWS_ROLE: { provider: 'aws', objectType: 'AWS_ROLE', shown: ['role_arn'], secret: [] },
@@ -96,7 +96,7 @@ export type VariantName = keyof typeof variants
 
 export const variantOf = (name: VariantName): Variant => variants[name]
 
-/** Which form a request means; one that does not say means the form that the credentials have. */
+/** Returns the type that a request means. Without one, the current type of the credentials. */
 export function wantedVariant(provider: ProviderName, body: CredentialsBody, former?: VariantName): VariantName {
   switch (provider) {
     case 'aws':
@@ -120,12 +120,12 @@ function googleVariant(body: CredentialsBody, former: VariantName | undefined): 
   return former ?? 'SERVICE_ACCOUNT_KEY'
 }
 
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table. Object.keys loses their type. */
 const variantNames = Object.keys(variants) as VariantName[]
 
 /**
- * What a variant needs of a request, split by whether it may be answered. Missing ones are named
- * where `all` of them are needed.
+ * Returns the fields of a request that a variant needs, split into those that are returned and
+ * secrets. With `all`, a missing field is an error with its name.
  */
 export function partsOf(
   name: VariantName,

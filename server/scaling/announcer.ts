@@ -1,5 +1,5 @@
-/** What scaling needs of others: carries out a number of replicas that was written down. */
+/** The role that scaling needs of others: applies a stored number of replicas. */
 export interface Announcer {
-  /** Reports that another number was written down for a service. `sentence` is for people. */
+  /** Reports that the stored number of a service's replicas changed. `sentence` is for people. */
   readonly changed: (serviceId: string, sentence: string) => void
 }

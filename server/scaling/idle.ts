@@ -1,7 +1,8 @@
 import type { Activity } from '../routers/index.ts'
 
 /**
- * Since when nobody has asked for a service, by a monotonic clock, and what its counter said then.
+ * The time of the last sign of a request for a service, by a monotonic clock, and the value of its
+ * counter then.
  */
 export interface Quiet {
   readonly sinceMs: number
@@ -9,8 +10,8 @@ export interface Quiet {
 }
 
 /**
- * Pure: what is known after one more look. A counter that differs, in whatever direction, is a
- * request; so is anything open.
+ * Pure: returns what is known after another look. Any change of the counter is a request, and so is
+ * an open connection.
  */
 export function stillQuiet(known: Quiet | undefined, seen: Activity | undefined, nowMs: number): Quiet {
   const requests = seen?.requests ?? 0
@@ -19,8 +20,8 @@ export function stillQuiet(known: Quiet | undefined, seen: Activity | undefined,
 }
 
 /**
- * Whoever was seen once only, or asked just now, is not: that takes a second look, however short
- * the time.
+ * A service that was seen only once, or has a new request, is not idle. That takes a second look,
+ * however short the time.
  */
 export const isIdle = (quiet: Quiet, idleMs: number, nowMs: number): boolean =>
   nowMs > quiet.sinceMs && nowMs - quiet.sinceMs >= idleMs

@@ -1,6 +1,6 @@
 /**
- * How many replicas of a service should run: more under load, none while nobody asks. Decides and
- * writes it down; observers carry it out.
+ * Decides and stores how many replicas of a service should run: more under load, none without
+ * requests. Observers apply it.
  */
 export type { Announcer } from './announcer.ts'
 export { type Instances, mostReplicas, rangeOf, wantedReplicas } from './replicas.ts'

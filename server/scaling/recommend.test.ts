@@ -24,19 +24,19 @@ const cases: [string, Load, number][] = [
   ['twice the target needs twice as many', load(2, [120, 120]), 4],
   ['just above the target, within a tenth, changes nothing', load(2, [65, 65]), 2],
   ['half the target needs half as many', load(4, [30, 30, 30, 30]), 2],
-  ['nothing to do needs the least', load(4, [0, 0, 0, 0]), 1],
+  ['an idle service needs the least', load(4, [0, 0, 0, 0]), 1],
   ['never more than the settings allow', load(6, Array(6).fill(400)), 10],
   ['one that tells nothing counts as idle where more are needed', load(2, [120]), 2],
   ['one that tells nothing counts as busy where fewer are needed', load(2, [20]), 2],
-  ['nobody tells anything: nothing changes', load(3, []), 3],
+  ['without figures nothing changes', load(3, []), 3],
   ['memory asks for more where CPU does not', load(1, [10], { targets: { cpuPercent: 60, memoryPercent: 5 } }), 2],
-  ['one step at most doubles, or adds four', load(1, [6000], { max: 100 }), 5],
+  ['one step at most doubles the number, or adds four', load(1, [6000], { max: 100 }), 5],
 ]
 for (const [what, given, expected] of cases) {
   test(what, () => assert.equal(recommend(given), expected))
 }
 
-/** Applies decisions one after the other, every 15 s, and gives the numbers. */
+/** Applies decisions one after the other, every 15 s, and returns the numbers. */
 function over(minutes: number, start: number, percentAt: (minute: number) => number): number[] {
   let replicas = start
   let history: readonly Recommendation[] = []
@@ -50,7 +50,7 @@ function over(minutes: number, start: number, percentAt: (minute: number) => num
   return seen
 }
 
-test('more come at once; fewer only after five minutes in which no more were needed', () => {
+test('replicas are added at once, and removed only after five minutes without a need for more', () => {
   assert.equal(over(0, 2, () => 200)[0], 6)
   const calm = over(12, 4, () => 0)
   assert.equal(calm[19], 4)
@@ -62,7 +62,7 @@ test('more come at once; fewer only after five minutes in which no more were nee
   )
 })
 
-test('a full machine is told, and takes no more', () => {
+test('a full machine is reported, and gets no more replicas', () => {
   assert.deepEqual(pick(decideReplicas(load(2, [200, 200], { room: 3 }), [], 0)), { replicas: 3, full: true })
   assert.deepEqual(pick(decideReplicas(load(2, [200, 200], { room: 1 }), [], 0)), { replicas: 2, full: true })
   assert.deepEqual(pick(decideReplicas(load(2, [60, 60], { room: 1 }), [], 0)), { replicas: 2, full: false })
@@ -86,7 +86,7 @@ const anyHistory = fc.array(
   fc.record({ ago: fc.integer({ min: 0, max: 900_000 }), replicas: fc.integer({ min: 1, max: 25 }) }),
 )
 
-test('whatever is seen: the settings hold, the room holds for what is added, and a wish for more forbids fewer', () => {
+test('any load: the settings hold, added replicas fit, and a need for more prevents a removal', () => {
   fc.assert(
     fc.property(anyLoad, anyHistory, (given, ages) => {
       const now = 10_000_000
@@ -100,7 +100,7 @@ test('whatever is seen: the settings hold, the room holds for what is added, and
   )
 })
 
-test('more use never makes fewer', () => {
+test('more use never removes replicas', () => {
   fc.assert(
     fc.property(anyLoad, fc.integer({ min: 1, max: 300 }), (given, more) => {
       const usage = given.usage.map((one) => ({ ...one, cpuMilli: one.cpuMilli + more }))

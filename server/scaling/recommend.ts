@@ -1,18 +1,18 @@
 import type { ReplicaUsage } from '../engines/index.ts'
 
-/** What is known of one service when it is decided how many replicas it needs. */
+/** The facts about one service that decide how many replicas it needs. */
 export interface Load {
-  /** How many it should have now; at least one. */
+  /** The current number. At least one. */
   readonly replicas: number
   readonly min: number
   readonly max: number
-  /** For how many the machine has room. */
+  /** The number for which the machine has room. */
   readonly room: number
   readonly usage: readonly ReplicaUsage[]
   readonly targets: Targets
 }
 
-/** Average use, in per cent of the limits of a replica, at which the number is right. */
+/** Average use, in per cent of a replica's limits, at which the number is right. */
 export interface Targets {
   readonly cpuPercent: number
   readonly memoryPercent?: number
@@ -26,28 +26,28 @@ export interface Recommendation {
 
 export interface Decision {
   readonly replicas: number
-  /** To be handed in again next time. */
+  /** Pass it to the next call. */
   readonly history: readonly Recommendation[]
-  /** More would be needed than there is room for. */
+  /** Whether more replicas are needed than there is room for. */
   readonly full: boolean
 }
 
-/** As Kubernetes' horizontal autoscaler: within a tenth of the target nothing is done … */
+/** As in Kubernetes' horizontal autoscaler: within a tenth of the target nothing changes … */
 const tolerance = 0.1
-/** … more come at once, but not more than these in one step … */
+/** … replicas are added at once, but at most this many in one step … */
 const atLeastAdded = 4
-/** … and fewer only when no more were needed for so long. */
+/** … and removed only if no more were needed for this long. */
 const stabilisationMs = 300_000
 
-/** Pure: how many replicas there should be from now on. */
+/** Pure: returns how many replicas should run from now on. */
 export function decideReplicas(load: Load, history: readonly Recommendation[], nowMs: number): Decision {
   const { replicas, room } = load
   const needed = recommend(load)
   const recommended = needed > replicas ? Math.max(replicas, Math.min(needed, room)) : needed
   const kept = [...history.filter(({ atMs }) => nowMs - atMs < stabilisationMs), { atMs: nowMs, replicas: recommended }]
   const highest = Math.max(...kept.map((one) => one.replicas))
-  // A decision to shrink needs a window without a wish for more; one that has only just begun has
-  // not seen it.
+  // To remove replicas, a whole window without a need for more must have passed. A new window has
+  // not seen that.
   const isWatched = history.some(({ atMs }) => nowMs - atMs >= stabilisationMs)
   const lower = isWatched ? Math.min(replicas, highest) : replicas
   const oldest = history.findLast(({ atMs }) => nowMs - atMs >= stabilisationMs)
@@ -58,7 +58,9 @@ export function decideReplicas(load: Load, history: readonly Recommendation[], n
   }
 }
 
-/** Pure: what the use of this moment asks for, within the settings, whatever room there is. */
+/**
+ * Pure: returns the number that the current use needs, within the settings, without regard to room.
+ */
 export function recommend({ replicas, min, max, usage, targets }: Load): number {
   const cpu = usage.flatMap((one) => percent(one.cpuMilli, one.cpuLimitMilli))
   const memory = usage.flatMap((one) => percent(one.memoryMiB, one.memoryLimitMiB))
@@ -71,7 +73,8 @@ export function recommend({ replicas, min, max, usage, targets }: Load): number 
 const percent = (used: number, limit: number): number[] => (limit > 0 ? [(100 * used) / limit] : [])
 
 /**
- * Replicas that tell nothing count as idle where more are needed, and as well used where fewer are.
+ * A replica without figures counts as idle when replicas would be added, and as used exactly to the
+ * target when they would be removed.
  */
 function forMetric(replicas: number, percents: readonly number[], target: number): number {
   if (percents.length === 0 || target <= 0) return replicas

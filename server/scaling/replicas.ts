@@ -1,20 +1,20 @@
 /**
- * How many replicas the settings allow. Other kinds than those that scale have neither, and exactly
- * one replica.
+ * The number of replicas that the settings allow. Kinds that do not scale have no such settings,
+ * and exactly one replica.
  */
 export interface Instances {
   readonly min_running_instances?: number | null
-  /** -1: as many as the machine bears. */
+  /** -1 means as many as the machine has room for. */
   readonly max_running_instances?: number | null
 }
 
 export interface Range {
-  /** 0: it may sleep. */
+  /** 0 means that it may sleep. */
   readonly min: number
   readonly max: number
 }
 
-/** More never run of one service, whatever its settings say. */
+/** The most replicas of one service, whatever its settings say. */
 export const mostReplicas = 100
 
 export function rangeOf(instances: Instances): Range {
@@ -23,7 +23,9 @@ export function rangeOf(instances: Instances): Range {
   return { min, max: max < 0 ? mostReplicas : Math.max(1, min, max) }
 }
 
-/** Pure: how many replicas should run. `scale` is what was written down, null when nothing was. */
+/**
+ * Pure: returns how many replicas should run. `scale` is the stored number, null if there is none.
+ */
 export function wantedReplicas({ min, max }: Range, scale: number | null): number {
   if (scale === 0 && min === 0) return 0
   return Math.min(max, Math.max(1, min, scale ?? 0))

@@ -13,14 +13,14 @@ import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 
 export interface ScalerOptions extends Announcer {
   readonly database: Database
-  /** The engine whose services it scales, under the name by which clusters refer to it. */
+  /** The engine whose services it scales, by the name in clusters. */
   readonly name: string
   readonly engine: Observes
   readonly clock: Clock
   readonly log: Logger
   /**
-   * All that there is: replicas of a service together never get more CPU, nor all services'
-   * replicas more memory.
+   * The capacity of the machine. All replicas of one service never get more CPU, and all replicas
+   * of all services never get more memory.
    */
   readonly machine: { readonly cpuMilli: number; readonly memoryMiB: number }
 }
@@ -28,11 +28,11 @@ export interface ScalerOptions extends Announcer {
 const everyMs = 15_000
 const usualPercent = 60
 
-/** Gives services whose settings allow it more replicas under load, and fewer when that is over. */
+/** Adds replicas to services under load if their settings allow it, and removes them afterwards. */
 export function createScaler(options: ScalerOptions): Reconciler {
   const { database, engine, clock, log } = options
   const histories = new Map<string, { readonly release: string; readonly history: readonly Recommendation[] }>()
-  /** Of those it was told already. */
+  /** Services for which it was reported already. */
   const full = new Set<string>()
   const decide = async (row: RunningRow, room: number, signal: AbortSignal): Promise<Decision> => {
     const known = histories.get(row.id)
@@ -80,7 +80,7 @@ const isScaled = (row: RunningRow): boolean => {
   return !row.busy && max > Math.max(1, min) && row.scale !== 0
 }
 
-/** All that may be written down is for this release, and only while no request acts. */
+/** Stores the number only for this release, and only while no request acts on the service. */
 async function writeDown({ database, clock }: ScalerOptions, row: RunningRow, replicas: number): Promise<boolean> {
   return inTransaction(database, async (sql) => {
     await lockService(sql, row.id)
@@ -94,7 +94,7 @@ async function writeDown({ database, clock }: ScalerOptions, row: RunningRow, re
 const reservedMiB = (row: RunningRow): number =>
   (row.settings.memory ?? 0) * wantedReplicas(rangeOf(row.settings), row.scale)
 
-/** How many replicas of the service there is room for, those that it has included. */
+/** Returns the number of the service's replicas for which there is room, with the current ones. */
 function roomFor(row: RunningRow, machine: ScalerOptions['machine'], freeMiB: number): number {
   const { cpu = 0, memory = 0 } = row.settings
   const byCpu = cpu > 0 ? Math.floor(machine.cpuMilli / cpu) : Number.POSITIVE_INFINITY

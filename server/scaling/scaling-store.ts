@@ -3,7 +3,7 @@ import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 import type { Instances } from './replicas.ts'
 
-/** A service whose release should run, with what scaling needs to know of it. */
+/** A service whose release should run, with the facts that scaling needs. */
 export interface RunningRow {
   readonly id: string
   readonly name: string
@@ -11,20 +11,20 @@ export interface RunningRow {
   /** The engine of its cluster. */
   readonly engine: string | null
   readonly release_id: string
-  /** Those of the release. */
+  /** The settings of the release. */
   readonly settings: Instances & { readonly cpu?: number; readonly memory?: number } & Readonly<Record<string, Json>>
   readonly advanced_settings: SettingValues
-  /** Null: nothing was written down. */
+  /** Null if no number is stored. */
   readonly scale: number | null
-  /** A running request acts on it. */
+  /** Whether a running request acts on it. */
   readonly busy: boolean
-  /** Requests reach it by the router. */
+  /** Whether the router has a route to it. */
   readonly routed: boolean
-  /** Of its autoscaling policy. */
+  /** From its autoscaling policy. */
   readonly cooldown_period_seconds: number | null
 }
 
-/** Every service whose release should run; or one; or only those that may sleep. */
+/** Lists services whose release should run: all, one, or only those that may sleep. */
 export const listRunning = (sql: Sql, only: { readonly id?: string; readonly mayWake?: boolean } = {}) =>
   sql<RunningRow[]>`
     select s.id, s.name, s.kind, k.engine, s.release_id, r.settings, r.advanced_settings, c.replicas as scale,
@@ -48,13 +48,13 @@ export async function putScale(sql: Sql, serviceId: string, replicas: number, no
     excluded.changed_at`
 }
 
-/** What was written down for a service; null: nothing. */
+/** Returns the stored number of a service. Null if there is none. */
 export async function findScale(sql: Sql, serviceId: string): Promise<number | null> {
   const [row] = await sql<{ replicas: number }[]>`select replicas from service_scale where service_id = ${serviceId}`
   return row?.replicas ?? null
 }
 
-/** The replicas that are being ended from now on, by their names; none: that is over. */
+/** Stores the names of replicas that are being ended from now on. An empty list ends that. */
 export async function setLeaving(sql: Sql, serviceId: string, names: readonly string[]): Promise<void> {
   await sql`update service_scale set leaving = ${[...names]} where service_id = ${serviceId}`
 }
@@ -64,7 +64,7 @@ export async function findLeaving(sql: Sql, serviceId: string): Promise<readonly
   return row?.leaving ?? []
 }
 
-/** One replica for each of these services that is asleep. Gives those that were. */
+/** Stores one replica for each of these services that is asleep. Returns those that were. */
 export async function startWaking(sql: Sql, serviceIds: readonly string[], now: Date): Promise<string[]> {
   const rows = await sql<{ service_id: string }[]>`
     update service_scale set replicas = 1, waking = true, changed_at = ${now}
@@ -72,18 +72,20 @@ export async function startWaking(sql: Sql, serviceIds: readonly string[], now: 
   return rows.map((row) => row.service_id)
 }
 
-/** It is up, or could not be brought up. True when it was waking. */
+/** For a service that is up, or could not be started. Returns true if it was waking. */
 export async function endWaking(sql: Sql, serviceId: string): Promise<boolean> {
   const { count } = await sql`update service_scale set waking = false where service_id = ${serviceId} and waking`
   return count > 0
 }
 
-/** What was deployed just now is awake. */
+/** A service is awake after its deployment. */
 export async function awaken(sql: Sql, serviceId: string): Promise<void> {
   await sql`delete from service_scale where service_id = ${serviceId} and (replicas = 0 or waking)`
 }
 
-/** Nothing of it should run any more: it begins anew with the least its settings ask for. */
+/**
+ * For a service that should no longer run: it starts again with the least number of its settings.
+ */
 export async function forgetScale(sql: Sql, serviceId: string): Promise<void> {
   await sql`delete from service_scale where service_id = ${serviceId}`
 }

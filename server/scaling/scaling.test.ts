@@ -18,7 +18,7 @@ import { createWaker } from './waker.ts'
 const host = 'shop.localhost'
 const { signal } = new AbortController()
 
-/** One service that runs, with these settings, at a clock that is moved by hand. */
+/** One running service with these settings, and a clock that the test moves. */
 async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>) {
   const { sql } = await testDatabase(t)
   const { serviceId: service, environmentId: environment } = (await addPlace(sql)).service
@@ -59,7 +59,7 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
   return { sql, service, engine, router, run, publish, pass, told, given, scale: () => findScale(sql, service) }
 }
 
-test('load adds replicas as far as settings and machine allow, and takes them away after five calm minutes', async (t) => {
+test('load adds replicas within the settings and the machine, and five calm minutes remove them', async (t) => {
   const bench = await openBench(t, { max_running_instances: 3 })
   const machine = { cpuMilli: 1000, memoryMiB: 1000 }
   const scaler = createScaler({ ...bench.given, name: 'local', engine: bench.engine, machine })
@@ -70,7 +70,7 @@ test('load adds replicas as far as settings and machine allow, and takes them aw
   assert.deepEqual([await bench.scale(), bench.told], [2, ['Scaled from 1 to 2 replica(s) by load.']])
   await bench.run(2)
   await scaler.reconcile(signal)
-  assert.equal(await bench.scale(), 2, 'two of 500 are all that a machine of 1000 bears')
+  assert.equal(await bench.scale(), 2, 'a machine of 1000 has room for two of 500')
   bench.engine.use(bench.service, { cpuMilli: 10 })
   bench.pass(60)
   await scaler.reconcile(signal)
@@ -80,7 +80,7 @@ test('load adds replicas as far as settings and machine allow, and takes them aw
   assert.equal(await bench.scale(), 1)
 })
 
-test('nobody is scaled while a request acts, nor whose number is fixed', async (t) => {
+test('a service is not scaled while a request acts on it, or if its number is fixed', async (t) => {
   const bench = await openBench(t, { max_running_instances: 3 })
   const { sql, service } = bench
   bench.engine.use(service, { cpuMilli: 500 })
@@ -98,7 +98,7 @@ test('nobody is scaled while a request acts, nor whose number is fixed', async (
   assert.equal(await bench.scale(), 2)
 })
 
-test('whoever may sleep does so once nobody has asked for long; what is open keeps it awake', async (t) => {
+test('a service that may sleep does so after a long time without requests; an open one keeps it awake', async (t) => {
   const bench = await openBench(t, { min_running_instances: 0 })
   const sleeper = createSleeper({ ...bench.given, router: bench.router })
   const look = async (seconds: number): Promise<number | null> => {
@@ -120,7 +120,7 @@ test('whoever may sleep does so once nobody has asked for long; what is open kee
   assert.deepEqual([routes[0]?.asleep, routes[0]?.endpoints, routes[0]?.reason], [true, [], 'it is asleep'])
 })
 
-test('whoever must not sleep stays awake, whatever its scale says', async (t) => {
+test('a service that must not sleep stays awake, whatever its stored number is', async (t) => {
   const bench = await openBench(t, { min_running_instances: 1 })
   const sleeper = createSleeper({ ...bench.given, router: bench.router })
   for (let times = 0; times < 3; times++) {
@@ -145,12 +145,12 @@ test('a request wakes a service once, and it counts as waking until it is up or 
   bench.router.knock(host)
   await waker.reconcile(signal)
   assert.deepEqual([bench.told.length, refreshed], [2, 1])
-  assert.equal((await readTable(bench.sql)).routes[0]?.asleep, true, 'requests go on waiting')
+  assert.equal((await readTable(bench.sql)).routes[0]?.asleep, true, 'requests continue to wait')
   await endWaking(bench.sql, bench.service)
   assert.equal((await readTable(bench.sql)).routes[0]?.asleep, undefined)
 })
 
-test('a router that is away is asked again, for everything', async (t) => {
+test('a router that did not answer is asked again, for everything', async (t) => {
   const bench = await openBench(t, { min_running_instances: 0 })
   const asked: number[] = []
   const wakes = async (sequence: number) => {

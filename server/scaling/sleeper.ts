@@ -19,16 +19,16 @@ export interface SleeperOptions extends Announcer {
   readonly scope: RouterScope
   readonly clock: Clock
   readonly log: Logger
-  /** How often it is looked; default five seconds. */
+  /** The time between two looks. Five seconds by default. */
   readonly everyMs?: number
 }
 
-/** Without an autoscaling policy, whose cool-down it is otherwise. */
+/** For services without an autoscaling policy. A policy has its own cool-down. */
 const usualIdleSeconds = 300
 
 /**
- * Lets services fall asleep whose settings allow no replica at all, once nobody has asked for them
- * at the router for long.
+ * Puts services to sleep if their settings allow zero replicas and the router had no request for
+ * them for long.
  */
 export function createSleeper(options: SleeperOptions): Reconciler {
   const { database, router, name, scope, clock, log } = options
@@ -51,8 +51,8 @@ export function createSleeper(options: SleeperOptions): Reconciler {
         if (!isIdle(quiet, idleSeconds * 1000, now)) continue
         if (!(await fallAsleep(options, row))) continue
         known.delete(row.id)
-        log.info({ serviceId: row.id, idleSeconds }, 'nobody asked for a service; it falls asleep')
-        options.changed(row.id, `Nobody asked for ${idleSeconds} s: it sleeps until the next request.`)
+        log.info({ serviceId: row.id, idleSeconds }, 'a service had no requests and falls asleep')
+        options.changed(row.id, `It had no requests for ${idleSeconds} s and sleeps until the next one.`)
       }
     },
   }
@@ -61,7 +61,7 @@ export function createSleeper(options: SleeperOptions): Reconciler {
 const isAwake = (row: RunningRow): boolean =>
   !row.busy && row.routed && wantedReplicas(rangeOf(row.settings), row.scale) > 0
 
-/** From the next table on requests wait; those that are open go on until they are done. */
+/** With the next table new requests wait. Open ones continue until they end. */
 async function fallAsleep({ database, clock }: SleeperOptions, row: RunningRow): Promise<boolean> {
   return inTransaction(database, async (sql) => {
     await lockService(sql, row.id)

@@ -15,18 +15,18 @@ export interface WakerOptions extends Announcer {
   readonly name: string
   readonly clock: Clock
   readonly log: Logger
-  /** Requests wait although nothing of theirs is asleep: the router has an old table. */
+  /** Called if requests wait although no service of theirs sleeps: the router has an old table. */
   readonly refreshRoutes: () => void
 }
 
-/** The question is asked again after that long, whether or not there was news. */
+/** The time after which the router is asked again, with or without news. */
 const patienceMs = 20_000
-/** While the router is away. */
+/** The pause while the router does not answer. */
 const pauseMs = 500
 
 /**
- * Hears from the router for which sleeping services requests wait, and has them started: once for
- * each, however many wait.
+ * Asks the router for which sleeping services requests wait, and has them started: once for each
+ * service, however many requests wait.
  */
 export function createWaker(options: WakerOptions): Reconciler {
   const { database, router, name, clock, log } = options
@@ -37,8 +37,8 @@ export function createWaker(options: WakerOptions): Reconciler {
     reconcile: async (signal) => {
       const wakes = await router.wakes(sequence, patienceMs, signal).catch(() => undefined)
       if (!wakes) {
-        // Whoever supervises the router tells of its absence. Its next process is asked soon, and
-        // for all that it has.
+        // The supervisor of the router reports its absence. Its next process is asked soon, for
+        // everything that it has.
         sequence = -1
         return clock.sleep(pauseMs, signal)
       }
@@ -46,8 +46,8 @@ export function createWaker(options: WakerOptions): Reconciler {
       const woken = await startWaking(database, services, clock.now())
       sequence = wakes.sequence
       for (const id of woken) {
-        log.info({ serviceId: id }, 'a request came for a service that sleeps; it is started')
-        options.changed(id, 'A request came: it wakes up.')
+        log.info({ serviceId: id }, 'a sleeping service is started for a request')
+        options.changed(id, 'It wakes up for a request.')
       }
       if (woken.length < services.length) options.refreshRoutes()
     },

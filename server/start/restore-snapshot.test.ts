@@ -74,7 +74,7 @@ test('a rollback that is killed without a database prevents starts, and the next
   assert.equal(exitCode, 0, said)
   await rm(mark)
   await inDatabase(async (sql) => assert.deepEqual(await keys(sql), ['before']))
-  const [, aside = ''] = /kept in (\S+);/.exec(said) ?? []
+  const [, aside = ''] = /kept in (\S+)\. Delete/.exec(said) ?? []
   assert.match(await readFile(join(aside, 'PG_VERSION'), 'utf8'), /^\d+/)
   assert.match((await goBack()).said, /already has the schema of that version, and is unchanged/)
 })

@@ -52,9 +52,10 @@ async function main([commit = '', ...migrations]: string[]): Promise<void> {
   if (!went) console.log('The database already has the schema of that version, and is unchanged.')
   else {
     console.log(`The database of ${went.snapshot.taken_at} is restored (snapshot ${went.snapshot.name}).`)
-    console.log(`What was there is kept in ${went.aside}; delete it when nothing in it is missed.`)
+    console.log(`The newer database is kept in ${went.aside}. Delete it when you no longer need it.`)
     console.log(
-      'Services return to its versions. Containers of services that it does not have are ended; their volumes are kept.',
+      'Services return to its versions. Containers of services that it does not have are ended, and their ' +
+        'volumes are kept.',
     )
   }
 }

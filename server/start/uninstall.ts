@@ -79,8 +79,8 @@ async function readFacts(config: Config): Promise<Facts> {
     if (instance === '') {
       throw new StartError(
         `The containers of ${config.dataDirectory} are unknown: its database does not answer ` +
-          `(${messageOf(error)}), and it has no file "instance". If the installation has another data directory, name ` +
-          'it with QUAYSIDE_DATA.',
+          `(${messageOf(error)}), and it has no file "instance". If the installation has another data ` +
+          'directory, name it with QUAYSIDE_DATA.',
         { cause: error },
       )
     }

@@ -34,7 +34,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'deployment.lifecycle.pre_stop_exec_command': [
     ['true'],
     'server/engines/docker/workload.docker.test.ts',
-    'run before a replica ends, and what they take of the grace time is gone',
+    'run before a replica ends, within its grace time',
   ],
   'deployment.update_strategy.type': [
     'Recreate',
@@ -92,7 +92,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'security.read_only_root_filesystem': [
     true,
     'server/engines/docker/workload.docker.test.ts',
-    'can be written to by nobody, while storage can and mounted files are there',
+    'cannot be written to, except its storage, and has the mounted files',
   ],
   'job.delete_ttl_seconds_after_finished': [
     60,

@@ -26,7 +26,7 @@ async function openIdleEngine(socketPath: string): Promise<void> {
   })
 }
 
-test('a server whose log and output cannot be written goes on answering', async () => {
+test('a server that can write neither its log nor its output keeps answering', async () => {
   const database = await testDatabase({ after })
   const ground = await findGround()
   const tidying = startTidying(ground.dataDirectory)

@@ -64,7 +64,7 @@ test('a rollback serves the versions of the snapshot, ends and reports unknown s
   await server.sql`insert into schema_migration (name, checksum) values ('9999_newer.sql', '')`
   await server.stop()
 
-  const [, aside = ''] = /kept in (\S+);/.exec(await goBack()) ?? []
+  const [, aside = ''] = /kept in (\S+)\. Delete/.exec(await goBack()) ?? []
   await access(join(aside, 'PG_VERSION'))
   assert.equal((await listSnapshots(join(server.dataDirectory, 'snapshots'))).length, 1)
   await server.restart()

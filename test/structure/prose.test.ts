@@ -36,9 +36,6 @@ const phrases = [
 ]
 const plainer = new RegExp(`\\b(?:${phrases.join('|')})\\b`, 'i')
 
-/** Rooms whose prose still has such phrases. A room leaves this list once it has none. */
-const notYet: readonly string[] = ['server/clusters', 'server/engines', 'server/scaling', 'test/faults']
-
 /** Returns the comment or the name of a test in a line. Undefined for other lines. */
 function proseOf(line: string): string | undefined {
   const text = line.trim()
@@ -66,12 +63,6 @@ const lines = files.flatMap((file) =>
     .split('\n')
     .map((line, index) => ({ file, line, where: `${file}:${index + 1}` })),
 )
-/** A room of the server, or a folder. */
-const roomOf = (file: string): string =>
-  file.startsWith('server/') || file.startsWith('test/')
-    ? file.split('/').slice(0, 2).join('/')
-    : file.split('/', 1).join()
-
 test('comments have at most a hundred columns', () => {
   const long = lines.filter(({ line }) => line.length > commentColumns && isComment(line) && !isFixed(line))
   assert.deepEqual(
@@ -80,22 +71,12 @@ test('comments have at most a hundred columns', () => {
   )
 })
 
-const dressed = lines
-  .filter(({ file }) => file !== 'test/structure/prose.test.ts')
-  .filter(({ line }) => plainer.test(proseOf(line) ?? ''))
-
 test('comments and names of tests use plain words', () => {
-  const found = dressed.filter(({ file }) => !notYet.includes(roomOf(file)))
+  const dressed = lines
+    .filter(({ file }) => file !== 'test/structure/prose.test.ts')
+    .filter(({ line }) => plainer.test(proseOf(line) ?? ''))
   assert.deepEqual(
-    found.map(({ where, line }) => `${where}: ${line.trim()}`),
-    [],
-  )
-})
-
-test('rooms that use plain words leave the list of others', () => {
-  const rooms = new Set(dressed.map(({ file }) => roomOf(file)))
-  assert.deepEqual(
-    notYet.filter((room) => !rooms.has(room)),
+    dressed.map(({ where, line }) => `${where}: ${line.trim()}`),
     [],
   )
 })

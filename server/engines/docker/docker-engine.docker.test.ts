@@ -36,7 +36,7 @@ describe('the Docker engine', () => {
     await assert.rejects(bench.engine.start({ ...one, workload }, attempt()), { reason: 'not-ready', message })
   }
 
-  it('puts no more than the allowed members into the container, whatever the workload says', async () => {
+  it('sends Docker only the allowed members, whatever the workload says', async () => {
     const source = serve(8080)
     const hostile = release(source, {
       arguments: [source, '--', '--privileged', ';id', '$HOME'],
@@ -54,7 +54,7 @@ describe('the Docker engine', () => {
     )
   })
 
-  it('enforces the limits and takes privileges away', async () => {
+  it('enforces limits and drops privileges', async () => {
     const one = release(serve(8080))
     await bench.engine.start(one, attempt())
     const read = async (path: string) =>
@@ -74,7 +74,7 @@ describe('the Docker engine', () => {
     assert.equal(await limitOf('pids.max', 'pids/pids.max'), '512')
   })
 
-  it('is seen healthy soon after its port opens, however long the initial delay', async () => {
+  it('is reported as healthy soon after its port opens, however long the initial delay', async () => {
     const probe = {
       initialDelaySeconds: 30,
       periodSeconds: 10,
@@ -90,7 +90,7 @@ describe('the Docker engine', () => {
     assert.ok(now - Date.parse(line?.at ?? '') < 8_000, `open at ${line?.at}, seen ${now}`)
   })
 
-  it('ends a command whose terminal is closed, also one that does not mind', async () => {
+  it('ends a command whose terminal is closed, even if it ignores the hangup', async () => {
     const one = release(serve(8080))
     await bench.engine.start(one, attempt())
     const count = async () => {
@@ -108,7 +108,7 @@ describe('the Docker engine', () => {
     await until('the command is gone', async () => (await count()) === before)
   })
 
-  it('asks a health command by argument list', async () => {
+  it('runs a health command from its argument list', async () => {
     const probe = {
       initialDelaySeconds: 0,
       periodSeconds: 1,
@@ -122,7 +122,7 @@ describe('the Docker engine', () => {
     await assertNotReady(bad, /health command "node" ended with code 4/)
   })
 
-  it('goes by what a gRPC health service says, and waits until it serves', async () => {
+  it('waits until a gRPC health service reports SERVING', async () => {
     // The status is one byte of the answer's frame: 2 is NOT_SERVING, 1 is SERVING.
     const serving = (afterMs: number) =>
       `process.on('SIGTERM',()=>process.exit(0));let began;require('http2').createServer().on('stream',(stream)=>{
@@ -148,7 +148,7 @@ describe('the Docker engine', () => {
     )
   })
 
-  it('fails a program that ends well at once, again and again: it was to go on', async () => {
+  it('fails a program that exits with code 0 again and again, because it should keep running', async () => {
     const done = release(`console.log('nothing to do')`)
     await assert.rejects(bench.engine.start(done, attempt()), (error) => {
       assert.ok(error instanceof EngineError && error.lastLines.includes('nothing to do'), String(error))
@@ -185,7 +185,7 @@ describe('the Docker engine', () => {
     })
   })
 
-  it('keeps a volume over retire and releases, and removes it with the service', async () => {
+  it('keeps a volume when releases are retired, and removes it with the service', async () => {
     const volume = { id: newId(), mountPoint: '/data', sizeGiB: 1 }
     const one = release(serve(8080), { storage: [volume] })
     await bench.engine.start(one, attempt())
@@ -201,7 +201,7 @@ describe('the Docker engine', () => {
     assert.equal(await bench.exists(`/volumes/${volumeName(volume)}`), false)
   })
 
-  it('makes one network when many start at once', async () => {
+  it('creates one network when many services start at once', async () => {
     const environment = newId()
     const releases = Array.from({ length: 4 }, () => newRelease(bench.workload('web'), { environment }))
     const engines = releases.map((_, index) => (index % 2 ? bench.engine : bench.anotherEngine()))
@@ -214,7 +214,7 @@ describe('the Docker engine', () => {
     assert.equal(await bench.countNetworks(networkName(environment)), 0)
   })
 
-  it('lets services reach each other inside one environment by alias, and not across', async () => {
+  it('lets services reach each other by alias in one environment, but not in another', async () => {
     const api = release(serve(8080), { aliases: ['api'] })
     const [endpoint] = await bench.engine.start(api, attempt())
     const near = newRelease(bench.workload('web'), { environment: api.environment })
@@ -230,7 +230,7 @@ describe('the Docker engine', () => {
     assert.equal(await reach(far.service, containerName(api, 1)), false)
   })
 
-  it('brings a program back that exits, and tells how often', async () => {
+  it('restarts a program that exits, and reports how often it did', async () => {
     const one = release(`${serve(8080)};require('http').createServer(()=>process.exit(5)).listen(9999)`)
     const [endpoint] = await bench.engine.start(one, attempt())
     const kill = () => fetch(`http://${endpoint?.address}:9999/`, { signal: limit() }).catch(() => {})
@@ -245,7 +245,7 @@ describe('the Docker engine', () => {
     })
   })
 
-  it('sees nothing of another installation and of strangers, and touches none of it', async () => {
+  it('ignores containers of another installation and of others', async () => {
     const one = newRelease(bench.workload('web'))
     await bench.engine.start(one, attempt())
     const other = bench.anotherEngine('another')
@@ -281,7 +281,7 @@ describe('the Docker engine', () => {
     assert.notEqual((await bench.inspect(name)).State.StartedAt, before)
   })
 
-  it('goes on following when the line to the daemon is cut, without a line lost or doubled', async () => {
+  it('continues after the connection to the daemon was cut, and neither loses nor repeats a line', async () => {
     const count = `let n=0;setInterval(()=>console.log('line '+n++),20);require('net').createServer().listen(8080)`
     const one = release(count)
     const proxy = await bench.proxy()
@@ -304,7 +304,7 @@ describe('the Docker engine', () => {
     await proxy.close()
   })
 
-  it('loses and doubles no line when the daemon rotates its log file', async () => {
+  it('neither loses nor repeats a line when the daemon rotates its log file', async () => {
     // A file is 10 MB: some 70,000 of these lines.
     const total = 100_000
     const burst = `let s='';for(let k=0;k<500&&n<${total};k++)s+=n+++' '+'x'.repeat(110)+'\\n';process.stdout.write(s)`
@@ -320,7 +320,7 @@ describe('the Docker engine', () => {
     assert.equal(expected, total)
   })
 
-  it('starts through a daemon whose line breaks while it waits, and makes one container', async () => {
+  it('starts a release although the connection to the daemon breaks, and creates one container', async () => {
     const proxy = await bench.proxy()
     const one = release(serve(8080, { afterMs: 1_000 }))
     const starting = proxy.engine.start(one, attempt())

@@ -33,7 +33,7 @@ export async function intoVolume(
   // An earlier try left it incomplete.
   if (await isOurVolume(host, to, signal)) await removeVolume(host, name, signal)
   await createVolume(daemon, instance, { ...owner, id: to }, signal)
-  // Docker returns an existing volume of that name, whoever owns it.
+  // If a volume of that name exists, Docker returns it, even if it has another owner.
   if (!(await isOurVolume(host, to, signal)))
     throw new EngineError('refused', `the volume ${name} belongs to another installation; remove it there`)
   try {

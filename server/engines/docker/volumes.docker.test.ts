@@ -42,13 +42,12 @@ describe('copies of volumes of several services', () => {
   })
   after(() => bench?.close())
 
-  it('are of one moment, and who lets standing things go on leaves them alone', async () => {
+  it('are consistent, and the resumer leaves them paused meanwhile', async () => {
     const storage = () => [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
     const files =
       `const fs=require('fs'),file=fs.openSync('/data/count','w+');const ` +
       `put=(n)=>fs.writeSync(file,String(n).padStart(9,'0'),0)`
-    // The follower has in its volume what the leader told it; the leader tells what it has in its
-    // own.
+    // The leader sends each number that it stored to the follower, which stores it too.
     const follower = newRelease({
       ...bench.workload('web'),
       ...node(
@@ -111,7 +110,7 @@ describe('archives of volumes', () => {
     return volume
   }
 
-  it('whose line breaks are an error for whoever takes them, and can be read again', async () => {
+  it('report an interrupted connection to their reader, and can be read again', async () => {
     const volume = await makeVolume(32e6)
     const proxy = await bench.proxy()
     let [taken, told]: [number, unknown] = [0, undefined]
@@ -165,13 +164,13 @@ describe('archives of volumes', () => {
   })
 })
 
-describe('archives that a program gives of its volume', () => {
+describe('archives that a program writes of its volume', () => {
   let bench: DockerBench
   before(async () => {
     bench = await openDockerBench({ socketPath, image })
   })
   after(() => bench?.close())
-  /** Prints an archive of tar with one file of four letters. */
+  /** Prints a tar archive with one file of four letters. */
   const printing = `
     const head = Buffer.alloc(512)
     const put = (at, text) => head.write(text, at)
@@ -202,7 +201,7 @@ describe('archives that a program gives of its volume', () => {
     assert.equal(await copyWith(printing), 'told')
   })
 
-  it('copies the volume itself where the program fails or breaks off', async () => {
+  it('copies the volume itself if the program fails or prints no archive', async () => {
     assert.equal(await copyWith(`${printing}; process.exitCode = 3`), 'kept')
     assert.equal(await copyWith('process.stdout.write("no archive")'), 'kept')
   })

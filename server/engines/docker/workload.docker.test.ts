@@ -23,7 +23,7 @@ describe('variables', () => {
   })
   after(() => bench?.close())
 
-  it('arrive byte by byte, as long as they may be', async () => {
+  it('arrive unchanged at their maximum length', async () => {
     const value = `${'€'.repeat(maxValueBytes / 4)}\n${'x'.repeat(maxValueBytes / 4 - 1)}`
     assert.equal(Buffer.byteLength(value), maxValueBytes)
     const release = newRelease({ ...bench.workload('web'), variables: { LONG: value, HIDDEN: new Secret(value) } })
@@ -47,7 +47,7 @@ describe('a read-only root filesystem', () => {
   after(() => bench?.close())
   const writes = (path: string) => ['node', '-e', `fs.writeFileSync(${JSON.stringify(path)}, 'x')`]
 
-  it('can be written to by nobody, while storage can and mounted files are there', async () => {
+  it('cannot be written to, except its storage, and has the mounted files', async () => {
     const release = newRelease({
       ...bench.workload('web'),
       hasReadOnlyRoot: true,
@@ -70,7 +70,7 @@ describe('a read-only root filesystem', () => {
     await bench.engine.erase(release.service, attempt())
   })
 
-  it('leaves a job its output file', async () => {
+  it('lets a job write its output file', async () => {
     const tasks = await openTaskBench({ socketPath, image })
     const release = newTask({ ...tasks.task('writes'), outputFile, hasReadOnlyRoot: true })
     const run = newId()
@@ -116,7 +116,7 @@ describe('lifecycle commands', () => {
     await bench.engine.erase(release.service, attempt())
   })
 
-  it('fail the start of a release with what the command printed, its secrets masked', async () => {
+  it('fail the start of a release with the output of the command, without its secrets', async () => {
     const postStart = ['node', '-e', 'console.log("no " + process.env.PASSWORD); process.exitCode = 4']
     const variables = { PASSWORD: new Secret('correct horse') }
     const release = newRelease({ ...bench.workload('web'), variables, postStart })
@@ -130,7 +130,7 @@ describe('lifecycle commands', () => {
     assert.equal((await bench.engine.observe(release.service, limit())).state, 'absent')
   })
 
-  it('run before a replica ends, and what they take of the grace time is gone', async () => {
+  it('run before a replica ends, within its grace time', async () => {
     const kept = storage()
     const first = newRelease({ ...bench.workload('web'), storage: kept, preStop: note('ending ') })
     await bench.engine.start(first, attempt())

@@ -13,9 +13,8 @@ const saveMs = 30 * 60_000
 
 /**
  * Reads an image out of Docker (`docker save`) and passes each file of the archive on as a blob:
- * the layers, the configuration and some small ones. Files are told apart by their digests alone,
- * so the names that versions of Docker give them do not matter. One file at a time is in
- * `directory`.
+ * the layers, the configuration and some small ones. Files are identified by their
+ * digests, because versions of Docker name them differently. One file at a time is in `directory`.
  */
 export async function exportImage(
   daemon: DockerDaemon,
