@@ -3,14 +3,13 @@ import { readConfig } from './config.ts'
 import { tryMigrations } from './database/index.ts'
 import { createLogger } from './lib/log.ts'
 import { StartError, toStartError } from './start/start-error.ts'
-// Loads what the server loads: a package that is missing, or a file that cannot be read, is found
-// here.
+// Loads the modules of a server, so a missing package or an unreadable file is found here.
 import './composition/index.ts'
 
 /**
- * The check of a version before `npm run upgrade` switches to it: its settings can be read, its
- * packages and files are there, and its migrations can be applied to a copy of the database.
- * Nothing but the copy is written.
+ * Checks a version before `npm run upgrade` switches to it: its settings are valid, its packages
+ * and files exist, and its migrations can be applied to a copy of the database. Only the copy is
+ * changed.
  */
 async function main(): Promise<void> {
   const config = readConfig()
@@ -19,7 +18,7 @@ async function main(): Promise<void> {
     return
   }
   const stopping = new AbortController()
-  // What was begun is cleared away before the process ends.
+  // The copy is removed before the process ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stopping.abort())
   const names = await tryMigrations({
     directory: join(config.dataDirectory, 'postgresql'),
@@ -28,7 +27,7 @@ async function main(): Promise<void> {
     signal: stopping.signal,
   })
   if (names === undefined) console.log('There is no database yet.')
-  else if (names.length === 0) console.log('The database is unchanged.')
+  else if (names.length === 0) console.log('No migrations are pending.')
   else console.log(`Applied to a copy of the database: ${names.join(', ')}.`)
 }
 

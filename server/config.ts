@@ -8,7 +8,7 @@ import type { Issuer } from './access/index.ts'
 import { createAddressGuard } from './lib/address.ts'
 import type { LogFormat } from './lib/log.ts'
 
-/** Everything that the environment decides, read once. */
+/** All settings of the environment, read once. */
 export interface Config {
   readonly dataDirectory: string
   readonly host: string
@@ -17,115 +17,113 @@ export interface Config {
   readonly publicUrl: string
   readonly routerHost: string
   readonly routerPort: number
-  /**
-   * Networks of the proxies in front whose `X-Forwarded-*` are believed, by the router and by the
-   * API.
-   */
+  /** Networks of proxies whose `X-Forwarded-*` headers the router and the API trust. */
   readonly trustedProxies: readonly string[]
-  /** Limits of client connections at each port of the router, in all and per client. */
+  /** Limits of client connections at each port of the router, in total and per client. */
   readonly routerConnections: { readonly total: number; readonly perClient: number }
   readonly domain: string
-  /** Whether DNS has to prove a custom domain before it gets traffic. */
+  /** Whether a custom domain must be proven in DNS before it gets traffic. */
   readonly domainProof: 'required' | 'waived'
   /**
-   * `address` or `address:port` of the name servers for custom domains; empty: those of this
+   * `address` or `address:port` of the name servers for custom domains. Empty means those of this
    * machine.
    */
   readonly nameServers: readonly string[]
-  /** Ports of this machine that databases may be published on. */
+  /** Ports of this machine on which databases may be published. */
   readonly publicPorts: { readonly first: number; readonly last: number }
-  /** Undefined: the embedded PostgreSQL. */
+  /** Undefined means the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined
-  /** Whether migrations wait for a snapshot of the database that is there. */
+  /** Whether a snapshot of the database is required before migrations. */
   readonly snapshots: boolean
   readonly dockerSocket: string
   readonly masterKeyFile: string
   readonly rateLimit: number
   readonly rateBurst: number
-  /** Streams open at the same time, of one token or account and of one organization. */
+  /** Open streams at the same time, of one token or account and of one organization. */
   readonly streamLimits: { readonly perCaller: number; readonly perOrganization: number }
   readonly allowPrivateTargets: readonly string[]
   readonly issuers: readonly Issuer[]
-  /** Of web pages that may use the API from a browser, as `https://app.example.org`. */
+  /** Origins of web pages that may use the API from a browser, as `https://app.example.org`. */
   readonly corsOrigins: readonly string[]
-  /** What a step of a build may use at most: thousandths of a core, and memory. */
+  /** Limits of one build step: thousandths of a core, and memory. */
   readonly buildCpuMilli: number
   readonly buildMemoryMiB: number
-  /** Builds that run at the same time, and services that are started at the same time. */
+  /** Builds that run at the same time, and services that start at the same time. */
   readonly parallelBuilds: number
   readonly parallelDeployments: number
-  /** What one image may take. */
+  /** The size limit of an image. */
   readonly imageSizeGiB: number
-  /** What builds leave free on the disk of the engine; undefined: a twentieth of it, at most 10. */
+  /**
+   * Free space that builds leave on the disk of the engine. Undefined means a twentieth, at most
+   * 10.
+   */
   readonly diskFloorGiB: number | undefined
   /** The network of build steps: the engine's default one, or none. */
   readonly buildNetwork: 'default' | 'none'
-  /** Whether containers and steps of builds reach the metadata service of a cloud. */
+  /** Whether containers and build steps can reach the metadata service of a cloud. */
   readonly cloudMetadata: 'closed' | 'open'
   /**
-   * Ports of this machine that containers and steps of builds reach beside the platform's own;
-   * `open`: all of them.
+   * Ports of this machine that containers and build steps can reach, in addition to the platform's
+   * own. `open` means all of them.
    */
   readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
-  /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
+  /** The disk budget of images, caches, volumes and lines. Undefined means half of the disk. */
   readonly diskBudgetGiB: number | undefined
-  /** What one organization may take on the disk; 0: no limit, undefined: half of the disk. */
+  /** The disk limit of an organization. 0 means no limit, undefined half of the disk. */
   readonly organizationDiskGiB: number | undefined
   /** What a replica may write outside of its volumes. */
   readonly layerGiB: number
-  /**
-   * The size that one repository of the git host may have, and all repositories of an organization.
-   */
+  /** The size limit of a repository of the git host, and of all repositories of an organization. */
   readonly repositorySizeGiB: number
   readonly organizationRepositoriesGiB: number
-  /** How long logs of deployments are kept; the newest of each environment longer. */
+  /** How long logs of deployments are kept. The newest of each environment is kept longer. */
   readonly deploymentLogDays: number
-  /** How long the record of changes is kept; undefined: as long as each organization says. */
+  /** How long the audit log is kept. Undefined means as long as each organization sets. */
   readonly auditDays: number | undefined
-  /** How long what uses volumes may stand still while they are copied. */
+  /** How long containers may be paused while their volumes are copied. */
   readonly copySeconds: number
   readonly logLevel: string
-  /** Undefined: text if standard error is a terminal, else JSON. */
+  /** Undefined means text if standard error is a terminal, else JSON. */
   readonly logFormat: LogFormat | undefined
   readonly failpoint: string | undefined
 }
 
-/** All cores of a small machine: what runs comes first anyhow. */
+/** All cores of a small machine, because running services come first anyway. */
 const usualBuildCpu = (): number => Math.min(4000, availableParallelism() * 1000)
 
 /**
- * All builds together, with the one in reserve for another organization, leave half of the memory
- * to what runs.
+ * All builds together, and the reserved one for another organization, leave half of the memory to
+ * running services.
  */
 const usualBuildMemory = (parallelBuilds: number): number =>
   Math.max(256, Math.min(4096, Math.floor(totalmem() / 2 ** 20 / 2 / (parallelBuilds + 1))))
 
-/** A setting that cannot be used. The message names it. */
+/** An invalid setting. The message names it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Names that programs beside the server read. */
+/** Names that programs other than the server read. */
 const othersSettings = ['QUAYSIDE_DEBIAN_MIRROR', 'QUAYSIDE_REQUIRE_DOCKER']
 
-/** Pure: the names of all settings that the server reads. */
+/** Pure: returns the names of all settings that the server reads. */
 export function readSettings(): ReadonlySet<string> {
   const names = new Set<string>()
   readConfig(new Proxy<Variables>({}, { get: (_, name) => void names.add(String(name)) }))
   return names
 }
 
-/** Pure: settings that nothing reads, such as misspelled ones. */
+/** Pure: returns settings that no program reads, such as misspelled ones. */
 export function unknownSettings(variables: Variables = process.env): string[] {
   const known = new Set([...othersSettings, ...readSettings()])
   return Object.keys(variables).filter((name) => name.startsWith('QUAYSIDE_') && !known.has(name))
 }
 
 /**
- * The same for commands that report a mistake instead of ending with it: then, the defaults with
- * the data directory of the environment.
+ * Reads the environment for commands that report a mistake instead of ending with it. After a
+ * mistake it returns the defaults with the data directory of the environment.
  */
 export function readConfigOrDefaults(variables: Variables = process.env): {
   readonly config: Config
@@ -139,7 +137,7 @@ export function readConfigOrDefaults(variables: Variables = process.env): {
   }
 }
 
-/** Reads and checks the environment; throws ConfigError that names the variable. */
+/** Reads and checks the environment. Throws ConfigError with the name of the variable. */
 export function readConfig(variables: Variables = process.env): Config {
   const dataDirectory = resolve(variables['QUAYSIDE_DATA'] || '.quayside')
   const port = number(variables, 'QUAYSIDE_PORT', 3000, 1, 65535)
@@ -199,7 +197,7 @@ export function readConfig(variables: Variables = process.env): Config {
 interface ListForm {
   /** The required form of each entry, with an example. */
   readonly form: string
-  /** Throws for what cannot be used. */
+  /** Throws if an entry is invalid. */
   check(listed: readonly string[]): unknown
 }
 
@@ -213,7 +211,7 @@ const nameServerForm: ListForm = {
   check: (listed) => new Resolver().setServers(listed),
 }
 
-/** Separated by commas or spaces. */
+/** Parses entries separated by commas or spaces. */
 function list(variables: Variables, name: string, { form, check }: ListForm): string[] {
   const text = variables[name] ?? ''
   const listed = text.split(/[\s,]+/).filter((part) => part !== '')
@@ -225,7 +223,7 @@ function list(variables: Variables, name: string, { form, check }: ListForm): st
   }
 }
 
-/** Separated by commas or spaces. */
+/** Parses origins separated by commas or spaces. */
 function origins(text: string | undefined): string[] {
   const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
   for (const origin of listed) {
@@ -293,7 +291,7 @@ function publicUrl(text: string): string {
 
 const usualSockets = ['/var/run/docker.sock', '/run/docker.sock'] as const
 
-/** The message leaves the address out: it holds a password. */
+/** The message omits the address, because it contains a password. */
 function databaseUrl(text: string | undefined): string | undefined {
   if (!text || ['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? '')) return text || undefined
   throw new ConfigError(
@@ -311,7 +309,7 @@ function dockerSocket(text: string | undefined): string {
   )
 }
 
-/** A JSON list of {issuer, audience, jwksUrl, algorithms, members}; see docs/operate.md. */
+/** A JSON list of {issuer, audience, jwksUrl, algorithms, members}. See docs/operate.md. */
 function issuers(text: string | undefined): Issuer[] {
   if (!text) return []
   try {

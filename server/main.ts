@@ -22,14 +22,14 @@ import { StartError, toStartError } from './start/start-error.ts'
 import { timed } from './start/timed.ts'
 import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } from './vault/index.ts'
 
-/** Says what is being done: for people; the structured log goes to standard error. */
+/** Prints progress for people. The structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
 
-// Without a listener, a line for people or a warning of Node's that a full disk does not take would
-// end the process.
+// Without a listener, an unwritable line or a warning of Node.js would end the process on a full
+// disk.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-/** Starts everything; what was started before a failure is ended again. */
+/** Starts everything. After a failure, ends the parts that were started. */
 async function main(): Promise<void> {
   const config = readConfig()
   armFailpoints(config.failpoint)
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   try {
     await running
   } catch (error) {
-    // A signal during the start is what aborted it. Its handler ends the process.
+    // A signal during the start aborted it. Its handler ends the process.
     if (stopping.signal.aborted) return
     await started.disposeAsync()
     throw error
@@ -67,7 +67,7 @@ async function run(
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   if (!vault.state.open) say(`Secrets are sealed: ${vault.state.reason}`)
   const pepper = await openPepper({ database, file: join(config.dataDirectory, 'token.pepper') })
-  // Built-in variables tell it.
+  // Built-in variables contain it.
   await writeSetting(database, 'domain', config.domain)
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
   await noteInstance(config, instance)
@@ -85,17 +85,17 @@ async function run(
     reconcilers: [superviseRouter(router), createMemoryKeeper({ log })],
   }
   const drivers = createDrivers(ground)
-  // Another engine may be away at the start; its clusters wait for it.
+  // Another engine may be down at the start. Its clusters wait for it.
   const local = drivers.engines.find(({ name }) => name === localEngine)
   await local?.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {
-    throw new StartError(`${messageOf(error)} Start it, or let QUAYSIDE_DOCKER_HOST name its socket.`, { cause: error })
+    throw new StartError(`${messageOf(error)} Start it, or set QUAYSIDE_DOCKER_HOST to its socket.`, { cause: error })
   })
   signal.throwIfAborted()
   const composition = compose(ground, drivers)
   await composition.app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw toStartError(error, config)
   })
-  // Last, for it outlives this process: a start that fails must leave nothing behind.
+  // Last, because it outlives this process: a failed start must leave nothing running.
   await timed(say, `Starting the router on port ${config.routerPort}`, () => ensureRouterProcess(router))
   composition.start()
   started.defer(() => composition.stop())
@@ -106,7 +106,7 @@ async function run(
   void warnOfMachine(config, log).catch((error: unknown) => log.warn({ err: error }, 'machine could not be checked'))
 }
 
-/** PostgreSQL's account has to pass through; what is secret in there is private by itself. */
+/** PostgreSQL's account must be able to enter it. Secret files in it are private themselves. */
 async function makeDataDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o711 })
   for (const name of ['checkouts', 'git', 'logs', 'router'])
@@ -114,14 +114,14 @@ async function makeDataDirectory(directory: string): Promise<void> {
 }
 
 /**
- * A key file that is there but damaged is a mistake to be told at once; one that is missing or
- * wrong seals the vault.
+ * A damaged key file is reported at once, as a mistake. A missing or wrong key file seals the
+ * vault.
  */
 async function checkKeyFile({ masterKeyFile }: Config): Promise<void> {
   await readMasterKey(masterKeyFile).catch((error: unknown) => {
     if (!(error instanceof KeyFileError)) throw error
     if (error.reason === 'missing') return
-    throw new StartError(`${error.message}, or let QUAYSIDE_MASTER_KEY_FILE name another file.`, { cause: error })
+    throw new StartError(`${error.message}, or set QUAYSIDE_MASTER_KEY_FILE to another file.`, { cause: error })
   })
 }
 
@@ -142,7 +142,7 @@ function routerOptions(config: Config, signal: AbortSignal): RouterProcessOption
 }
 
 /**
- * Remembers the public URL and returns the previous ones. Stored addresses of repositories on the
+ * Stores the public URL and returns the previous ones. Stored addresses of repositories on the
  * built-in git host contain the URL of their time.
  */
 async function rememberUrl(database: Database, url: string): Promise<string[]> {
@@ -163,13 +163,13 @@ interface Life {
 const noticeMs = 10_000
 
 /**
- * From the first moment on: a start that is cut off ends what it has started. A second signal
- * changes nothing.
+ * Installed first, so that an interrupted start ends what it has started. A second signal changes
+ * nothing.
  */
 function handleSignals({ running, started, stopping, log }: Life): void {
   const end = (): void => {
     if (stopping.signal.aborted) return
-    say('Stopping; applications keep answering.')
+    say('Stopping. Applications keep answering.')
     stopping.abort()
     const settled = running.then(
       () => {},
@@ -189,14 +189,14 @@ function handleSignals({ running, started, stopping, log }: Life): void {
   process.on('SIGINT', end)
 }
 
-/** For commands that look for this installation's things on the engine while no database runs. */
+/** Stores the id of the installation, for commands that have no database. */
 async function noteInstance({ dataDirectory }: Config, instance: string): Promise<void> {
   const file = join(dataDirectory, 'instance')
   await writeFile(`${file}.next`, `${instance}\n`)
   await rename(`${file}.next`, file)
 }
 
-/** The checks of `npm run doctor`. Nothing that they find ends the server. */
+/** Runs the checks of `npm run doctor`. Their results never end the server. */
 async function warnOfMachine(settings: Config, log: Logger): Promise<void> {
   const findings = examine(await gatherFacts({ settings, clock, unknownSettings: unknownSettings(), isRunning: true }))
   for (const { check, status, message, remedy } of findings) {

@@ -4,7 +4,7 @@ import { newId } from '../lib/id.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { BackupRow } from './backup-store.ts'
 
-/** Writes the result of a restore into the record of changes. */
+/** Writes the result of a restore into the audit log. */
 export const recordRestore = (
   sql: Sql,
   service: ServiceRow,

@@ -16,7 +16,7 @@ import type { Workflow } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 import type { LateWorkflows } from './late-workflows.ts'
 
-/** What backups are made, proven and restored through. */
+/** The dependencies of backups, proofs and restores. */
 export const createBackupOptions = (
   { config, database, log, vault, engines, organizationDisk }: Foundation,
   recipe: RecipeOptions,

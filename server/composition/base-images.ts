@@ -5,7 +5,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import type { Ground } from './ground.ts'
 
 /**
- * Takes base images of builds from the engine, or fetches them. Builds have no registry
+ * Uses base images of builds that the engine has, or fetches them. Builds have no registry
  * credentials.
  */
 export const createBaseImages = (

@@ -38,7 +38,7 @@ import { createRecipe } from './recipe.ts'
 import { createRooms } from './rooms.ts'
 import { createScaling } from './scaling.ts'
 
-/** The reconciler that supervises it. */
+/** The reconciler that supervises the router. */
 const routerProcess = 'router process'
 
 /** Joins the rooms. Nothing runs before `start`. */
@@ -95,11 +95,11 @@ export function compose(ground: Ground, drivers: Drivers) {
     workflows: kindsOfWork,
     clock,
     log,
-    // Most of them wait: for a run of a job to end, or for their turn. One organization has half of
-    // them at most.
+    // Most of them wait, for a run of a job to end or for their turn. One organization has at most
+    // half of them.
     maxRunning: 200,
-    // A server that is killed again and again during one deployment must still end it; what kills
-    // servers by itself is parked.
+    // A server that is killed again and again during one deployment must still complete it. A
+    // workflow that kills servers itself is parked.
     maxAttempts: 30,
   })
   const rooms = createRooms(foundation, workflows, { disk: disks.local, backups })
@@ -111,7 +111,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const pulse = createPulseOf({ url: ground.databaseUrl, clock })
   const app = createDoor(foundation, rooms, accounts, { openStreams, workflows, pulse })
   const stopping = new AbortController()
-  /** What works by itself. */
+  /** The parts that work without a request. */
   const working: readonly Reconciler[] = [
     ...ground.reconcilers,
     ...routes.all.map(({ reconciler }) => reconciler),
@@ -154,7 +154,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     gitHost,
     workflows,
     accounts,
-    /** Starts everything that works by itself. */
+    /** Starts the parts that work without a request. */
     start(): void {
       workflows.start()
       reconcilers = runReconcilers({
@@ -164,7 +164,7 @@ export function compose(ground: Ground, drivers: Drivers) {
         signal: stopping.signal,
       })
     },
-    /** Accepts nothing new, hands over what runs, and closes what is open. */
+    /** Accepts no new requests, hands over running work, and closes everything that is open. */
     stop: (): Promise<void> =>
       stopAll(foundation, { clock, app, openStreams, workflows, reconcilers, pulse, stopping }),
   }

@@ -17,10 +17,10 @@ import { internalHost } from '../variables/index.ts'
 import type { Foundation } from './foundation.ts'
 import type { LateWorkflows } from './late-workflows.ts'
 
-/** The records that belong to a service, for creating and copying services. */
+/** The records that belong to a service, to create and to copy. */
 export const serviceParts = { of: partsOf, set: setParts, copy: copyServiceParts }
 
-/** Gives services their host names. */
+/** Creates the host names of services. */
 export const hostDeclarer = ({ config }: Foundation) =>
   createHostDeclarer({ clock, domain: config.domain, publicPorts: config.publicPorts, internalHost })
 
@@ -34,7 +34,7 @@ export const rowCopier = (foundation: Foundation) =>
     claimDisk: foundation.organizationDisk.claim,
   })
 
-/** How environments and services are copied, with their data if that is asked for. */
+/** Copies environments and services, with their data on request. */
 export function createCopyWorkflows(foundation: Foundation, workflows: LateWorkflows) {
   const { log, database, engines, config } = foundation
   const patiently = createPatience(clock)
@@ -56,6 +56,6 @@ export function createCopyWorkflows(foundation: Foundation, workflows: LateWorkf
   ]
 }
 
-/** Continues the replicas of each engine that no copy needs to be paused. */
+/** Resumes the replicas of each engine that no copy needs to be paused. */
 export const createStandstillReconcilers = ({ log, engines }: Foundation) =>
   engines.all.map((named) => createResumer({ log }, named))

@@ -18,7 +18,7 @@ export const createDisks = (foundation: Foundation, nudge: (reconciler: string) 
     nudge,
   )
 
-/** Keeps what the platform takes on the disk of an engine within its budget. */
+/** Keeps the disk use of the platform on an engine within its budget. */
 const createDisk = (
   { config, database, builders, log, organizationDisk }: Foundation,
   { name, engine }: NamedEngine,

@@ -19,14 +19,14 @@ import { createStreams } from '../streams/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
-/** What the door needs of what works by itself. */
+/** The parts that work without a request, as far as the HTTP server needs them. */
 interface Working {
   readonly openStreams: OpenStreams
   readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
   readonly pulse: Pulse | undefined
 }
 
-/** The HTTP server with everything that it asks. */
+/** Creates the HTTP server with its dependencies. */
 export function createDoor(
   foundation: Foundation,
   rooms: Rooms,

@@ -74,7 +74,7 @@ describe('two Docker Engines and a fake one in one server', { skip: why }, () =>
 
   const services: { readonly id: string; readonly environment: string }[] = []
 
-  /** Pushes an image of which VERSION is this, and leaves nothing of it on the engine. */
+  /** Pushes an image with this VERSION, and removes it from the engine. */
   async function push(version: string): Promise<void> {
     const image = `${registry.host}/team/web:${version}`
     const changes = [`ENV VERSION=${version}`, `CMD ${JSON.stringify(['node', '-e', program])}`]
@@ -129,7 +129,7 @@ describe('two Docker Engines and a fake one in one server', { skip: why }, () =>
   const versionOn = async (engine: DockerEngine, service: string): Promise<string> =>
     (await engine.exec(service, ['node', '-p', 'process.env.VERSION'], limit())).output.trim()
 
-  it('one that hangs delays nothing of the others, and its deployment survives a restart of the server', async () => {
+  it('an engine that hangs does not delay the others, and its deployment survives a restart of the server', async () => {
     const { a, b } = platform
     const c = await addTenant(platform.database, platform, 'C')
     const ofC = await platform.addObjects(c)

@@ -9,8 +9,8 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { createFakeRouter } from '../routers/index.ts'
 
-// Three clusters in one server, each with an engine of its own. The third has its own builder and
-// router, too.
+// Three clusters in one server, each with its own engine. The third also has its own builder and
+// router.
 
 /** An engine that answers no call while `hangs` is set, until the caller cancels. */
 function hanging(inner: FakeEngine) {
@@ -83,13 +83,13 @@ const runningOn = async (engine: FakeEngine, ids: readonly string[]): Promise<st
   [...(await engine.observeAll(signal)).keys()].filter((id) => ids.includes(id))
 const servicesBuiltBy = ({ recipes }: Pick<ReturnType<typeof createFakeBuilder>, 'recipes'>): Set<string> =>
   new Set(recipes.map(({ service }) => service))
-/** The services of these to which a router has an endpoint. */
+/** Returns those of the services to which a router has an endpoint. */
 const reachedThrough = ({ routes }: Pick<typeof thirdRouter, 'routes'>, ids: readonly string[]): Set<string> =>
   new Set(routes.flatMap(({ service, endpoints }) => (endpoints.length > 0 && ids.includes(service) ? service : [])))
 const becomes = (application: Application, state: string) =>
   until(`the application is ${state}`, async () => (await application.status()) === state)
 
-test('each cluster deploys, repairs, stops and deletes on its own engine, also while another hangs', async () => {
+test('each cluster deploys, repairs, stops and deletes on its own engine, even if another one hangs', async () => {
   const tenantC = await addTenant(database, platform, 'C')
   const onFirst = await applicationOf(platform.a, 'local')
   const onSecond = await applicationOf(platform.b, 'second')
@@ -140,7 +140,7 @@ test('each cluster deploys, repairs, stops and deletes on its own engine, also w
   assert.deepEqual(await runningOn(inner, ids), [onSecond.id])
 })
 
-test('a deployment to a cluster whose engine this installation does not have is refused', async () => {
+test('a deployment to a cluster whose engine this installation lacks is rejected', async () => {
   const { tokens, clusterId } = platform.b
   await database`update cluster set engine = 'elsewhere' where id = ${clusterId}`
   const answer = await call(tokens.ADMIN, 'POST', `/application/${platform.b.objects.applicationId}/deploy`, {})

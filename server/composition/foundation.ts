@@ -21,7 +21,7 @@ import type { Workflows } from '../workflows/index.ts'
 
 import type { Drivers, Ground } from './ground.ts'
 
-/** What the rooms share: addresses that may be called, git, lines, routes. */
+/** The parts that rooms share: addresses that may be called, git, lines, routes. */
 export function createFoundation(
   ground: Ground,
   drivers: Drivers,
@@ -54,7 +54,7 @@ export function createFoundation(
       organizationBytes: gibibytes(config.organizationRepositoriesGiB),
     },
   })
-  /** Where the built-in git host answers, and answered. */
+  /** The current and the previous addresses of the built-in git host. */
   const home: readonly string[] = [config.publicUrl, ...ground.formerUrls]
   const git = createGit({
     directory: data('checkouts'),

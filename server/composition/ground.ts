@@ -12,28 +12,28 @@ import type { Vault } from '../vault/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { createBaseImages } from './base-images.ts'
 
-/** What is there before the rooms: opened by main, or by a test. */
+/** The parts that exist before the rooms. main or a test opens them. */
 export interface Ground {
   readonly config: Config
   readonly log: Logger
   readonly database: Database
   /**
-   * Of the same database, for the connection that listens. Without it, other processes are heard of
-   * by polling.
+   * The URL of the same database, for the connection that listens. Without it, changes by other
+   * processes are found by polling.
    */
   readonly databaseUrl?: string
   readonly vault: Vault
   readonly pepper: Buffer
-  /** Under which the API was reached before, see `config.publicUrl`. */
+  /** The previous public URLs of the API, see `config.publicUrl`. */
   readonly formerUrls: readonly string[]
-  /** Tells this installation's containers from those of others on the same engine. */
+  /** Identifies the containers of this installation on an engine that several share. */
   readonly instance: string
   readonly controlSocket: string
-  /** Beside those of the rooms. */
+  /** In addition to those of the rooms. */
   readonly reconcilers: readonly Reconciler[]
 }
 
-/** The parts that tests exchange for fakes. Each engine has a builder and a router. */
+/** The parts that tests replace by fakes. Each engine has a builder and a router. */
 export interface Drivers {
   readonly engines: readonly NamedEngine[]
   readonly builders: readonly NamedBuilder[]

@@ -4,10 +4,10 @@ import type { Clock } from '../lib/clock.ts'
 import type { Reconcilers, Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
-/** How long open requests may take when the server stops. */
+/** The time limit of open requests when the server stops. */
 const closeMs = 10_000
 
-/** What a server runs by itself, and what it has open. */
+/** The parts that work without a request, and those that are open. */
 interface Running {
   readonly clock: Clock
   readonly app: Awaited<ReturnType<typeof createServer>>
@@ -18,15 +18,15 @@ interface Running {
   readonly stopping: AbortController
 }
 
-/** Accepts nothing new, hands over what runs, and closes what is open: in this order. */
+/** Accepts no new requests, hands over running work, and closes the rest, in this order. */
 export async function stopAll(
   { log, stateChanges, collector, lines }: Foundation,
   { clock, app, openStreams, workflows, reconcilers, pulse, stopping }: Running,
 ): Promise<void> {
-  // Streams never end by themselves; their clients come back.
+  // Streams never end by themselves. Their clients connect again.
   const streamsEnded = openStreams.close()
-  // A client that takes too long to finish a request must not keep running deployments from being
-  // handed over.
+  // A client that takes too long to finish a request must not delay the hand-over of running
+  // deployments.
   const patience = new AbortController()
   const cut = clock.sleep(closeMs, patience.signal).then(
     () => app.server.closeAllConnections(),
@@ -38,8 +38,8 @@ export async function stopAll(
   stopping.abort()
   await stateChanges.close()
   await collector.close()
-  // Lines that a full disk did not take are lost; all else has ended in order.
+  // Lines that a full disk could not store are lost. Everything else has ended in order.
   await lines.close().catch((error: unknown) => {
-    log.error({ err: error }, 'lines could not be written before the end; they are lost')
+    log.error({ err: error }, 'lines could not be written at the end and are lost')
   })
 }

@@ -16,7 +16,7 @@ import type { Foundation } from './foundation.ts'
 
 type Troubles = Pick<DiskKeeper, 'troubleOf'>
 
-/** The observers of all engines, and one that acts on a service by whichever of them watches it. */
+/** The observers of all engines, and one that finds the observer of a service. */
 export function createServiceObservers(
   foundation: Foundation,
   options: RecipeOptions,
@@ -29,7 +29,7 @@ export function createServiceObservers(
   return { reconcilers: observers, observer: joinObservers(observers) }
 }
 
-/** Sees what runs on one engine and brings it back. */
+/** Observes the services on one engine and repairs them. */
 function createServiceObserver(
   { database, log, routes, lines, lineCollector: collector }: Foundation,
   { name, engine }: NamedEngine,

@@ -5,7 +5,7 @@ import { refusalOf, repositoryOf } from '../requests/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
-/** What follows on pushes to repositories; `selected` is there once everything is joined. */
+/** Handles pushes to repositories. `selected` is available once everything is joined. */
 export function createPushes(foundation: Foundation, selected: () => Rooms['selected']) {
   const { database, log, git, home, readCredential } = foundation
   return createPushWorkflow({

@@ -13,7 +13,7 @@ import type { Foundation } from './foundation.ts'
 
 const buildLimits = { timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
 
-/** What a deployment acts through; `later` is there once everything is joined. */
+/** The dependencies of a deployment. `later` is available once everything is joined. */
 export function createRecipe(
   foundation: Foundation,
   later: {

@@ -38,7 +38,7 @@ import type { Workflows } from '../workflows/index.ts'
 import { hostDeclarer, rowCopier, serviceParts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
 
-/** The rooms that answer requests. */
+/** Creates the rooms that answer requests. */
 export function createRooms(
   foundation: Foundation,
   workflows: Workflows,

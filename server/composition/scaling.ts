@@ -5,7 +5,7 @@ import { createScaler, createSleeper, createWaker } from '../scaling/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
-/** More replicas under load, none while nobody asks, and one again when somebody does. */
+/** Adds replicas under load, puts idle services to sleep, and wakes them on a request. */
 export function createScaling(
   { database, engines, routers, log, lines }: Foundation,
   observer: ServiceObserver,

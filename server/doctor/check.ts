@@ -6,7 +6,7 @@ export interface Finding {
   readonly remedy?: string
 }
 
-/** The outcome of a check before it has its name. */
+/** The outcome of a check without its name. */
 export type Outcome = Omit<Finding, 'check'>
 
 export const ok = (message: string): Outcome => ({ status: 'ok', message })
@@ -14,7 +14,8 @@ export const warn = (message: string, remedy: string): Outcome => ({ status: 'wa
 export const fail = (message: string, remedy: string): Outcome => ({ status: 'fail', message, remedy })
 
 /**
- * Pure: the first three numbers of a version such as `20.10.24+dfsg1`; undefined if there are none.
+ * Pure: returns the first three numbers of a version such as `20.10.24+dfsg1`. Undefined if it has
+ * none.
  */
 export function parseVersion(text: string): readonly [number, number, number] | undefined {
   const [, major, minor, patch = '0'] = /(?<!\d)(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?/.exec(text) ?? []
@@ -31,6 +32,6 @@ export function isOlder(version: string, than: string): boolean {
 
 const gibibyte = 1024 ** 3
 
-/** Pure: bytes for people. */
+/** Pure: formats bytes for people. */
 export const sizeOf = (bytes: number): string =>
   bytes >= gibibyte ? `${(bytes / gibibyte).toFixed(1)} GiB` : `${Math.round(bytes / 1024 ** 2)} MiB`

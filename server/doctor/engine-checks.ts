@@ -4,8 +4,8 @@ import type { EngineFact, Facts } from './facts.ts'
 type Answering = Extract<EngineFact, { readonly state: 'answers' }>
 
 /**
- * Errors of the Docker Engine that affect the platform: in versions from `since`, before the fixed
- * ones.
+ * Known errors of the Docker Engine that affect the platform, in versions from `since` up to a
+ * fixed one.
  */
 const knownErrors = [
   {
@@ -13,8 +13,8 @@ const knownErrors = [
     since: '20.10.23',
     isFixed: (version: string) =>
       version.startsWith('20.10.') ? !isOlder(version, '20.10.25') : !isOlder(version, '24.0.0'),
-    message: 'it does not start again after it was killed while it removed a network',
-    remedy: 'Upgrade to Docker 24 or newer. Until then, npm start as root mends it.',
+    message: 'it cannot start after it was killed while it removed a network',
+    remedy: 'Upgrade to Docker 24 or newer. Until then, npm start as root repairs it.',
   },
 ] as const
 
@@ -30,10 +30,10 @@ const checkVersion = ({ version }: Answering): Outcome => {
 
 const checkLiveRestore = ({ liveRestore }: Answering): Outcome =>
   liveRestore
-    ? ok('Containers outlive a restart of the Docker Engine.')
+    ? ok('Containers survive a restart of the Docker Engine.')
     : warn(
         'A restart of the Docker Engine ends all containers.',
-        'Put "live-restore": true into /etc/docker/daemon.json, and give systemctl reload docker.',
+        'Put "live-restore": true into /etc/docker/daemon.json, and run systemctl reload docker.',
       )
 
 const good = ['overlay2', 'overlayfs', 'btrfs', 'zfs']
@@ -42,7 +42,7 @@ const checkStorage = ({ storageDriver, backingFilesystem }: Answering): Outcome 
   good.includes(storageDriver)
     ? ok(`Docker stores images with ${storageDriver} on ${backingFilesystem || 'an unknown file system'}.`)
     : warn(
-        `Docker stores images with ${storageDriver}, which is slow or takes much room.`,
+        `Docker stores images with ${storageDriver}, which is slow or needs much space.`,
         'Use overlay2: https://docs.docker.com/engine/storage/drivers/select-storage-driver/',
       )
 
@@ -56,10 +56,10 @@ const checkLayers = ({ layerQuota }: Answering): Outcome =>
           'pquota: QUAYSIDE_LAYER_SIZE in docs/operate.md.',
       )
 
-/** Pure: what there is to say about the engine, by the names of the checks. */
+/** Pure: returns the checks of the engine by their names. */
 export function engineChecks({ engine }: Facts): readonly (readonly [string, Outcome])[] {
   if (engine.state === 'silent') {
-    const remedy = 'Start Docker (npm start does so as root), or let QUAYSIDE_DOCKER_HOST name its socket.'
+    const remedy = 'Start Docker (npm start does so as root), or set QUAYSIDE_DOCKER_HOST to its socket.'
     return [['engine', fail(`No Docker Engine answers at ${engine.socket} (${engine.reason}).`, remedy)]]
   }
   return [

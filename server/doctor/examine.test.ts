@@ -49,7 +49,7 @@ const good: Facts = {
   files: [{ path: '/data', kind: 'directory', mode: 0o40711, isOwn: true }, secret],
 }
 
-test('a machine on which all is well has nothing to remedy', () => {
+test('a machine without problems needs no remedy', () => {
   const findings = examine(good)
   assert.deepEqual(
     findings.filter(({ status, remedy }) => status !== 'ok' || remedy !== undefined),
@@ -57,9 +57,9 @@ test('a machine on which all is well has nothing to remedy', () => {
   )
 })
 
-/** Problems, each with the check that reports it and how. */
+/** Problems, each with the check that reports it and its status. */
 const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>])[] = [
-  ['settings', 'fail', 'a setting that cannot be used', { settingsProblem: 'QUAYSIDE_PORT must be a number.' }],
+  ['settings', 'fail', 'an invalid setting', { settingsProblem: 'QUAYSIDE_PORT must be a number.' }],
   ['settings', 'warn', 'a misspelled setting', { unknownSettings: ['QUAYSIDE_PROT'] }],
   ['node', 'fail', 'an old Node.js', { nodeVersion: '22.1.0' }],
   ['port', 'fail', 'a port that another program has', { ports: [{ ...port, state: 'taken' }] }],
@@ -93,7 +93,7 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
   ['git', 'warn', 'a newer git with known holes', { gitVersion: '2.45.0' }],
   ['git', 'warn', 'a very old git', { gitVersion: '2.25.1' }],
   ['domain', 'warn', 'a domain without an address', { domain: { ...domain, addresses: [] } }],
-  ['domain', 'warn', 'a domain that leads elsewhere', { domain: { ...domain, addresses: ['198.51.100.1'] } }],
+  ['domain', 'warn', 'a domain with another address', { domain: { ...domain, addresses: ['198.51.100.1'] } }],
   ['clock', 'fail', 'a clock of another century', { clock: { ...good.clock, nowMs: 0 } }],
   ['clock', 'warn', 'a clock that jumps', { clock: { ...good.clock, jumpMs: -5000 } }],
   ['clock', 'warn', 'an unsynchronized clock', { clock: { ...good.clock, isSynchronized: false } }],
@@ -128,7 +128,7 @@ test('every check can fail', () => {
   )
 })
 
-test('a fixed engine, a patched git and a machine without inodes or a clock service are well', () => {
+test('a fixed engine, a patched git and a machine without inodes or a clock service have no problems', () => {
   for (const change of [
     { engine: { ...engine, version: '20.10.26' } },
     { engine: { ...engine, version: '20.10.22' } },
@@ -150,13 +150,13 @@ test('versions are compared by number', () => {
   assert.ok(isOlder('2.9.1', '2.39.0') && !isOlder('2.39.0', '2.39.0') && !isOlder('unknown', '1.0.0'))
 })
 
-test('what the kernel says is read', () => {
+test('output of the kernel is parsed', () => {
   assert.deepEqual(parseRange('32768\t60999\n'), { first: 32_768, last: 60_999 })
   assert.equal(parseRange(''), undefined)
   assert.equal(availableBytes('MemTotal: 10 kB\nMemAvailable:  2048 kB\n'), 2 * 1024 ** 2)
 })
 
-test('facts of this machine are gathered: a taken port, a readable key, a silent engine', async (t) => {
+test('facts of this machine are collected: a used port, a readable key, a silent engine', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-doctor-'))
   const server = createServer().listen(0, '127.0.0.1')
   t.after(async () => {

@@ -3,7 +3,7 @@ import { engineChecks } from './engine-checks.ts'
 import type { Facts } from './facts.ts'
 import * as machine from './machine-checks.ts'
 
-/** Pure: every check, in the order in which it is printed. */
+/** Pure: returns every check, in the order in which it is printed. */
 export function examine(facts: Facts): Finding[] {
   const outcomes: readonly (readonly [string, Outcome])[] = [
     ['settings', machine.checkSettings(facts)],

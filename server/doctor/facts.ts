@@ -1,23 +1,23 @@
 import type { LayerQuota } from '../lib/layer-quota.ts'
 
-/** Facts about the machine before any judgement. Undefined: could not be determined. */
+/** Facts about the machine, before any judgement. Undefined means that a fact is unknown. */
 export interface Facts {
   readonly nodeVersion: string
   readonly isRoot: boolean
-  /** Why the settings cannot be used. */
+  /** Why the settings are invalid. */
   readonly settingsProblem?: string | undefined
-  /** Variables of the environment that look like settings, and that nothing reads. */
+  /** Variables of the environment that look like settings, but that no program reads. */
   readonly unknownSettings: readonly string[]
   readonly ports: readonly PortFact[]
   readonly publicPorts: { readonly first: number; readonly last: number }
-  /** The ports that the kernel gives to outgoing connections. */
+  /** The ports that the kernel uses for outgoing connections. */
   readonly outgoingPorts?: { readonly first: number; readonly last: number } | undefined
   readonly disks: readonly DiskFact[]
   readonly memory: { readonly totalBytes: number; readonly availableBytes: number }
   readonly kernel: string
   readonly cgroupVersion?: 1 | 2 | undefined
   readonly gitVersion?: string | undefined
-  /** Names of the programs of packet filters that are missing. */
+  /** Names of missing programs of packet filters. */
   readonly missingFilters: readonly string[]
   readonly engine: EngineFact
   readonly domain?: DomainFact | undefined
@@ -29,7 +29,7 @@ export interface PortFact {
   readonly setting: 'QUAYSIDE_PORT' | 'QUAYSIDE_ROUTER_PORT'
   readonly host: string
   readonly port: number
-  /** `own`: by this installation. `problem`: why it cannot be opened. */
+  /** `own`: by this installation. `problem`: the reason why it cannot be opened. */
   readonly state: 'free' | 'own' | 'taken' | 'problem'
 }
 
@@ -37,7 +37,7 @@ export interface DiskFact {
   readonly path: string
   readonly totalBytes: number
   readonly freeBytes: number
-  /** Zero: the file system does not count them. */
+  /** Zero means that the file system does not count them. */
   readonly totalInodes: number
   readonly freeInodes: number
 }
@@ -51,7 +51,7 @@ export type EngineFact =
       readonly storageDriver: string
       readonly backingFilesystem: string
       readonly layerQuota: LayerQuota
-      /** Its clock less this one's. */
+      /** Its clock minus this one's. */
       readonly skewMs: number
     }
 
@@ -64,7 +64,7 @@ export interface DomainFact {
 export interface ClockFact {
   readonly isSynchronized?: boolean | undefined
   readonly nowMs: number
-  /** How far wall clock and steady clock drifted apart while the facts were gathered. */
+  /** How far wall clock and steady clock drifted apart while the facts were collected. */
   readonly jumpMs: number
 }
 

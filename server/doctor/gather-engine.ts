@@ -7,7 +7,7 @@ import type { EngineFact } from './facts.ts'
 
 const limitMs = 5_000
 
-/** Asks the engine at a unix socket. `now` is the time in milliseconds. */
+/** Collects facts from the engine at a unix socket. `now` is the time in milliseconds. */
 export async function gatherEngine(
   socket: string,
   now: () => number,
@@ -33,7 +33,7 @@ export async function gatherEngine(
       storageDriver: driver,
       layerQuota: layerQuota({ driver, status: status ?? [], root, mountinfo }),
       backingFilesystem: status?.find(([name]) => name === 'Backing Filesystem')?.[1] ?? '',
-      // It looked at its clock while it was asked.
+      // It read its clock during the request.
       skewMs: Number.isNaN(itsTime) ? 0 : itsTime - Math.max(asked, Math.min(itsTime, now())),
       ...(root && { root }),
     }

@@ -27,11 +27,13 @@ export interface GatherOptions {
   readonly clock: Clock
   readonly settingsProblem?: string | undefined
   readonly unknownSettings: readonly string[]
-  /** Whether the server of this installation runs: its ports are its own then. */
+  /** Whether the server of this installation runs. Its ports are its own then. */
   readonly isRunning: boolean
 }
 
-/** Looks at the machine. Changes nothing, and asks nobody but the engine and the resolver. */
+/**
+ * Collects facts about the machine. Changes nothing, and calls only the engine and the resolver.
+ */
 export async function gatherFacts({
   settings,
   clock,
@@ -89,19 +91,19 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Pure: out of `32768	60999`. */
+/** Pure: parses a range such as `32768	60999`. */
 export function parseRange(line: string): Facts['outgoingPorts'] {
   const [first, last] = line.trim().split(/\s+/).map(Number)
   return first && last ? { first, last } : undefined
 }
 
-/** Pure: out of the text of /proc/meminfo. */
+/** Pure: parses the text of /proc/meminfo. */
 export function availableBytes(meminfo: string): number | undefined {
   const kibibytes = /^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1]
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
 }
 
-/** A directory that is still to be made is on the disk of the one above it. */
+/** A directory that does not exist yet will be on the disk of its parent. */
 async function diskOf(path: string): Promise<DiskFact | undefined> {
   let place = path
   while (!(await isThere(place)) && place !== dirname(place)) place = dirname(place)
@@ -121,7 +123,7 @@ async function portOf(setting: PortFact['setting'], host: string, port: number, 
   return { setting, host, port, state: await promise }
 }
 
-/** It outlives the server. Its socket takes connections while it runs. */
+/** The router outlives the server. Its socket accepts connections while it runs. */
 async function routerRuns({ dataDirectory }: DoctorSettings): Promise<boolean> {
   const path = join(dataDirectory, 'router', 'control.sock')
   const table = await text('/proc/net/unix')
@@ -136,7 +138,7 @@ async function domainOf(domain: string): Promise<DomainFact | undefined> {
   return { name, addresses: [...v4, ...v6], ownAddresses }
 }
 
-/** Undefined for a program that is missing. */
+/** Returns the version that a program prints. Undefined if the program is missing. */
 async function printedVersion(program: string, args: readonly string[]): Promise<string | undefined> {
   const found = await run(program, args, { timeoutMs: 10_000 }).catch(() => undefined)
   return found?.exitCode === 0 ? parseVersion(found.stdout.toString())?.join('.') : undefined
@@ -169,7 +171,7 @@ async function filesOf({ dataDirectory, masterKeyFile }: DoctorSettings): Promis
   return found.filter((fact) => fact !== undefined)
 }
 
-/** As the kernel's clock is kept; undefined where nobody says. */
+/** Returns whether the kernel's clock is synchronized. Undefined if it is unknown. */
 async function synchronized(): Promise<boolean | undefined> {
   const args = ['show', '--property=NTPSynchronized', '--value']
   const found = await run('timedatectl', args, { timeoutMs: 5_000 }).catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * Checks of the machine before and while the platform runs: facts are gathered, then judged by pure
- * functions. Repairs nothing.
+ * Checks of the machine before and while the platform runs. Facts are collected, then judged by
+ * pure functions. Repairs nothing.
  */
 export type { Finding } from './check.ts'
 export { examine } from './examine.ts'

@@ -6,13 +6,13 @@ const gibibyte = 1024 ** 3
 export function checkSettings({ settingsProblem, unknownSettings }: Facts): Outcome {
   if (settingsProblem !== undefined) return fail(settingsProblem, 'Correct the environment variable.')
   if (unknownSettings.length > 0)
-    return warn(`Nothing reads ${unknownSettings.join(', ')}.`, 'Compare the name with the settings in README.md.')
-  return ok('All settings can be used.')
+    return warn(`${unknownSettings.join(', ')} is not a setting.`, 'Compare the name with the settings in README.md.')
+  return ok('All settings are valid.')
 }
 
 export const checkNode = ({ nodeVersion }: Facts): Outcome =>
   isOlder(nodeVersion, '24.0.0')
-    ? fail(`Node.js is ${nodeVersion}.`, 'Let npm start install the packages, which include Node.js 24.')
+    ? fail(`Node.js is ${nodeVersion}.`, 'Run npm start, which installs Node.js 24.')
     : ok(`Node.js is ${nodeVersion}.`)
 
 export function checkPort({ setting, host, port, state }: PortFact): Outcome {
@@ -22,7 +22,7 @@ export function checkPort({ setting, host, port, state }: PortFact): Outcome {
   if (state === 'taken')
     return fail(
       `${where} is in use by another program.`,
-      `End that program (ss -ltnp names it), or set ${setting} to another port.`,
+      `Stop that program (ss -ltnp names it), or set ${setting} to another port.`,
     )
   return fail(
     `${where} cannot be opened.`,
@@ -35,8 +35,7 @@ export function checkPublicPorts({ publicPorts, outgoingPorts }: Facts): Outcome
   const overlaps = outgoingPorts && publicPorts.first <= outgoingPorts.last && outgoingPorts.first <= publicPorts.last
   if (!overlaps) return ok(range)
   return warn(
-    `${range} The kernel gives ${outgoingPorts.first}-${outgoingPorts.last} to outgoing connections, which ` +
-      'may take them.',
+    `${range} Outgoing connections use ${outgoingPorts.first}-${outgoingPorts.last}, and may take ` + 'them.',
     'Set QUAYSIDE_PUBLIC_PORTS below that range, or net.ipv4.ip_local_port_range above the public ports.',
   )
 }
@@ -44,7 +43,7 @@ export function checkPublicPorts({ publicPorts, outgoingPorts }: Facts): Outcome
 export function checkDisk({ path, totalBytes, freeBytes }: DiskFact): Outcome {
   const free = `${sizeOf(freeBytes)} of ${sizeOf(totalBytes)} are free at ${path}.`
   const remedy =
-    'Free space: GET …/diskUsage of the cluster shows what the platform takes. QUAYSIDE_DISK_BUDGET limits it.'
+    'Free space: GET …/diskUsage of the cluster shows the use by the platform. QUAYSIDE_DISK_BUDGET limits it.'
   if (freeBytes < gibibyte) return fail(free, remedy)
   return freeBytes < Math.min(totalBytes / 20, 10 * gibibyte) ? warn(free, remedy) : ok(free)
 }
@@ -60,23 +59,23 @@ export function checkInodes({ path, totalInodes, freeInodes }: DiskFact): Outcom
 
 export function checkMemory({ memory: { totalBytes, availableBytes } }: Facts): Outcome {
   const text = `${sizeOf(availableBytes)} of ${sizeOf(totalBytes)} memory are available.`
-  if (totalBytes < 0.9 * gibibyte) return fail(text, 'Use a machine with at least 1 GiB; 2 GiB if it builds images.')
+  if (totalBytes < 0.9 * gibibyte) return fail(text, 'Use a machine with at least 1 GiB, or 2 GiB if it builds images.')
   if (totalBytes < 1.9 * gibibyte)
-    return warn(text, 'Builds need more: use 2 GiB, or set QUAYSIDE_PARALLEL_BUILDS to 1.')
+    return warn(text, 'Builds need more. Use 2 GiB, or set QUAYSIDE_PARALLEL_BUILDS to 1.')
   return availableBytes < 256 * 1024 ** 2 ? warn(text, 'Stop services or other programs.') : ok(text)
 }
 
 export const checkKernel = ({ kernel }: Facts): Outcome =>
   isOlder(kernel, '4.18.0')
     ? warn(
-        `The kernel is ${kernel}; it cannot isolate ports of a bridge.`,
-        'Use 4.18 or newer, so that build steps are kept apart.',
+        `The kernel is ${kernel}, which cannot isolate ports of a bridge.`,
+        'Use 4.18 or newer, so that build steps are isolated.',
       )
     : ok(`The kernel is ${kernel}.`)
 
 export const checkControlGroups = ({ cgroupVersion }: Facts): Outcome =>
   cgroupVersion === undefined
-    ? warn('Control groups cannot be seen at /sys/fs/cgroup.', 'Mount them: without, builds have no limits.')
+    ? warn('No control groups were found at /sys/fs/cgroup.', 'Mount them. Without them, builds have no limits.')
     : ok(`Control groups are version ${cgroupVersion}.`)
 
 /** The first release of each line without CVE-2024-32002, CVE-2024-32004 and CVE-2024-32465. */
@@ -84,11 +83,11 @@ const safeGit = ['2.39.4', '2.40.2', '2.41.1', '2.42.2', '2.43.4', '2.44.1', '2.
 
 export function checkGit({ gitVersion }: Facts): Outcome {
   const remedy = 'Install a newer git with the package manager of this system.'
-  if (gitVersion === undefined) return fail('There is no program git.', remedy)
+  if (gitVersion === undefined) return fail('The program git is missing.', remedy)
   const line = gitVersion.split('.').slice(0, 2).join('.')
   const bound = safeGit.find((version) => version.startsWith(`${line}.`)) ?? (safeGit[0] as string)
   return isOlder(gitVersion, bound)
-    ? warn(`git is ${gitVersion}, which has CVE-2024-32002 unless your distribution has repaired it.`, remedy)
+    ? warn(`git is ${gitVersion}, which has CVE-2024-32002 unless your distribution has fixed it.`, remedy)
     : ok(`git is ${gitVersion}.`)
 }
 
@@ -97,32 +96,32 @@ export function checkPacketFilter({ isRoot, missingFilters }: Facts): Outcome {
   if (!isRoot)
     return warn(
       `The server does not run as root: ${loses}.`,
-      'Run it as root, or set rules of the packet filter by hand.',
+      'Run it as root, or set the rules of the packet filter by hand.',
     )
   if (missingFilters.length > 0)
     return warn(`Missing: ${missingFilters.join(', ')}: ${loses}.`, 'Install the package iptables.')
-  return ok('iptables, ip6tables and ebtables are there.')
+  return ok('iptables, ip6tables and ebtables are installed.')
 }
 
 export function checkDomain({ domain }: Facts): Outcome {
   if (!domain) return ok('The domain is localhost: services answer on this machine.')
   const { name, addresses, ownAddresses } = domain
-  const remedy = `Make a DNS record for *.${name.split('.').slice(1).join('.')} that leads to this machine.`
+  const remedy = `Create a DNS record for *.${name.split('.').slice(1).join('.')} with the address of this machine.`
   if (addresses.length === 0) return warn(`${name} has no address.`, remedy)
   const listed = addresses.join(', ')
   if (addresses.some((address) => ownAddresses.includes(address))) return ok(`${name} leads here (${listed}).`)
   return warn(
-    `${name} leads to ${listed}, which is no address of this machine.`,
-    `${remedy} Nothing is wrong if a proxy or a router in front has that address.`,
+    `${name} resolves to ${listed}, which is not an address of this machine.`,
+    `${remedy} This is no problem if a proxy or a router in front has that address.`,
   )
 }
 
-/** Before this version was made. */
+/** A time before this version was made. */
 const earliest = Date.UTC(2025, 0, 1)
 
 export function checkClock({ clock, engine }: Facts): Outcome {
-  const remedy = 'Switch time synchronization on: timedatectl set-ntp true.'
-  if (clock.nowMs < earliest) return fail(`The clock says ${new Date(clock.nowMs).toISOString()}.`, remedy)
+  const remedy = 'Enable time synchronization: timedatectl set-ntp true.'
+  if (clock.nowMs < earliest) return fail(`The clock shows ${new Date(clock.nowMs).toISOString()}.`, remedy)
   if (Math.abs(clock.jumpMs) > 1000) return warn(`The clock jumped by ${Math.round(clock.jumpMs)} ms.`, remedy)
   const skewMs = engine.state === 'answers' ? engine.skewMs : 0
   if (Math.abs(skewMs) > 5000)
@@ -134,7 +133,7 @@ export function checkClock({ clock, engine }: Facts): Outcome {
   return ok(
     clock.isSynchronized
       ? 'The clock is synchronized.'
-      : 'The clock is plausible; whether it is synchronized is not known.',
+      : 'The clock is plausible. Whether it is synchronized is unknown.',
   )
 }
 

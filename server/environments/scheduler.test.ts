@@ -119,7 +119,7 @@ test('a rule stops running services when the hours end and starts the same ones 
   assert.deepEqual(await states(), ['STOPPED', 'READY'])
 })
 
-test('history and record of changes name the deployment rule when it acts', async () => {
+test('history and audit log name the deployment rule when it acts', async () => {
   await look('2026-06-08T17:00:01Z')
   const { results } = await ask('GET', `/environment/${environment}/deploymentHistoryV2`)
   const { origin, triggered_by } = results[0].auditing_data

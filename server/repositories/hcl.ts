@@ -1,4 +1,4 @@
-/** The part of the Terraform language that can be read without evaluating anything. */
+/** The part of the Terraform language that can be read without evaluating it. */
 export interface Body {
   /** The text after `=`, as written. */
   readonly attributes: ReadonlyMap<string, string>

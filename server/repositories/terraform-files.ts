@@ -6,14 +6,14 @@ export interface VariableDefinition {
   readonly key: string
   readonly sensitive: boolean
   readonly nullable: boolean
-  /** A text as it is, anything else as written; null without one. */
+  /** A string without its quotes, any other value as written. Null if there is none. */
   readonly default: string | null
   readonly source: string
   readonly description: string | null
 }
 
 /**
- * The variables that a file declares; `source` is its path. Throws AppError `invalid` that names
+ * Returns the variables that a file declares. `source` is its path. Throws AppError `invalid` with
  * file and line.
  */
 export function readVariableDefinitions(source: string, text: string): VariableDefinition[] {
@@ -25,7 +25,7 @@ export function readVariableDefinitions(source: string, text: string): VariableD
   })
 }
 
-/** What a .tfvars file sets: texts as they are, anything else as written. */
+/** Returns the values that a .tfvars file sets: strings without quotes, other values as written. */
 export function readAssignments(source: string, text: string): Record<string, string> {
   if (source.endsWith('.json')) {
     return Object.fromEntries(
@@ -69,7 +69,7 @@ function parsed<T>(source: string, parse: () => T): T {
     return parse()
   } catch (cause) {
     if (!(cause instanceof HclError) && !(cause instanceof SyntaxError)) throw cause
-    const what = cause instanceof HclError ? cause.message : 'it is no JSON'
+    const what = cause instanceof HclError ? cause.message : 'it is not JSON'
     throw new AppError('invalid', `The file "${source}" cannot be read: ${what}.`, { cause })
   }
 }

@@ -2,8 +2,8 @@ import { AppError } from '../lib/error.ts'
 import { readAssignments, readVariableDefinitions } from './terraform-files.ts'
 
 /**
- * Files by their paths. Both functions run in a worker, so that a large repository holds nobody up:
- * errors are results there.
+ * Files by their paths. Both functions run in a worker, so that a large repository delays no other
+ * request. There, errors are results.
  */
 type Files = readonly { readonly path: string; readonly text: string }[]
 

@@ -132,7 +132,7 @@ describe('the life of an installation', () => {
     await chmod(file, 0o600)
     const plain = await command('doctor', first.dataDirectory, { settings })
     assert.equal(plain.exitCode, 0, plain.said)
-    assert.match(plain.said, /^ok +settings +All settings can be used\.$/m)
+    assert.match(plain.said, /^ok +settings +All settings are valid\.$/m)
     const mistaken = await command('doctor', first.dataDirectory, { settings: { QUAYSIDE_PORT: 'none' } })
     assert.equal(mistaken.exitCode, 1)
     assert.match(mistaken.said, /^fail +settings +QUAYSIDE_PORT must be/m)
