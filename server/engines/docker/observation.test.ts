@@ -20,8 +20,8 @@ describe('an observation', () => {
     ['a container that is going', [{ status: 'removing' }], ['absent', undefined, undefined]],
     ['one that runs', [{}], ['running', undefined, 'r1']],
     ['one that has had accidents long ago', [{ exits: 7 }], ['running', undefined, 'r1']],
-    ['one that came back just now', [{ exits: 1, startedAt: recently }], ['running', undefined, 'r1']],
-    ['one that came back just now, again', [{ exits: 2, startedAt: recently }], ['failing', 'exited 2 times', 'r1']],
+    ['one that came back just now', [{ exits: 2, startedAt: recently }], ['running', undefined, 'r1']],
+    ['one that came back just now, again', [{ exits: 3, startedAt: recently }], ['failing', 'exited 3 times', 'r1']],
     [
       'a first exit',
       [{ status: 'restarting', exits: 1, exitCode: 1 }],
@@ -34,8 +34,8 @@ describe('an observation', () => {
     ],
     [
       'out of memory again and again',
-      [{ status: 'restarting', exits: 2, exitCode: 137, outOfMemory: true }],
-      ['failing', 'ran out of memory (64 MiB), exited 2 times', 'r1'],
+      [{ status: 'restarting', exits: 3, exitCode: 137, outOfMemory: true }],
+      ['failing', 'ran out of memory (64 MiB), exited 3 times', 'r1'],
     ],
     [
       'one that was stopped',

@@ -3,9 +3,10 @@ import { endpointsOf, isChanged, isUp, type ReplicaState } from './replica-state
 
 /**
  * With this many exits a replica is failing while it waits for its restart, and until it has run
- * for a while. One number for both, or a service would seem to run between two exits.
+ * for a while. One number for both, or a service would seem to run between two exits. Two are too
+ * few: a replica that dies shortly before its engine does has two when both are back.
  */
-const manyExits = 2
+const manyExits = 3
 const youngMs = 60_000
 
 /**

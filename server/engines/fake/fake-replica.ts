@@ -18,6 +18,9 @@ export interface FakeReplica {
   readonly lines: LogLine[]
 }
 
+/** As in the Docker engine. */
+const manyExits = 3
+
 /** Reports the same states and reasons as the real engines. Replicas are given oldest first. */
 export function observationOf(replicas: readonly FakeReplica[]): Observation {
   const releases = [...Map.groupBy(replicas, (replica) => replica.release).values()].reverse()
@@ -25,7 +28,7 @@ export function observationOf(replicas: readonly FakeReplica[]): Observation {
   const first = chosen?.[0]
   if (!chosen || !first) return { state: 'absent' }
   const wanted = Math.max(1, first.workload.replicas.min)
-  const failing = chosen.find((replica) => !replica.running && replica.exits > 1)
+  const failing = chosen.find((replica) => !replica.running && replica.exits >= manyExits)
   const up = chosen.filter(({ running }) => running).length
   const missing = wanted - chosen.length
   const reason = failing
