@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig, unknownSettings } from './config.ts'
@@ -135,10 +136,20 @@ function routerOptions(config: Config, signal: AbortSignal): RouterProcessOption
     controlSocket: file('control.sock'),
     stateFile: file('routes.json'),
     logFile: file('router.log'),
-    cacheFolder: file('cache'),
+    cacheFolder: compiledFolder() ?? file('cache'),
     signal,
     clock,
   }
+}
+
+/**
+ * Returns the folder of this process for compiled code, so that the first router of an installation
+ * finds its code compiled as well. Undefined if this process has none.
+ */
+function compiledFolder(): string | undefined {
+  const folder = getCompileCacheDir()
+  // Node.js keeps the code of each of its versions in a folder below the configured one.
+  return folder === undefined ? undefined : dirname(folder)
 }
 
 /**

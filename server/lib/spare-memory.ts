@@ -21,14 +21,14 @@ export interface Rest {
 
 const everyMs = 10_000
 const quietUtilization = 0.1
-const quietLooks = 3
+const quietLooks = 2
 /** Less is not worth a short pause. */
 const leastGrowthBytes = 32 * 1024 * 1024
 const leastPauseMs = 120_000
 
 /**
- * Pure: whether to give memory back now. The process must have been quiet for half a minute and
- * have grown since the last time.
+ * Pure: whether to give memory back now. The process must have been quiet for twenty seconds
+ * and have grown since the last time.
  */
 export function decide(
   rest: Rest,
