@@ -81,8 +81,11 @@ for (let round = 1; round <= rounds; round++) {
     await cutPower()
     await engine.start()
     await server.restart()
+    // A version that was running before the cut is deployed already, and its replica has to start.
+    await until('the application answers', async () => (await application.answer()).body === version, {
+      limitMs: 120_000,
+    })
     await assertDeployedOnce(server, application, { version, request, limitMs: 120_000 })
-    await until('the application answers', async () => (await application.answer()).body === version)
     const ends = await server.sql`
       select from event where payload_id = ${request} and type in ('DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE')`
     assert.equal(ends.length, 1)
