@@ -10,9 +10,9 @@ import { findGround, launchServer, settingsOf } from '../support/launch-server.t
 import { startTidying } from '../support/tidying.ts'
 import { until } from '../support/until.ts'
 
-// The disk that takes the log is full: no line can be written, and that is all that happens.
+// The disk of the log is full. Every write of a line fails, and nothing else does.
 
-/** An engine that answers, and does nothing. */
+/** An engine that answers pings and fails every other call. */
 async function openIdleEngine(socketPath: string): Promise<void> {
   const engine = createServer((request, response) => {
     if (request.url?.includes('/_ping')) response.end('OK')
@@ -43,11 +43,11 @@ test('a server that can write neither its log nor its output keeps answering', a
       (answer) => answer.status,
       (error: unknown) => ended() ?? String(error),
     )
-  const token = await until('it has made its first token', async () => {
+  const token = await until('the server has created its first token', async () => {
     const made = await readFile(join(ground.dataDirectory, 'admin-token'), 'utf8').catch(() => undefined)
     return made?.trim() ?? ended()
   })
-  // Each refusal is a line of the log.
+  // The server logs each rejected request.
   const refusals: (number | string)[] = []
   for (let n = 0; n < 20; n++) refusals.push(await status('/organization'))
   assert.deepEqual(new Set(refusals), new Set([401]))
