@@ -82,12 +82,12 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'hpa.cpu.average_utilization_percent': [
     30,
     'server/scaling/scaling.test.ts',
-    'load adds replicas as far as settings and machine allow',
+    'load adds replicas within the settings and the machine',
   ],
   'hpa.memory.average_utilization_percent': [
     30,
     'server/scaling/scaling.test.ts',
-    'load adds replicas as far as settings and machine allow',
+    'load adds replicas within the settings and the machine',
   ],
   'security.read_only_root_filesystem': [
     true,

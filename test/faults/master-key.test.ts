@@ -204,10 +204,13 @@ test('the command starts a rotation of the keys of all organizations', async (t)
   const { sql } = database
   const [count] = await sql<{ all: number }[]>`select count(*) as all from organization`
   const { said } = await rotate('', '--organizations')
-  assert.match(said, new RegExp(`New keys seal the secrets of ${count?.all} organizations; of 0 more`))
+  assert.match(said, new RegExp(`New keys seal the secrets of ${count?.all} organizations\\. The keys of 0 more`))
   const rows = await sql`select from workflow where kind = 'key-rotation' and state = 'queued'`
   assert.equal(rows.length, count?.all)
-  assert.match((await rotate('', '--organizations')).said, new RegExp(`of 0 organizations; of ${count?.all} more`))
+  assert.match(
+    (await rotate('', '--organizations')).said,
+    new RegExp(`of 0 organizations\\. The keys of ${count?.all} more`),
+  )
   assert.match((await rotate('', '--other')).said, /There is no option --other/)
   await assertReadable()
 })

@@ -19,7 +19,7 @@ export interface RouterProcessOptions {
   readonly stateFile: string
   /** The file that receives the output of the process. */
   readonly logFile: string
-  /** The folder for compiled code, which saves later starts 20 MB of memory. Several may share it. */
+  /** The folder for compiled code, which saves later starts 20 MB of memory. It can be shared. */
   readonly cacheFolder?: string
   /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted?: readonly string[]
