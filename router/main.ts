@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { parseConfig } from './config.ts'
 import { codeOf, createLog, describe } from './log.ts'
 import { startRouter } from './router.ts'
@@ -23,6 +24,8 @@ try {
   const config = parseConfig(process.argv.slice(2))
   const router = await startRouter(config, log)
   log.info('router started', { host: config.host, port: router.port, pid: process.pid })
+  // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.
+  flushCompileCache()
   process.once('SIGTERM', () => router.stop().catch(() => {}))
   process.once('SIGINT', () => router.stop().catch(() => {}))
   await router.ended

@@ -25,8 +25,8 @@ export interface Config {
   /** Whether a custom domain must be proven in DNS before it gets traffic. */
   readonly domainProof: 'required' | 'waived'
   /**
-   * `address` or `address:port` of the name servers for custom domains. Empty means those of this
-   * machine.
+   * `address` or `address:port` of the name servers for custom domains. If empty, the machine's own
+   * are used.
    */
   readonly nameServers: readonly string[]
   /** Ports of this machine on which databases may be published. */

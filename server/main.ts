@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { getCompileCacheDir } from 'node:module'
+import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
@@ -104,6 +104,8 @@ async function run(
   const first = await firstStart({ config, database, composition, say, signal })
   await syncMembers(database, clock, config.issuers)
   await report(config, first, await composition.accounts.firstAccountLink())
+  // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.
+  flushCompileCache()
   void warnOfMachine(config, log).catch((error: unknown) => log.warn({ err: error }, 'machine could not be checked'))
 }
 

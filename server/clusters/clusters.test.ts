@@ -82,7 +82,7 @@ test('values of features have the types of the catalogue', async () => {
   const create = (id: string, value: string | boolean) =>
     clusters.create(owner(organizationId), request(newId(), { features: [{ id, value }] }))
   await assert.rejects(create('STATIC_IP', 'true'), { message: /^features\[0\].value must be true or false/ })
-  await assert.rejects(create('VPC_SUBNET', true), { message: /^features\[0\].value must be a text/ })
+  await assert.rejects(create('VPC_SUBNET', true), { message: /^features\[0\].value must be a string/ })
   await assert.rejects(create('EXISTING_VPC', 'vpc-1'), { message: /^features\[0\].value must be an object/ })
 })
 

@@ -34,7 +34,7 @@ export const listWithClusters = (sql: Sql, organizationId: string) =>
         where c.credentials_id = d.id), '[]') as clusters
     from credentials d where d.organization_id = ${organizationId} order by d.created_at, d.id`
 
-/** Undefined for credentials of another organization. Without a provider, finds those of any. */
+/** Undefined for credentials of another organization. Without a provider, searches all. */
 export async function findCredentials(
   sql: Sql,
   organizationId: string,

@@ -121,7 +121,7 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isObject = (value: unknown): boolean => typeof value === 'object'
 const fits: Readonly<Record<FeatureType, readonly [test: (value: unknown) => boolean, words: string]>> = {
   BOOLEAN: [(value) => typeof value === 'boolean', 'true or false'],
-  STRING: [isText, 'a text'],
+  STRING: [isText, 'a string'],
   AWS_USER_PROVIDED_NETWORK: [isObject, 'an object'],
   GCP_USER_PROVIDED_NETWORK: [isObject, 'an object'],
   KARPENTER: [isObject, 'an object'],

@@ -124,7 +124,7 @@ function googleVariant(body: CredentialsBody, former: VariantName | undefined): 
 const variantNames = Object.keys(variants) as VariantName[]
 
 /**
- * Returns the fields of a request that a variant needs, split into those that are returned and
+ * Returns the fields of a request that a variant needs, split into returned fields and
  * secrets. With `all`, a missing field is an error with its name.
  */
 export function partsOf(

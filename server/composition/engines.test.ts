@@ -83,7 +83,7 @@ const runningOn = async (engine: FakeEngine, ids: readonly string[]): Promise<st
   [...(await engine.observeAll(signal)).keys()].filter((id) => ids.includes(id))
 const servicesBuiltBy = ({ recipes }: Pick<ReturnType<typeof createFakeBuilder>, 'recipes'>): Set<string> =>
   new Set(recipes.map(({ service }) => service))
-/** Returns those of the services to which a router has an endpoint. */
+/** Returns the services to which a router has an endpoint. */
 const reachedThrough = ({ routes }: Pick<typeof thirdRouter, 'routes'>, ids: readonly string[]): Set<string> =>
   new Set(routes.flatMap(({ service, endpoints }) => (endpoints.length > 0 && ids.includes(service) ? service : [])))
 const becomes = (application: Application, state: string) =>

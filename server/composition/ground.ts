@@ -29,7 +29,7 @@ export interface Ground {
   /** Identifies the containers of this installation on an engine that several share. */
   readonly instance: string
   readonly controlSocket: string
-  /** In addition to those of the rooms. */
+  /** Run in addition to the reconcilers of the rooms. */
   readonly reconcilers: readonly Reconciler[]
 }
 

@@ -7,7 +7,7 @@ import type { Foundation } from './foundation.ts'
 /** The time limit of open requests when the server stops. */
 const closeMs = 10_000
 
-/** The parts that work without a request, and those that are open. */
+/** The parts that work without a request, and all open connections. */
 interface Running {
   readonly clock: Clock
   readonly app: Awaited<ReturnType<typeof createServer>>

@@ -2,6 +2,7 @@ import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
 import type { Place } from './place.ts'
 
 /** The content of postmaster.pid. */
@@ -61,10 +62,8 @@ export async function clearRemains(place: Place, clock: Clock): Promise<void> {
   for (;;) {
     const left = await childrenOf(place.cluster)
     if (left.length === 0) break
-    if (clock.monotonic() > until) {
-      throw new Error(`Processes of an earlier PostgreSQL could not be ended: ${left.join(', ')}`)
-    }
-    for (const pid of left) kill(pid, 'SIGKILL')
+    if (clock.monotonic() > until) throw notEnded(left.map(({ pid }) => pid))
+    for (const { pid, isEnding } of left) if (!isEnding) kill(pid, 'SIGKILL')
     await clock.sleep(5)
   }
   await rm(join(place.cluster, 'postmaster.pid'), { force: true })
@@ -74,16 +73,24 @@ export async function clearRemains(place: Place, clock: Clock): Promise<void> {
 
 const childrenEndMs = 5_000
 
+const notEnded = (pids: readonly number[]): AppError =>
+  new AppError(
+    'unavailable',
+    `An earlier PostgreSQL could not be ended (processes ${pids.join(', ')}). They wait for their disk. Check the ` +
+      'disk, or restart the machine.',
+  )
+
 /**
- * Returns the processes of PostgreSQL that work in this data directory. A process without a program
- * is one that is ending.
+ * Returns the processes of PostgreSQL that work in this data directory. One that is ending has no
+ * program any more, and may still have its memory.
  */
-async function childrenOf(cluster: string): Promise<number[]> {
-  const found: number[] = []
+async function childrenOf(cluster: string): Promise<{ pid: number; isEnding: boolean }[]> {
+  const found: { pid: number; isEnding: boolean }[] = []
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name) || !(await serves(Number(name), cluster))) continue
     const program = await readlink(`/proc/${name}/exe`).catch(() => '')
-    if (program === '' || /\/postgres( \(deleted\))?$/.test(program)) found.push(Number(name))
+    const isEnding = program === ''
+    if (isEnding || /\/postgres( \(deleted\))?$/.test(program)) found.push({ pid: Number(name), isEnding })
   }
   return found
 }
@@ -105,7 +112,7 @@ export async function stopPostmaster(pid: number, cluster: string, clock: Clock)
       await clock.sleep(5)
     }
   }
-  throw new Error(`PostgreSQL (process ${pid}) could not be ended`)
+  throw notEnded([pid])
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

@@ -34,7 +34,7 @@ export interface FullInodes {
 }
 export const noneFull: FullInodes = { services: new Map(), runs: [] }
 
-/** What must be known besides the counts. */
+/** The owners and limits that decide about the counts. */
 export interface KnownOwners {
   readonly storages: readonly StorageSize[]
   readonly releases: readonly LayerLimit[]
@@ -105,13 +105,13 @@ function largestBeyond(holders: readonly Holder[], most: number | undefined): Ho
   return found
 }
 
-const isShort = 'the disk of the engine runs out of inodes'
+const shortage = 'the disk of the engine runs out of inodes'
 
 const tenthOf = (most: number): string =>
-  `${isShort}, and more than ${most} files and directories there, a tenth of what it has room for, are its own`
+  `${shortage}, and more than ${most} files and directories there, a tenth of what it has room for, are its own`
 
 const partOf = (most: number, inodes: number): string =>
-  `${isShort}. Its organization has more than ${most} files and directories there, half of what it has room ` +
+  `${shortage}. Its organization has more than ${most} files and directories there, half of what it has room ` +
   `for, and ${inodes} of them are its own`
 
 const stopText = (cause: string): string =>

@@ -6,7 +6,7 @@ const gibibyte = 1024 ** 3
 export function checkSettings({ settingsProblem, unknownSettings }: Facts): Outcome {
   if (settingsProblem !== undefined) return fail(settingsProblem, 'Correct the environment variable.')
   if (unknownSettings.length > 0)
-    return warn(`${unknownSettings.join(', ')} is not a setting.`, 'Compare the name with the settings in README.md.')
+    return warn(`Unknown settings: ${unknownSettings.join(', ')}.`, 'Compare them with the settings in README.md.')
   return ok('All settings are valid.')
 }
 
@@ -35,7 +35,7 @@ export function checkPublicPorts({ publicPorts, outgoingPorts }: Facts): Outcome
   const overlaps = outgoingPorts && publicPorts.first <= outgoingPorts.last && outgoingPorts.first <= publicPorts.last
   if (!overlaps) return ok(range)
   return warn(
-    `${range} Outgoing connections use ${outgoingPorts.first}-${outgoingPorts.last}, and may take ` + 'them.',
+    `${range} Outgoing connections use ${outgoingPorts.first}-${outgoingPorts.last} and may take them.`,
     'Set QUAYSIDE_PUBLIC_PORTS below that range, or net.ipv4.ip_local_port_range above the public ports.',
   )
 }

@@ -41,20 +41,21 @@ function networksOf(value: unknown): string[] {
     const family = isIP(address)
     const most = family === 6 ? 128 : 32
     if (family === 0 || more !== undefined || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)))
-      throw new Error(`"${network}" is no network such as 10.1.0.0/16`)
+      throw new Error(`"${network}" is not a network such as 10.1.0.0/16`)
   }
   return networks
 }
 /** Reads headers. Throws unless the value is an object with strings by header name. */
 function headersOf(value: unknown): Readonly<Record<string, string>> {
   const headers: unknown = JSON.parse(text(value, '{}'))
-  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) throw new Error('it is no JSON object')
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers))
+    throw new Error('it is not a JSON object')
   const given: Record<string, string> = {}
   for (const [name, one] of Object.entries(headers)) {
     if (!/^[A-Za-z0-9-]{1,100}$/.test(name) || framing.has(name.toLowerCase())) {
-      throw new Error(`"${name}" is no header that can be set`)
+      throw new Error(`"${name}" is not a header that can be set`)
     }
-    if (typeof one !== 'string' || !/^[\x20-\x7e\t]*$/.test(one)) throw new Error(`"${name}" must be a text of ASCII`)
+    if (typeof one !== 'string' || !/^[\x20-\x7e\t]*$/.test(one)) throw new Error(`"${name}" must be a string of ASCII`)
     given[name] = one
   }
   return given
@@ -100,7 +101,8 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
   // The named variable is read at a deployment and stored with the release.
   basic_auth_env_var: (value) => {
     const name = text(value)
-    if (name !== '' && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error(`"${name}" is no name of a variable`)
+    if (name !== '' && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new Error(`"${name}" is not the name of a variable`)
     return {}
   },
 }

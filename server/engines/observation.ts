@@ -1,3 +1,11 @@
+/**
+ * With this many exits a replica is failing, on every engine: while it waits for its restart, and
+ * until it has run for a while. One number for both, or a service would seem to run between two
+ * exits. Two are too few: a replica that dies shortly before its engine does has two when both are
+ * back.
+ */
+export const manyExits = 3
+
 /** The address of one port of one replica. */
 export interface Endpoint {
   readonly replica: string

@@ -11,7 +11,7 @@ export const isBranchName = (text: string): boolean =>
 /** A full or abbreviated commit id, in lower case. */
 export const isCommitId = (text: string): boolean => /^[0-9a-f]{7,64}$/.test(text)
 
-/** What `isRepositoryName` requires, as a sentence for people. */
+/** The rule of `isRepositoryName`, for people. */
 export const repositoryNameRule =
   'The name of a repository has 1 to 100 characters: lower-case letters, digits, ".", "_" and "-". It begins with a ' +
   'letter or a digit, has no "..", and does not end with ".", ".git" or ".lock".'

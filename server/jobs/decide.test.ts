@@ -31,7 +31,7 @@ test('outputs are strings, numbers and booleans, and errors contain no values', 
     ['{"A": {"value": ["canary"]}}', /"A", whose value must be a string/],
     ['{"A": {"value": "canary", "sensitive": "yes"}}', /"A", whose sensitive must be true or false/],
     ['{"A": {"value": "canary", "description": 1}}', /"A", whose description must be a string/],
-    ['canary', /is no JSON/],
+    ['canary', /is not JSON/],
   ]
   for (const [text, reason] of wrong) {
     assert.throws(

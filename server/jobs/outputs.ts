@@ -29,7 +29,7 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // The parser's message quotes the text, which may be secret.
-    throw wrong('is no JSON')
+    throw wrong('is not JSON')
   }
 }
 

@@ -52,7 +52,7 @@ function endOfString(text: string, start: number): number {
     if (text[position] === '\\') position++
     else if (text[position] === '"') return position + 1
   }
-  throw new AppError('invalid', 'The body is not valid JSON: a text does not end.')
+  throw new AppError('invalid', 'The body is not valid JSON: a string does not end.')
 }
 
 function isKey(text: string, end: number): boolean {

@@ -112,7 +112,7 @@ class Reader {
       } else if (two[0] === '\n' && braces === 0) break
     }
     this.#at = start
-    throw this.error('a text without its closing quote')
+    throw this.error('a string without its closing quote')
   }
 
   #heredoc(): boolean {

@@ -131,7 +131,7 @@ test('outputs of a job are variables of a later stage in the same deployment, wi
 test('an invalid output file fails the job and names the fault', async () => {
   const cases: readonly [string, RegExp][] = [
     ['{"KEY": "plain"}', /has "KEY", which must be an object with a value/],
-    ['not json', /is no JSON/],
+    ['not json', /is not JSON/],
     ['{"bad name": {"value": "x"}}', /"bad name" needs a name of/],
   ]
   const { path, behave } = await newJob({ on_start: run('start') }, {})

@@ -64,7 +64,7 @@ export async function findLeaving(sql: Sql, serviceId: string): Promise<readonly
   return row?.leaving ?? []
 }
 
-/** Stores one replica for each of these services that is asleep. Returns those that were. */
+/** Stores one replica for each of these services that is asleep. Returns the woken ones. */
 export async function startWaking(sql: Sql, serviceIds: readonly string[], now: Date): Promise<string[]> {
   const rows = await sql<{ service_id: string }[]>`
     update service_scale set replicas = 1, waking = true, changed_at = ${now}

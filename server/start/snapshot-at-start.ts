@@ -8,7 +8,7 @@ import { KeyFileError, readMasterKey } from '../vault/index.ts'
 import { platformVersion, readVersionRecord } from './platform-version.ts'
 import { StartError } from './start-error.ts'
 
-/** Names of migrations: those that the database has, and those that are pending. */
+/** Names of applied and of pending migrations. */
 interface SchemaState {
   readonly applied: readonly string[]
   readonly pending: readonly string[]

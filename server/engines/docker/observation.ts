@@ -1,12 +1,8 @@
 import type { Observation, Replica } from '../engine.ts'
+import { manyExits } from '../observation.ts'
 import { endpointsOf, isChanged, isUp, type ReplicaState } from './replica-state.ts'
 
-/**
- * With this many exits a replica is failing while it waits for its restart, and until it has run
- * for a while. One number for both, or a service would seem to run between two exits. Two are too
- * few: a replica that dies shortly before its engine does has two when both are back.
- */
-const manyExits = 3
+/** A replica with many exits that has run for less is failing. */
 const youngMs = 60_000
 
 /**

@@ -1,4 +1,5 @@
 import type { Endpoint, LogLine, LongRunning, Observation, Replica } from '../engine.ts'
+import { manyExits } from '../observation.ts'
 
 export interface FakeReplica {
   readonly name: string
@@ -17,9 +18,6 @@ export interface FakeReplica {
   readonly endpoints: readonly Endpoint[]
   readonly lines: LogLine[]
 }
-
-/** As in the Docker engine. */
-const manyExits = 3
 
 /** Reports the same states and reasons as the real engines. Replicas are given oldest first. */
 export function observationOf(replicas: readonly FakeReplica[]): Observation {

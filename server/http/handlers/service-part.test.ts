@@ -138,7 +138,7 @@ test('an advanced setting of the router applies without a deployment, and an uns
   const { id } = (await call('POST', `/environment/${environmentId}/application`, body)).body
   const path = `/application/${id}/advancedSettings`
   const secret = await call('PUT', path, { 'network.ingress.basic_auth_env_var': 'user:password' })
-  assert.deepEqual([secret.status, /is no name of a variable/.test(secret.body.message)], [400, true])
+  assert.deepEqual([secret.status, /is not the name of a variable/.test(secret.body.message)], [400, true])
   assert.equal((await call('PUT', path, { 'network.ingress.denylist_source_range': '10.0.0.0/8' })).status, 201)
   const rules = async () => (await readTable(platform.database)).routes.find(({ service }) => service === id)?.rules
   const usual = { maxBodyBytes: 104_857_600, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
