@@ -125,10 +125,12 @@ describe('programs of the machine', { skip }, () => {
     after(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     const subnet = `fd51:${(process.pid % 0xffff).toString(16)}::`
+    // Docker's default pools may be used up by the environments of other tests.
+    const subnet4 = `198.19.${process.pid % 256}.0/24`
     const removeNetwork = await docker.createNetwork({
       Name: instance,
       EnableIPv6: true,
-      IPAM: { Driver: 'default', Config: [{ Subnet: `${subnet}/64`, Gateway: `${subnet}1` }] },
+      IPAM: { Driver: 'default', Config: [{ Subnet: subnet4 }, { Subnet: `${subnet}/64`, Gateway: `${subnet}1` }] },
       Options: { 'com.docker.network.bridge.name': `qs-t${process.pid % 100_000}` },
       Labels: { 'quayside.test': instance },
     })

@@ -37,9 +37,20 @@ async function tidyUp(directory: string): Promise<void> {
 async function endEngine(daemon: string, directory: string): Promise<void> {
   await endProcess(daemon, 'SIGTERM')
   await endProcess(await readFile(join(directory, 'exec/containerd/containerd.pid'), 'utf8').catch(() => undefined))
+  const names = await bridgesOf(join(directory, 'data/network/files/local-kv.db'))
+  for (const name of names) await run('ip', ['link', 'delete', name], { timeoutMs: 10_000 })
   const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '')
   const ours = mounts.filter((path) => path.startsWith(`${directory}/`)).reverse()
   for (const path of ours) await run('umount', ['--lazy', path], { timeoutMs: 10_000 })
+}
+
+/**
+ * Lists the bridges of an engine's networks from its store. They outlive the engine and keep their
+ * subnets. Some may be gone. Their names are hashes, so that no other engine has them.
+ */
+async function bridgesOf(store: string): Promise<Set<string>> {
+  const text = await readFile(store, 'latin1').catch(() => '')
+  return new Set(text.match(/\b(?:qs|br)-[0-9a-f]{12}\b/g))
 }
 
 async function endProcess(pid: string | number | undefined, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
