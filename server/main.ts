@@ -17,7 +17,7 @@ import { createMemoryKeeper } from './lib/spare-memory.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, openSchema, startDatabase } from './start/data-directory.ts'
-import { type FirstStart, firstStart, tokenFile } from './start/first-start.ts'
+import { type FirstStart, firstStart, startBaseImage, tokenFile } from './start/first-start.ts'
 import { recordVersion } from './start/platform-version.ts'
 import { StartError, toStartError } from './start/start-error.ts'
 import { timed } from './start/timed.ts'
@@ -59,6 +59,7 @@ async function run(
   const { signal } = stopping
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
+  const baseImage = startBaseImage(config, started)
   if (!config.databaseUrl) say('Starting PostgreSQL')
   const databaseUrl = await startDatabase(config, log, signal, started)
   signal.throwIfAborted()
@@ -101,7 +102,7 @@ async function run(
   composition.start()
   started.defer(() => composition.stop())
   signal.throwIfAborted()
-  const first = await firstStart({ config, database, composition, say, signal })
+  const first = await firstStart({ config, database, composition, say, signal, baseImage })
   await syncMembers(database, clock, config.issuers)
   await report(config, first, await composition.accounts.firstAccountLink())
   // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.

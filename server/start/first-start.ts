@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { access, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBaseImage } from '../builders/index.ts'
@@ -35,6 +35,8 @@ export interface FirstStartOptions {
   readonly composition: Composition
   readonly say: (line: string) => void
   readonly signal: AbortSignal
+  /** What `startBaseImage` returned. */
+  readonly baseImage: Promise<unknown>
 }
 
 export const tokenFile = (config: Config): string => join(config.dataDirectory, 'admin-token')
@@ -42,6 +44,21 @@ export const tokenFile = (config: Config): string => join(config.dataDirectory, 
 const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' as const }
 const examples = fileURLToPath(new URL('../../examples/hello', import.meta.url))
 const longestWaitMs = 180_000
+
+/**
+ * Starts to make the base image of the example, so that it is made while the database starts.
+ * Returns at once if there was a start before. The promise never rejects: the first start asks for
+ * the image again and reports why it cannot be made.
+ */
+export async function startBaseImage(config: Config, started: AsyncDisposableStack): Promise<void> {
+  const stop = new AbortController()
+  started.defer(() => stop.abort())
+  const isFirst = await access(tokenFile(config)).then(
+    () => false,
+    () => true,
+  )
+  if (isFirst) await ensureBaseImage({ socketPath: config.dockerSocket }, stop.signal).catch(() => undefined)
+}
 
 /** The results of the first start. */
 export interface FirstStart {
@@ -77,10 +94,11 @@ async function runExample(
   organizationId: string,
   former: string | undefined,
 ): Promise<string> {
-  const { database, config, composition, say, signal } = options
-  await timed(say, 'Making the base image of the example from this Node (nothing is pulled)', () =>
-    ensureBaseImage({ socketPath: config.dockerSocket }, signal),
-  )
+  const { database, config, composition, say, signal, baseImage } = options
+  await timed(say, 'Making the base image of the example from this Node (nothing is pulled)', async () => {
+    await baseImage
+    await ensureBaseImage({ socketPath: config.dockerSocket }, signal)
+  })
   await timed(say, 'Pushing examples/hello to the built-in git host', () =>
     composition.gitHost.importDirectory(organizationId, 'hello', examples, 'Add an example application'),
   )
