@@ -52,13 +52,14 @@ async function startRouter({ ending }: Session, ports: { upstream: number; route
   ending.defer(() => rm(folder, { recursive: true, force: true }))
   const file = (name: string): string => join(folder, name)
   const controlSocket = file('control.sock')
-  const { pid } = await ensureRouterProcess({
+  const routerProcess = {
     host: '127.0.0.1',
     port: ports.router,
     controlSocket,
     stateFile: file('routes.json'),
     logFile: file('router.log'),
-  })
+  }
+  const { pid } = await ensureRouterProcess(routerProcess)
   ending.defer(() => killProcess(pid))
   const endpoints = [{ address: '127.0.0.1', port: ports.upstream }]
   // The default limits of every application.
@@ -66,5 +67,5 @@ async function startRouter({ ending }: Session, ports: { upstream: number; route
   const route = { service: 'bench', name: 'bench', endpoints, rules }
   const byPath = routePaths.map((path) => ({ host: pathsHost, path, ...route }))
   const routes = [{ host, ...route }, ...byPath]
-  await createOwnRouter({ controlSocket }).replaceAll(routes, AbortSignal.timeout(5000))
+  await createOwnRouter({ process: routerProcess }).replaceAll(routes, AbortSignal.timeout(5000))
 }

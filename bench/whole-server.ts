@@ -31,7 +31,14 @@ export async function composeServer(
     pepper: await openPepper({ database, file: join(at.directory, 'token.pepper') }),
     formerUrls: [],
     instance: 'bench',
-    controlSocket: join(at.directory, 'control.sock'),
+    // No process: the benchmark runs nothing.
+    routerProcess: {
+      host: '127.0.0.1',
+      port: 0,
+      controlSocket: join(at.directory, 'control.sock'),
+      stateFile: join(at.directory, 'routes.json'),
+      logFile: join(at.directory, 'router.log'),
+    },
     reconcilers: [],
   }
   return { ...compose(ground, createDrivers(ground)), database, vault: ground.vault, publicUrl: config.publicUrl }

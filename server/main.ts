@@ -83,7 +83,7 @@ async function run(
     pepper,
     instance,
     formerUrls: await rememberUrl(database, config.publicUrl),
-    controlSocket: router.controlSocket,
+    routerProcess: router,
     reconcilers: [superviseRouter(router), createMemoryKeeper({ log })],
   }
   const drivers = createDrivers(ground)

@@ -1,6 +1,6 @@
 import { inTransaction, type Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { submitBackup } from './backups.ts'
 import type { BackupOptions } from './options.ts'
 import { nextTime } from './policy.ts'

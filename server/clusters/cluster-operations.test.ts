@@ -28,7 +28,7 @@ const workflow = createClusterWorkflow({
 })
 const workflows = start([workflow])
 const operations = createClusterOperations({ database, clock, workflows })
-const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
+const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 1, memory: 1 }) })
 const locks = createClusterLocks({ database, clock })
 const { organizationId, builtIn } = await addOrganization(database)
 const row = () => rowOf(database, organizationId, builtIn)

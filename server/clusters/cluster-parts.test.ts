@@ -18,7 +18,7 @@ const parts = createClusterParts({
   domain: 'apps.test',
   ableOf: (engine) => (engine === null ? undefined : { shapes: new Set(), settings: new Set() }),
 })
-const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
+const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 1, memory: 1 }) })
 const { organizationId, builtIn } = await addOrganization(database)
 const { id } = await clusters.create(owner(organizationId), request('record'))
 const kubeconfig =

@@ -14,12 +14,12 @@ import {
 
 export const clusterWorkflow = 'cluster'
 
-/** The platform's own parts on the built-in cluster. Each call can be repeated. */
+/** The platform's own parts on a cluster. Each call can be repeated. */
 export interface ClusterParts {
   /** Rejects with the reason while the engine of the cluster does not answer. */
   readonly checkEngine: (clusterId: string, signal: AbortSignal) => Promise<void>
-  /** Replaces the router process by one of this version. The table is kept. */
-  readonly renewRouter: (signal: AbortSignal) => Promise<void>
+  /** Replaces the cluster's router by one of this version. The table is kept. */
+  readonly renewRouter: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Sends the whole table of routes to the router of the cluster. */
   readonly publishRoutes: (clusterId: string, signal: AbortSignal) => Promise<void>
 }
@@ -70,7 +70,7 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
   await step('CREATE', () =>
     context.fenced((sql) => say(sql, { step: 'Create', message: `Updating the router to version ${version}.` })),
   )
-  await patiently('ROUTER', parts.renewRouter)
+  await patiently('ROUTER', (signal) => parts.renewRouter(operation.cluster_id, signal))
   await patiently('ROUTES', (signal) => parts.publishRoutes(operation.cluster_id, signal))
   await step('END', () =>
     context.fenced(async (sql) => {

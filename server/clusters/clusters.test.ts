@@ -12,7 +12,7 @@ import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database } = await testDatabase({ after })
 const vault = await testVault({ after }, database)
-const clusters = createClusterRecords({ database, clock, machine: { cpu: 4000, memory: 8192 } })
+const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 4000, memory: 8192 }) })
 const locks = createClusterLocks({ database, clock })
 const credentials = createCredentials({ database, vault, clock })
 const groups = createGroups({ database, clock })

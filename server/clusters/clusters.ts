@@ -18,14 +18,15 @@ import {
   lockCluster,
   updateCluster,
 } from './cluster-store.ts'
-import { clusterRecord, clusterStatus, type Machine } from './record.ts'
+import { type Capacity, clusterRecord, clusterStatus } from './record.ts'
 import { lockedMessage, passingMessage } from './refusals.ts'
 import { type CloudProviderInfoBody, type ClusterBody, changedSettings, creationRefusal } from './settings.ts'
 
 export interface ClustersOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly machine: Machine
+  /** Returns the capacity of an engine by its name. */
+  readonly ceilingOf: (engine: string) => Capacity
 }
 /** The organization of a cluster. */
 export interface Owner {
@@ -40,13 +41,13 @@ export const existing = (row: ClusterRow | undefined): ClusterRow => {
 }
 
 /** Returns the clusters of organizations in API format. */
-export function createClusterRecords({ database, clock, machine }: ClustersOptions) {
+export function createClusterRecords({ database, clock, ceilingOf }: ClustersOptions) {
   const find = async (sql: Sql, organizationId: string, id: string) =>
     existing(await findCluster(sql, organizationId, id))
 
   return {
     async list(organizationId: string) {
-      return (await listClusters(database, organizationId)).map((row) => clusterRecord(row, machine))
+      return (await listClusters(database, organizationId)).map((row) => clusterRecord(row, ceilingOf))
     },
     async statuses(organizationId: string) {
       return (await listClusters(database, organizationId)).map(clusterStatus)
@@ -86,7 +87,7 @@ export function createClusterRecords({ database, clock, machine }: ClustersOptio
         const credentials_id = info ? await credentialsIn(sql, owned, info, 'cloud_provider_credentials.') : null
         await insertCluster(sql, { ...owned, ...values, credentials_id: credentials_id ?? null }, clock.now())
         await setGroups(sql, 'cluster', { ownerId: owned.id, organizationId: organization.id }, labelsOf(body))
-        return clusterRecord(await find(sql, organization.id, owned.id), machine)
+        return clusterRecord(await find(sql, organization.id, owned.id), ceilingOf)
       }).catch(nameTaken('A cluster', values.name))
     },
 
@@ -104,7 +105,7 @@ export function createClusterRecords({ database, clock, machine }: ClustersOptio
         const after = [values.region, values.production, values.credentials_id, values.settings]
         await updateCluster(sql, id, values, { now: clock.now(), matters: !isDeepStrictEqual(before, after) })
         await setGroups(sql, 'cluster', { ownerId: id, organizationId }, labelsOf(body))
-        return clusterRecord(await find(sql, organizationId, id), machine)
+        return clusterRecord(await find(sql, organizationId, id), ceilingOf)
       }).catch(nameTaken('A cluster', body.name))
     },
 

@@ -19,10 +19,10 @@ test('the parts of a cluster are its engine and its router', async (t) => {
     database: sql,
     engineOf: ({ engine }) => ({ ping: async () => void asked.push(`ping ${engine}`) }),
     publisherOf: ({ engine }) => ({ apply: async () => asked.push(`apply ${engine}`) }),
-    renewRouter: () => void asked.push('renew'),
+    routerOf: ({ engine }) => ({ renew: async () => void asked.push(`renew ${engine}`) }),
   })
   await parts.checkEngine(id, signal)
-  await parts.renewRouter(signal)
+  await parts.renewRouter(id, signal)
   await parts.publishRoutes(id, signal)
-  assert.deepEqual(asked, ['ping local', 'renew', 'apply local'])
+  assert.deepEqual(asked, ['ping local', 'renew local', 'apply local'])
 })

@@ -13,19 +13,18 @@ export interface PlatformPartsOptions {
   readonly database: Database
   readonly engineOf: (place: Place) => { ping(signal: AbortSignal): Promise<void> }
   readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
-  /** Replaces the router process if it has another version. */
-  readonly renewRouter: () => void
+  readonly routerOf: (place: Place) => { renew(signal: AbortSignal): Promise<void> }
 }
 
 /** The platform's own parts on the clusters of this installation. */
 export const createPlatformParts = ({
   database,
   engineOf,
+  routerOf,
   publisherOf,
-  renewRouter,
 }: PlatformPartsOptions): ClusterParts => ({
   checkEngine: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
-  renewRouter: async () => renewRouter(),
+  renewRouter: async (id, signal) => routerOf({ engine: await engineOfCluster(database, id) }).renew(signal),
   publishRoutes: async (id, signal) =>
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
 })

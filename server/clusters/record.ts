@@ -2,24 +2,25 @@ import type { ClusterRow } from './cluster-store.ts'
 import { featureRecord, findFeature } from './features.ts'
 import { defaultSettings, providerOf } from './settings.ts'
 
-/** The capacity of the machine: thousandths of a core, MiB. */
-export interface Machine {
+/** The capacity of a cluster: thousandths of a core, MiB. */
+export interface Capacity {
   readonly cpu: number
   readonly memory: number
 }
 
 /** Returns the row in API format. */
-export function clusterRecord(row: ClusterRow, machine: Machine) {
+export function clusterRecord(row: ClusterRow, ceilingOf: (engine: string) => Capacity) {
   const { settings, labels_groups, ...columns } = row
   const all = { ...defaultSettings, ...settings }
+  const { cpu, memory } = row.engine === null ? { cpu: 0, memory: 0 } : ceilingOf(row.engine)
   const provider = providerOf(row.cloud_provider)
   return {
     ...columns,
     ...all,
     organization: { id: row.organization_id },
     has_access: true,
-    cpu: row.engine ? machine.cpu : 0,
-    memory: row.engine ? machine.memory : 0,
+    cpu,
+    memory,
     estimated_cloud_provider_cost: 0,
     version: row.platform_version,
     deployment_status: deploymentStatus(row),

@@ -7,6 +7,7 @@ import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
 import { createOpenStreams, createReplyPruner, readManifestVersion } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { createLiveness, createNetworkGuards, type ServiceObserver } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
 import { createReleasePruner } from '../releases/index.ts'
@@ -15,14 +16,7 @@ import { createDeploymentWorkflow } from '../rollout/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
-import {
-  createFinisher,
-  createWorkflows,
-  type Reconciler,
-  runReconcilers,
-  type Workflow,
-  type Workflows,
-} from '../workflows/index.ts'
+import { createFinisher, createWorkflows, runReconcilers, type Workflow, type Workflows } from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
 import { createCopyWorkflows, createStandstillReconcilers } from './copying.ts'
 import { createDisks, keptReleases } from './disk.ts'
@@ -38,16 +32,13 @@ import { createRecipe } from './recipe.ts'
 import { createRooms } from './rooms.ts'
 import { createScaling } from './scaling.ts'
 
-/** The reconciler that supervises the router. */
-const routerProcess = 'router process'
-
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
   const foundation = createFoundation(ground, drivers, {
     workflows: () => workflows,
     measureDisk: () => disks.measureSoon(),
   })
-  const { config, log, database, vault, pepper, engines, safeFetch, gitHost, lines, routes } = foundation
+  const { config, log, database, vault, pepper, engines, routers, safeFetch, gitHost, lines, routes } = foundation
   const disks = createDisks(foundation, (name) => reconcilers?.nudge(name))
   const late = lateWorkflows(() => workflows)
   const nudgeRoutes = (): void => {
@@ -70,14 +61,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     parts: createPlatformParts({
       database,
       engineOf: engines.engineOf,
+      routerOf: routers.routerOf,
       publisherOf: routes.publisherOf,
-      // The supervisor of the router process replaces a process of another version.
-      renewRouter: () =>
-        ground.reconcilers
-          .filter(({ name }) => name === routerProcess)
-          .forEach(({ name }) => {
-            reconcilers?.nudge(name)
-          }),
     }),
   })
   const kindsOfWork: readonly Workflow[] = [

@@ -7,9 +7,9 @@ import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { gibibytes } from '../lib/gibibytes.ts'
 import type { Logger } from '../lib/log.ts'
-import { createOwnRouter, type NamedRouter } from '../routers/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
+import { createOwnRouter, type NamedRouter, type RouterProcessOptions } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
 import { createBaseImages } from './base-images.ts'
 
 /** The parts that exist before the rooms. main or a test opens them. */
@@ -28,7 +28,8 @@ export interface Ground {
   readonly formerUrls: readonly string[]
   /** Identifies the containers of this installation on an engine that several share. */
   readonly instance: string
-  readonly controlSocket: string
+  /** The router process of this machine. */
+  readonly routerProcess: RouterProcessOptions
   /** Run in addition to the reconcilers of the rooms. */
   readonly reconcilers: readonly Reconciler[]
 }
@@ -41,7 +42,7 @@ export interface Drivers {
 }
 
 export function createDrivers(ground: Ground): Drivers {
-  const { config, instance, controlSocket, log } = ground
+  const { config, instance, routerProcess, log } = ground
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const maxImageBytes = gibibytes(config.imageSizeGiB)
   const socketPath = config.dockerSocket
@@ -69,6 +70,6 @@ export function createDrivers(ground: Ground): Drivers {
   return {
     engines: [{ name: localEngine, engine }],
     builders: [{ name: localEngine, builder }],
-    routers: [{ name: localEngine, router: createOwnRouter({ controlSocket }) }],
+    routers: [{ name: localEngine, router: createOwnRouter({ process: routerProcess }) }],
   }
 }

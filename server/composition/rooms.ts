@@ -24,7 +24,6 @@ import {
 import { isHosted } from '../git/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import { machine } from '../lib/machine.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
@@ -47,8 +46,11 @@ export function createRooms(
   const { config, database, vault, pepper, guard, safeFetch, git, lines, gitTokens, readCredential, formerUrls } =
     foundation
   const declareHosts = hostDeclarer(foundation)
-  const ceiling = { cpu: machine.cpuMilli, memory: machine.memoryMiB, architecture: machine.architecture }
-  const { capabilitiesOf } = foundation.engines
+  const { capabilitiesOf, capacityOf } = foundation.engines
+  const ceilingOf = (engine: string | null) => {
+    const { cpuMilli: cpu, memoryMiB: memory, architecture } = capacityOf({ engine })
+    return { cpu, memory, architecture }
+  }
   const ableOf = (engine: string | null) => capabilitiesOf({ engine })
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
@@ -109,14 +111,14 @@ export function createRooms(
       hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
     gitProviders: createGitProviders(safeFetch),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
-    clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain, ableOf }),
+    clusters: createClusters({ database, clock, vault, workflows, ceilingOf, domain: config.domain, ableOf }),
     disk,
     organizationDisk: foundation.organizationDisk,
     credentials: createCredentials({ database, vault, clock }),
     services: createServices({
       database,
       clock,
-      ceiling,
+      ceilingOf,
       checkRepositoryAddress: git.checkAddress,
       declareHosts,
       claimDisk: foundation.organizationDisk.claim,

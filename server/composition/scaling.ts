@@ -1,8 +1,7 @@
 import { systemClock as clock } from '../lib/clock.ts'
-import { machine } from '../lib/machine.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { createAnnouncer, type ServiceObserver } from '../observations/index.ts'
 import { createScaler, createSleeper, createWaker } from '../scaling/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
 /** Adds replicas under load, puts idle services to sleep, and wakes them on a request. */
@@ -14,7 +13,7 @@ export function createScaling(
 ): Reconciler[] {
   const given = { database, clock, log, ...createAnnouncer({ log, lines, observer, stopping }) }
   return [
-    ...engines.all.map((named) => createScaler({ ...given, ...named, machine })),
+    ...engines.all.map((named) => createScaler({ ...given, ...named })),
     ...routers.all.flatMap((scoped) => [
       createSleeper({ ...given, ...scoped }),
       createWaker({ ...given, ...scoped, refreshRoutes: nudgeRoutes }),

@@ -1,18 +1,12 @@
 import { localEngine, reconcilerName } from '../engines/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import type { DiskKeeper } from './keeper.ts'
-
-/** A periodic loop. The same as the reconciler of workflows, which this room does not import. */
-interface Loop {
-  readonly name: string
-  readonly everyMs: number
-  readonly reconcile: (signal: AbortSignal) => Promise<void>
-}
 
 /** The disk keepers of all engines. */
 export interface Disks {
   /** The keeper of this machine's disk. */
   readonly local: DiskKeeper
-  readonly reconcilers: readonly Loop[]
+  readonly reconcilers: readonly Reconciler[]
   /** Returns why a service is running out of storage. */
   troubleOf(service: string): string | undefined
   /** Schedules an early measurement of all disks. */
@@ -45,14 +39,18 @@ export function joinDisks(
 }
 
 /** Measures the disk of an engine and frees unneeded space. */
-export const createDiskReconciler = (disk: Pick<DiskKeeper, 'reconcile'>, engine: string): Loop => ({
+export const createDiskReconciler = (disk: Pick<DiskKeeper, 'reconcile'>, engine: string): Reconciler => ({
   name: reconcilerName('disk', engine),
   everyMs: 60_000,
   reconcile: (signal) => disk.reconcile(signal),
 })
 
 /** Checks free space far more often than the disk is measured. Measures when space is low. */
-export const createSpaceWatch = (disk: Pick<DiskKeeper, 'watch'>, engine: string, measureNow: () => void): Loop => ({
+export const createSpaceWatch = (
+  disk: Pick<DiskKeeper, 'watch'>,
+  engine: string,
+  measureNow: () => void,
+): Reconciler => ({
   name: reconcilerName('free disk space', engine),
   everyMs: 10_000,
   reconcile: async (signal) => {

@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { askProof } from './ask-proof.ts'
 import type { DomainProof } from './proof.ts'
 import { type DueDomain, digitsOfServices, listDueDomains } from './proof-store.ts'

@@ -1,7 +1,7 @@
 import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { allClusters, type Router, type RouterPlace, type RouterScope, type Routers, serves } from '../routers/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
 import { readRouteVersion, readTable } from './route-store.ts'
 
 export interface RoutePublisher {

@@ -2,6 +2,14 @@ import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 
 export type { Shape } from '@quayside/contract/services/shapes.ts'
 
+/** The room of an engine for workloads. */
+export interface EngineCapacity {
+  /** Thousandths of a core. */
+  readonly cpuMilli: number
+  readonly memoryMiB: number
+  readonly architecture: 'AMD64' | 'ARM64'
+}
+
 /** What an engine can do. Its clusters reject everything else before anything starts. */
 export interface EngineCapabilities extends Abilities {
   /** Describes the engine in a message about its cluster: `cluster "x" is <description>`. */

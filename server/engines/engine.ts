@@ -1,4 +1,4 @@
-import type { EngineCapabilities } from './engine-capabilities.ts'
+import type { EngineCapabilities, EngineCapacity } from './engine-capabilities.ts'
 import type { DiskMeter } from './roles/disk-meter.ts'
 import type { ImageStore } from './roles/image-store.ts'
 import type { LogSource } from './roles/log-source.ts'
@@ -33,6 +33,8 @@ export * from './workload.ts'
 /** What every engine has in addition to its roles. */
 export interface Reachable {
   readonly capabilities: EngineCapabilities
+  /** Changes if the engine gains or loses machines. */
+  readonly capacity: EngineCapacity
   /** Rejects with the reason if the engine cannot be reached. */
   ping(signal: AbortSignal): Promise<void>
 }

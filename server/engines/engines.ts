@@ -1,5 +1,5 @@
 import { AppError } from '../lib/error.ts'
-import type { Engine, EngineCapabilities } from './engine.ts'
+import type { Engine, EngineCapabilities, EngineCapacity } from './engine.ts'
 import { noEngine } from './no-engine.ts'
 
 /** The part of a cluster that decides which engine runs its workloads. */
@@ -41,12 +41,16 @@ export interface Engines<Role = Engine> {
   readonly all: readonly NamedEngine<Role>[]
   readonly engineOf: EngineOf<Role>
   readonly capabilitiesOf: CapabilitiesOf
+  /** Returns the capacity of a cluster's engine, or of the first engine if it has none. */
+  readonly capacityOf: (place: EnginePlace) => EngineCapacity
 }
 
 /** Throws if two engines have the same name. */
 export function createEngines(all: readonly NamedEngine[]): Engines {
   const byName = new Map(all.map(({ name, engine }) => [name, engine]))
   if (byName.size < all.length) throw new Error('two engines have the same name')
+  const [first] = all
+  if (!first) throw new Error('there is no engine')
   const find = ({ engine }: EnginePlace): Engine | undefined => (engine === null ? undefined : byName.get(engine))
   return {
     all,
@@ -56,6 +60,7 @@ export function createEngines(all: readonly NamedEngine[]): Engines {
       return engine
     },
     capabilitiesOf: (place) => find(place)?.capabilities,
+    capacityOf: (place) => (find(place) ?? first.engine).capacity,
   }
 }
 

@@ -1,3 +1,4 @@
+import { machine } from '../lib/machine.ts'
 import type { ImageStore, LogSource, Observes, Reachable, Runner, TaskRunner, Terminals } from './engine.ts'
 import { EngineError } from './engine-error.ts'
 
@@ -15,6 +16,7 @@ const noReplica = async (): Promise<never> => {
  */
 export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore & Terminals & LogSource = {
   capabilities: { description: 'a record', shapes: new Set(), settings: new Set(), images: 'shared' },
+  capacity: { ...machine, cpuMilli: 0, memoryMiB: 0 },
   ping: refuse,
   prepareEnvironment: refuse,
   start: refuse,

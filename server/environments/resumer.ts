@@ -1,6 +1,6 @@
 import { type NamedEngine, reconcilerName, type VolumeStore } from '../engines/index.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 
 /**
  * Resumes replicas of an engine that a copy left paused when its server was killed. Replicas that a

@@ -1,8 +1,8 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { deploymentStream, type LineStore } from '../logs/index.ts'
 import { listRecent } from '../requests/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
 
 /** The number of newest logs of each environment that are kept, because users still need them. */
 const keptRequests = 20

@@ -3,7 +3,7 @@ import { type NamedEngine, reconcilerName, type TaskRunner } from '../engines/in
 import { silent } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { collectRun } from './collect-run.ts'
 import { decideClaim } from './decide.ts'
 import { isActive, runOfTry } from './job-run.ts'

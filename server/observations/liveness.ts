@@ -1,6 +1,6 @@
 import { type NamedEngine, reconcilerName, type Upkeep } from '../engines/index.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 
 /**
  * Restarts replicas that fail their liveness probe, and runs the post-start command of restarted

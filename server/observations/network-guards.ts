@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { type NamedEngine, type NetworkGuards, type OpenPorts, reconcilerName, type Upkeep } from '../engines/index.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 
 type Listening = Pick<
   Config,

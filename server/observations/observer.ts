@@ -1,5 +1,5 @@
 import { type Observation, reconcilerName } from '../engines/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { CrashReasons } from './crash-reasons.ts'
 import { decideRepair, judge, liveEndpoints, type Repair, withStop, withTrouble } from './decide.ts'
 import { findWish, insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'

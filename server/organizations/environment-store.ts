@@ -9,6 +9,7 @@ export interface EnvironmentRow {
   readonly project_name: string
   readonly cluster_id: string
   readonly cluster_name: string
+  readonly cluster_engine: string | null
   readonly cloud_provider: string
   readonly region: string
   readonly created_at: Date
@@ -22,7 +23,8 @@ export interface EnvironmentRow {
 }
 
 const from = (sql: Sql) => sql`
-  select e.*, p.organization_id, p.name as project_name, c.name as cluster_name, c.cloud_provider, c.region
+  select e.*, p.organization_id, p.name as project_name, c.name as cluster_name,
+    c.engine as cluster_engine, c.cloud_provider, c.region
   from environment e join project p on p.id = e.project_id join cluster c on c.id = e.cluster_id`
 
 /** Selects the environment as the target of a request. */

@@ -4,7 +4,8 @@ import type { Clock } from '../lib/clock.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler, Workflows } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
+import type { Workflows } from '../workflows/index.ts'
 import {
   deleteAllBranches,
   deleteBranches,

@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { giveUpReleases } from './release-store.ts'
 
 /**

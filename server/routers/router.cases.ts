@@ -57,6 +57,13 @@ export function routerCases(name: string, create: () => Promise<RouterUnderTest>
     assert.equal(await ask('one.test'), 'a')
   })
 
+  routerTest('renewing keeps the table, and can be repeated', async ({ router, application, ask }) => {
+    await router.replaceAll([route('one.test', [await application('a')])], signal)
+    await router.renew(signal)
+    await router.renew(signal)
+    assert.equal(await ask('one.test'), 'a')
+  })
+
   routerTest('endpoints without requests are drained at once, known or not', async ({ router, application }) => {
     const a = await application('a')
     await router.replaceAll([route('one.test', [a])], signal)

@@ -22,6 +22,11 @@ export interface Router {
    * new process or new endpoints.
    */
   activity(signal: AbortSignal): Promise<ReadonlyMap<string, Activity>>
+  /**
+   * Replaces the router's program if it has another version than this server. The table stays in
+   * effect, and no connection is refused meanwhile. Safe to repeat.
+   */
+  renew(signal: AbortSignal): Promise<void>
 }
 
 export interface Wakes {

@@ -1,11 +1,11 @@
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { effectiveSettings } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
-import { type Observes, reconcilerName } from '../engines/index.ts'
+import { type EngineCapacity, type Observes, type Reachable, reconcilerName } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { lockService } from '../services/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
 import type { Announcer } from './announcer.ts'
 import { type Decision, decideReplicas, type Recommendation, type Targets } from './recommend.ts'
 import { rangeOf, wantedReplicas } from './replicas.ts'
@@ -15,14 +15,13 @@ export interface ScalerOptions extends Announcer {
   readonly database: Database
   /** The engine whose services it scales, by the name in clusters. */
   readonly name: string
-  readonly engine: Observes
+  /**
+   * All replicas of one service never get more CPU than its capacity, and all replicas of all
+   * services never get more memory.
+   */
+  readonly engine: Observes & Pick<Reachable, 'capacity'>
   readonly clock: Clock
   readonly log: Logger
-  /**
-   * The capacity of the machine. All replicas of one service never get more CPU, and all replicas
-   * of all services never get more memory.
-   */
-  readonly machine: { readonly cpuMilli: number; readonly memoryMiB: number }
 }
 
 const everyMs = 15_000
@@ -47,7 +46,7 @@ export function createScaler(options: ScalerOptions): Reconciler {
   }
   const tellFull = (row: RunningRow, isFull: boolean): void => {
     if (isFull && !full.has(row.id)) {
-      log.warn({ serviceId: row.id }, 'a service needs more replicas than the machine has room for')
+      log.warn({ serviceId: row.id }, 'a service needs more replicas than its cluster has room for')
     }
     if (isFull) full.add(row.id)
     else full.delete(row.id)
@@ -59,10 +58,11 @@ export function createScaler(options: ScalerOptions): Reconciler {
       const rows = (await listRunning(database)).filter((row) => row.engine === options.name)
       const known = new Set(rows.map(({ id }) => id))
       for (const id of histories.keys()) if (!known.has(id)) histories.delete(id)
-      let free = options.machine.memoryMiB - rows.reduce((sum, row) => sum + reservedMiB(row), 0)
+      const { capacity } = engine
+      let free = capacity.memoryMiB - rows.reduce((sum, row) => sum + reservedMiB(row), 0)
       const looks = rows.filter(isScaled).map(async (row) => {
         const replicas = wantedReplicas(rangeOf(row.settings), row.scale)
-        const { replicas: next, full: isFull } = await decide(row, roomFor(row, options.machine, free), signal)
+        const { replicas: next, full: isFull } = await decide(row, roomFor(row, capacity, free), signal)
         tellFull(row, isFull)
         if (next === replicas) return
         if (!(await writeDown(options, row, next))) return
@@ -95,9 +95,9 @@ const reservedMiB = (row: RunningRow): number =>
   (row.settings.memory ?? 0) * wantedReplicas(rangeOf(row.settings), row.scale)
 
 /** Returns the number of the service's replicas for which there is room, with the current ones. */
-function roomFor(row: RunningRow, machine: ScalerOptions['machine'], freeMiB: number): number {
+function roomFor(row: RunningRow, capacity: EngineCapacity, freeMiB: number): number {
   const { cpu = 0, memory = 0 } = row.settings
-  const byCpu = cpu > 0 ? Math.floor(machine.cpuMilli / cpu) : Number.POSITIVE_INFINITY
+  const byCpu = cpu > 0 ? Math.floor(capacity.cpuMilli / cpu) : Number.POSITIVE_INFINITY
   const more = memory > 0 ? Math.max(0, Math.floor(freeMiB / memory)) : Number.POSITIVE_INFINITY
   return Math.min(byCpu, wantedReplicas(rangeOf(row.settings), row.scale) + more)
 }

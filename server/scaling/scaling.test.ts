@@ -61,8 +61,8 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
 
 test('load adds replicas within the settings and the machine, and five calm minutes remove them', async (t) => {
   const bench = await openBench(t, { max_running_instances: 3 })
-  const machine = { cpuMilli: 1000, memoryMiB: 1000 }
-  const scaler = createScaler({ ...bench.given, name: 'local', engine: bench.engine, machine })
+  bench.engine.capacity = { cpuMilli: 1000, memoryMiB: 1000, architecture: 'AMD64' }
+  const scaler = createScaler({ ...bench.given, name: 'local', engine: bench.engine })
   await scaler.reconcile(signal)
   assert.equal(await bench.scale(), null)
   bench.engine.use(bench.service, { cpuMilli: 500 })
@@ -70,7 +70,7 @@ test('load adds replicas within the settings and the machine, and five calm minu
   assert.deepEqual([await bench.scale(), bench.told], [2, ['Scaled from 1 to 2 replica(s) by load.']])
   await bench.run(2)
   await scaler.reconcile(signal)
-  assert.equal(await bench.scale(), 2, 'a machine of 1000 has room for two of 500')
+  assert.equal(await bench.scale(), 2, 'an engine of 1000 has room for two of 500')
   bench.engine.use(bench.service, { cpuMilli: 10 })
   bench.pass(60)
   await scaler.reconcile(signal)
@@ -84,12 +84,8 @@ test('a service is not scaled while a request acts on it, or if its number is fi
   const bench = await openBench(t, { max_running_instances: 3 })
   const { sql, service } = bench
   bench.engine.use(service, { cpuMilli: 500 })
-  const scaler = createScaler({
-    ...bench.given,
-    name: 'local',
-    engine: bench.engine,
-    machine: { cpuMilli: 8000, memoryMiB: 8000 },
-  })
+  bench.engine.capacity = { cpuMilli: 8000, memoryMiB: 8000, architecture: 'AMD64' }
+  const scaler = createScaler({ ...bench.given, name: 'local', engine: bench.engine })
   await sql`update release set settings = settings || '{"max_running_instances": 1}'`
   await scaler.reconcile(signal)
   assert.equal(await bench.scale(), null)

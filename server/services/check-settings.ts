@@ -8,7 +8,8 @@ import type { Provider, RepositoryBody } from './settings/repository.ts'
 import type { Ceiling } from './settings/rules.ts'
 
 export interface CheckOptions {
-  readonly ceiling: Ceiling
+  /** Returns the capacity of a cluster by the name of its engine; null if it has none. */
+  readonly ceilingOf: (engine: string | null) => Ceiling
   /** Throws with the reason if the address can never be a repository's. */
   readonly checkRepositoryAddress: (url: string) => void
   /**
@@ -52,8 +53,8 @@ const under =
     throw new AppError(error.code, error.message.replace(/^git_repository\b/, path), { cause: error })
   }
 
-/** Throws the first error in settings of this kind, with its field. */
-export function checkSettings(kind: KindName, settings: Settings, options: CheckOptions): void {
+/** Throws the first error in settings of this kind for a cluster's engine, with its field. */
+export function checkSettings(kind: KindName, settings: Settings, engine: string | null, options: CheckOptions): void {
   for (const { path, repository } of repositoriesOf(kind, settings)) {
     try {
       options.checkRepositoryAddress(repository.url)
@@ -62,7 +63,7 @@ export function checkSettings(kind: KindName, settings: Settings, options: Check
       throw new AppError('invalid', `${path}.url: ${sentence}`, { cause: error })
     }
   }
-  settingsBranchOf(kind).check(settings as never, options.ceiling)
+  settingsBranchOf(kind).check(settings as never, options.ceilingOf(engine))
 }
 
 /** Throws 404 for a registry or Helm repository that the organization does not have. */

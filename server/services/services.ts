@@ -117,7 +117,7 @@ export function createServices(options: ServicesOptions) {
         const now = clock.now()
         const types = await readTokenTypes(sql, options, { kind, organizationId, body })
         const settings = settingsBranchOf(kind).create(body, types)
-        checkSettings(kind, settings, options)
+        checkSettings(kind, settings, environment.cluster_engine, options)
         await checkOrigins(sql, { kind, organizationId, settings })
         const git_token_id = gitTokenOf(kind, settings)
         const row = { id, environment_id: environment.id, kind, name, settings, git_token_id }
@@ -138,7 +138,7 @@ export function createServices(options: ServicesOptions) {
         const branch = settingsBranchOf(kind)
         const types = await readTokenTypes(sql, options, { kind, organizationId, body, former: current.settings })
         const settings = branch.change(current.settings, body, types)
-        checkSettings(kind, settings, options)
+        checkSettings(kind, settings, current.cluster_engine, options)
         await checkOrigins(sql, { kind, organizationId, settings })
         const data = { name: current.name, dataVersion: current.data_version }
         if (current.last_deployment_date) branch.checkDeployed?.(current.settings as never, settings as never, data)
@@ -280,7 +280,7 @@ async function recordsOf(sql: Sql, options: ServicesOptions, rows: readonly Serv
     const { id, created_at, updated_at, name, description, kind } = row
     const base = { id, created_at, updated_at, environment: { id: row.environment_id }, name, description }
     const settings = settingsRecord(row, {
-      ceiling: options.ceiling,
+      ceiling: options.ceilingOf(row.cluster_engine),
       host: options.internalHost(row),
       isHome: options.isHomeRepository,
     })

@@ -2,9 +2,9 @@ import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { type SafeFetch, SafeFetchError } from '../lib/safe-fetch.ts'
 import type { Vault } from '../vault/index.ts'
-import type { Reconciler } from '../workflows/index.ts'
 import {
   claimDue,
   type DueRow,

@@ -1,7 +1,8 @@
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { isOutage } from './outage.ts'
-import type { Reconciler, Workflow } from './workflow.ts'
+import type { Workflow } from './workflow.ts'
 import { listUnfinished, lockUnfinished } from './workflow-store.ts'
 
 export interface FinisherOptions {

@@ -18,7 +18,6 @@ export { type Reconcilers, type ReconcilersOptions, runReconcilers } from './rec
 export {
   CanceledError,
   LeaseLostError,
-  type Reconciler,
   type RunContext,
   type Step,
   type StepOptions,

@@ -2,9 +2,9 @@ import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import { nobodyWaits } from '../lib/nobody-waits.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
 import { backOff } from './outage.ts'
 import { createWake, type Wake } from './wake.ts'
-import type { Reconciler } from './workflow.ts'
 
 export interface ReconcilersOptions {
   readonly reconcilers: readonly Reconciler[]

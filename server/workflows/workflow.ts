@@ -61,13 +61,6 @@ export type Step = <T extends Json | undefined | void>(
   options?: StepOptions,
 ) => Promise<T>
 
-/** Keeps a property true without any input. Safe to run at any moment. */
-export interface Reconciler {
-  readonly name: string
-  readonly everyMs: number
-  reconcile(signal: AbortSignal): Promise<void>
-}
-
 export class CanceledError extends Error {
   override readonly name = 'CanceledError'
 }

@@ -156,9 +156,11 @@ async function composeIn(
   const { database } = ground
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   const pepper = await openPepper({ database, file: join(directory, 'token.pepper') })
-  const controlSocket = join(directory, 'no-router.sock')
+  // Tests have a router in memory.
+  const none = join(directory, 'no-router')
+  const routerProcess = { host: '127.0.0.1', port: 0, controlSocket: none, stateFile: none, logFile: none }
   return compose(
-    { ...ground, config, log, vault, pepper, instance: 'test', controlSocket, formerUrls: [], reconcilers: [] },
+    { ...ground, config, log, vault, pepper, instance: 'test', routerProcess, formerUrls: [], reconcilers: [] },
     drivers,
   )
 }

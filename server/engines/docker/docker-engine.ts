@@ -3,6 +3,7 @@ import { type AddressGuard, createAddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
+import { machine } from '../../lib/machine.ts'
 import { createSlots } from '../../lib/slots.ts'
 import {
   type CopyLimits,
@@ -10,6 +11,7 @@ import {
   type Endpoint,
   type Engine,
   type EngineCapabilities,
+  type EngineCapacity,
   type EngineDisk,
   EngineError,
   type InodeCounts,
@@ -104,6 +106,7 @@ export class DockerEngine implements Engine {
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
   }
+  readonly capacity: EngineCapacity = machine
   readonly #host: Host
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness

@@ -1,8 +1,10 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import { machine } from '../../lib/machine.ts'
 import type {
   Endpoint,
   Engine,
   EngineCapabilities,
+  EngineCapacity,
   Observation,
   Release,
   RunningTask,
@@ -24,6 +26,7 @@ export class FakeEngine extends FakeInside implements Engine {
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
   }
+  capacity: EngineCapacity = machine
 
   async start(release: Release, attempt: Starting): Promise<Endpoint[]> {
     this.reach(attempt.signal)

@@ -8,6 +8,8 @@ export interface FakeRouter extends Router {
   readonly routes: readonly Route[]
   /** The number of tables applied so far. */
   readonly replacements: number
+  /** The number of calls of `renew` so far. */
+  readonly renewals: number
   /**
    * Opens a request at the first endpoint of a host. Returns a function that ends it. Throws if the
    * host has no endpoint.
@@ -29,6 +31,7 @@ const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
 export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   let routes: readonly Route[] = []
   let replacements = 0
+  let renewals = 0
   const taken = new Set<number>()
   let failure: Error | undefined
   const open = new Map<string, number>()
@@ -48,6 +51,9 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     },
     get replacements() {
       return replacements
+    },
+    get renewals() {
+      return renewals
     },
     open: (host) => {
       const endpoint = routes.find((route) => route.host === host)?.endpoints[0]
@@ -94,6 +100,10 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
         check(signal)
       }
       return { sequence, services: [...new Set(waiting)] }
+    },
+    renew: async (signal) => {
+      check(signal)
+      renewals++
     },
     activity: async (signal) => {
       check(signal)

@@ -16,7 +16,7 @@ async function underTest(): Promise<RouterUnderTest> {
   const waiting: ServerResponse[] = []
   let holding = false
   return {
-    router: createOwnRouter({ controlSocket: home.options.controlSocket }),
+    router: createOwnRouter({ process: home.options }),
     application: async (name) => {
       const { server, endpoint } = await application((_, response) => {
         if (holding) waiting.push(response)
@@ -59,12 +59,12 @@ test('own router: continues from the version of the process and keeps it for the
   const routes = [{ host: 'a.test', service: 's', name: 'a', endpoints: [] }]
   const body = { version: 41, routes }
   await askRouter(controlSocket, { method: 'PUT', path: '/routes', body, timeoutMs: 5_000 })
-  const router = createOwnRouter({ controlSocket })
+  const router = createOwnRouter({ process: home.options })
   await router.replaceAll([], signal)
   assert.equal(await versionNow(), 42)
   await router.replaceAll([], signal)
   assert.equal(await versionNow(), 42)
-  const other = createOwnRouter({ controlSocket })
+  const other = createOwnRouter({ process: home.options })
   await other.replaceAll(routes, signal)
   await router.replaceAll([], signal)
   assert.equal(await versionNow(), 44)
@@ -73,10 +73,10 @@ test('own router: continues from the version of the process and keeps it for the
 test('own router: reports that the process is unreachable or rejects the table', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())
-  const router = createOwnRouter({ controlSocket: home.options.controlSocket })
+  const router = createOwnRouter({ process: home.options })
   const bad = [{ host: 'A.test:80', service: 's', name: 'a', endpoints: [] }]
   await assert.rejects(router.replaceAll(bad, signal), /the router answered 400: .*routes\[0\].host/)
-  const nowhere = createOwnRouter({ controlSocket: `${home.options.controlSocket}.not` })
+  const nowhere = createOwnRouter({ process: { ...home.options, controlSocket: `${home.options.controlSocket}.not` } })
   const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'
   await assert.rejects(nowhere.replaceAll([], signal), isUnavailable)
   await assert.rejects(nowhere.drained([], 10, signal), isUnavailable)

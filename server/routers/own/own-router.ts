@@ -3,10 +3,10 @@ import type { Route, RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
 import type { Activity, Router } from '../router.ts'
 import { askRouter, type ControlAnswer } from './control.ts'
+import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 export interface OwnRouterOptions {
-  /** The path of the router process's control socket. */
-  readonly controlSocket: string
+  readonly process: RouterProcessOptions
   /** The time limit of one request to the process. Default 5,000. */
   readonly timeoutMs?: number
 }
@@ -17,7 +17,8 @@ const attempts = 5
  * The router as a separate process. A new table gets the version after that of the process. The
  * same table keeps its version, so applying it again is cheap. Tables are applied one at a time.
  */
-export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterOptions): Router {
+export function createOwnRouter({ process, timeoutMs = 5_000 }: OwnRouterOptions): Router {
+  const { controlSocket } = process
   let last: RouteTable = { version: 0, routes: [] }
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -59,6 +60,7 @@ export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterO
       if (answer.status !== 200) throw unexpected(answer)
       return numberIn(answer, 'open')
     },
+    renew: async (signal) => void (await ensureRouterProcess({ ...process, signal })),
     wakes: async (sequence, waitMs, signal) => {
       const body = { sequence, timeoutMs: waitMs }
       const patience = waitMs + timeoutMs

@@ -35,7 +35,7 @@ test('a killed router process restarts with its last table without the control p
     await home.close()
   })
   const route = { host: 'app.test', service: 's', name: 'app', endpoints: [endpoint] }
-  await createOwnRouter({ controlSocket: home.options.controlSocket }).replaceAll([route], signal)
+  await createOwnRouter({ process: home.options }).replaceAll([route], signal)
   const started: number[] = []
   const supervisor = superviseRouter(home.options, ({ pid }) => started.push(pid))
   await supervisor.reconcile(signal)
@@ -113,7 +113,7 @@ test('a replaced process lets its successor listen first: no request is refused 
   })
   const route = (host: string) => ({ host, service: host, name: 'app', endpoints: [endpoint] })
   const table = [route('app.test'), route('slow.test')]
-  await createOwnRouter({ controlSocket: home.options.controlSocket }).replaceAll(table, signal)
+  await createOwnRouter({ process: home.options }).replaceAll(table, signal)
   const slow = ask(home.process.port, 'slow.test')
   await until('a request is open', () => open !== undefined)
   let isOver = false

@@ -1,3 +1,4 @@
+import type { Reconciler } from '../../lib/reconciler.ts'
 import { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 /**
@@ -8,7 +9,7 @@ export function superviseRouter(
   options: Omit<RouterProcessOptions, 'signal'>,
   /** Called for every process that had to be started. */
   started: (process: RouterProcess) => void = () => {},
-): { readonly name: string; readonly everyMs: number; reconcile(signal: AbortSignal): Promise<void> } {
+): Reconciler {
   return {
     name: 'router process',
     everyMs: 1_000,

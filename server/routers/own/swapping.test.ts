@@ -35,7 +35,7 @@ test('own router: no request fails when applications are killed right after they
     for (const child of children) killGroup(child)
     await home.close()
   })
-  const router = createOwnRouter({ controlSocket: home.options.controlSocket })
+  const router = createOwnRouter({ process: home.options })
   const lead = (endpoint: RouteEndpoint): Promise<readonly number[]> =>
     router.replaceAll([{ host: 'app.test', service: 's', name: 'app', endpoints: [endpoint] }], signal)
   let current = await applicationProcess('0')
