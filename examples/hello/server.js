@@ -47,7 +47,7 @@ const server = createServer((request, response) => {
 
 server.listen(port, () => console.log(`listening on port ${port}, version ${version}`))
 
-// Requests that are being answered are finished; connections that are only kept open are not waited for.
+// Finishes open requests and closes idle connections.
 process.on('SIGTERM', () => {
   console.log('SIGTERM: closing')
   server.close(() => process.exit(0))
