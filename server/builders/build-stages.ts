@@ -65,11 +65,7 @@ export function readStages({ instructions, escapeCharacter }: Dockerfile, given:
     } else if (keyword === 'ARG') {
       declare(rest, escapeCharacter, given, values)
       globals.push(instruction)
-    } else
-      throw new DockerfileError(
-        line,
-        `${keyword} is before the first FROM, where only ARG may be. Move it behind FROM.`,
-      )
+    } else throw new DockerfileError(line, `only ARG may come before the first FROM. Move ${keyword} after it.`)
   }
   return { globals, stages }
 }
@@ -84,7 +80,8 @@ function stageNameOf({ rest, line }: Instruction): string | undefined {
   if (as.toUpperCase() === 'AS' && isName && more.length === 0) return name
   throw new DockerfileError(
     line,
-    'FROM takes an image, or an image, AS and the name of the stage: letters, digits, ".", "_" and "-". Correct it.',
+    'FROM must be followed by an image, and optionally by AS and the name of the stage. A name begins with a ' +
+      'letter and has letters, digits, ".", "_" and "-"; "scratch" and "context" are reserved.',
   )
 }
 
@@ -92,7 +89,8 @@ function baseOf({ rest, flags, line }: Instruction, values: Values, names: Reado
   checkPlatform(flags, line, values)
   const [written = ''] = plainWords(rest)
   const image = expand(written, values)
-  if (image === '') throw new DockerfileError(line, 'FROM names no image. Name one, or scratch.')
+  if (image === '')
+    throw new DockerfileError(line, 'the image name of FROM is empty. Add the name of an image, or "scratch".')
   const stage = names.get(image?.toLowerCase() ?? '')
   if (stage !== undefined) return { kind: 'stage', stage, written }
   return image === 'scratch' ? { kind: 'none', written } : { kind: 'image', image, written, line }
@@ -103,12 +101,13 @@ function checkPlatform(flags: readonly string[], line: number, values: Values): 
   for (const flag of flags) {
     const written = /^--platform=(.+)$/.exec(flag)?.[1]
     if (written === undefined)
-      throw new DockerfileError(line, `FROM does not know the flag "${flag.slice(0, 100)}". Remove it.`)
+      throw new DockerfileError(line, `FROM does not support the flag "${flag.slice(0, 100)}". Remove it.`)
     const platform = expand(written, values)
     if (platform !== undefined && isNativePlatform(platform)) continue
     throw new DockerfileError(
       line,
-      `the platform "${written}" is not the engine's own, ${nativePlatform}. Remove --platform, or use $BUILDPLATFORM.`,
+      `the platform "${written}" is not the engine's platform ${nativePlatform}. Remove --platform, or use ` +
+        '$BUILDPLATFORM.',
     )
   }
 }
@@ -163,13 +162,13 @@ function sourceOf({ keyword, line }: Instruction, written: string, { names, all,
   const name = written.toLowerCase()
   const stage = names.get(name)
   if (stage !== undefined && stage < own) return { kind: 'stage', stage, written }
-  if (all.has(name)) throw new DockerfileError(line, `the stage "${written}" begins later. Move it before this one.`)
+  if (all.has(name)) throw new DockerfileError(line, `the stage "${written}" is not before this one. Move it up.`)
   if (/^[+-]?\d+$/.test(name)) {
     const index = Number(name)
     if (keyword === 'COPY' && /^\d{1,4}$/.test(name) && index < own) return { kind: 'stage', stage: index, written }
     throw new DockerfileError(
       line,
-      `there is no earlier stage "${written}" to take this from. Name a stage by AS, and name it here.`,
+      `the stage number "${written}" cannot be used here. Name an earlier stage with AS, and use that name.`,
     )
   }
   if (name === 'scratch') return { kind: 'none', written }

@@ -22,8 +22,8 @@ export function checkFrontend({
   if (!frontend || isOfficialFrontend(frontend)) return
   throw new BuildError(
     'frontend',
-    `${dockerfile} asks for the frontend "${frontend.slice(0, 200)}", and a frontend not allowed here would ` +
-      'run as part of the engine. Remove the "syntax" line: the built-in frontend is used.',
+    `${dockerfile} requests the frontend "${frontend.slice(0, 200)}". Only Docker's own is allowed, because ` +
+      'frontends run inside the engine. Remove the "syntax" line to use the built-in frontend.',
   )
 }
 
@@ -36,7 +36,7 @@ export function checkDockerfile({ dockerfile, named }: BuildPlan, path: string):
   if (!dockerfile.instructions.some(({ keyword }) => keyword === 'FROM')) {
     throw new BuildError(
       'dockerfile',
-      `${path} has no FROM instruction, so there is nothing to build. Begin it with FROM and a base image.`,
+      `${path} has no FROM instruction, so there is nothing to build. Add FROM with a base image.`,
     )
   }
   checkImages(named, path)
@@ -54,7 +54,7 @@ export function checkTriggers(triggers: readonly string[], image: string, place:
   if (triggers.length > maxTriggers) {
     throw new DockerfileError(
       place.line,
-      `the base image "${image}" asks by ONBUILD for more than ${maxTriggers} instructions. Use another base image.`,
+      `the base image "${image}" has more than ${maxTriggers} ONBUILD instructions. Use another base image.`,
       place.path,
     )
   }
@@ -64,7 +64,8 @@ export function checkTriggers(triggers: readonly string[], image: string, place:
     const shown = JSON.stringify(trigger.slice(0, 200))
     throw new DockerfileError(
       place.line,
-      `the base image "${image}" asks by ONBUILD for ${shown}, which is not done: ${problem} Use another base image.`,
+      `the base image "${image}" has the ONBUILD instruction ${shown}, which is not allowed: ${problem} ` +
+        'Use another base image.',
       place.path,
     )
   }
@@ -74,7 +75,7 @@ export function checkTriggers(triggers: readonly string[], image: string, place:
     if (!(error instanceof DockerfileError)) throw error
     throw new DockerfileError(
       place.line,
-      `what the base image "${image}" asks for by ONBUILD: ${error.problem}`,
+      `the base image "${image}" has an ONBUILD instruction that is not allowed: ${error.problem}`,
       place.path,
     )
   }
@@ -88,9 +89,9 @@ function triggerProblem(trigger: string): string | undefined {
   try {
     const [instruction, ...more] = parseDockerfile(trigger).instructions
     // A directive, comment or continuation has no use here.
-    if (!instruction || more.length > 0 || trigger.includes('\n')) return 'it must be one line with one instruction.'
-    if (notInTriggers.has(instruction.keyword)) return `${instruction.keyword} may not be asked for.`
-    if (instruction.flags.some(mayMountCache)) return 'it may not mount a cache.'
+    if (!instruction || more.length > 0 || trigger.includes('\n')) return 'it must be one instruction on one line.'
+    if (notInTriggers.has(instruction.keyword)) return `ONBUILD must not contain ${instruction.keyword}.`
+    if (instruction.flags.some(mayMountCache)) return 'it must not mount a cache.'
     return problemOf({ ...instruction, keyword: 'ONBUILD', trigger: instruction })
   } catch (error) {
     if (error instanceof DockerfileError) return error.problem
@@ -103,8 +104,8 @@ function problemOf(instruction: Instruction): string | undefined {
   const { trigger } = instruction
   if (trigger && fromsOf(trigger).length > 0) {
     return (
-      'ONBUILD may not take files from another stage or image, because nobody can know then which one that is. ' +
-      'Copy them in a stage of its own.'
+      'ONBUILD must not take files from another stage or image, because the name may mean another one in the ' +
+      'build that runs the instruction. Copy the files in a separate stage.'
     )
   }
   const { keyword, rest } = trigger ?? instruction
@@ -115,8 +116,8 @@ function problemOf(instruction: Instruction): string | undefined {
   const source = remoteSource(rest)
   return (
     source &&
-    `ADD may not fetch "${source.slice(0, 200)}", because the engine would open that address from the host's ` +
-      'network. Fetch it in a RUN instruction, or begin a path in the repository with "./".'
+    `ADD must not fetch "${source.slice(0, 200)}", because the engine would open that address from the host's ` +
+      'network. Fetch it in a RUN instruction. If it is a path in the repository, begin it with "./".'
   )
 }
 
@@ -132,7 +133,7 @@ export async function checkRegistries(
   for (const { image = '', line } of named) {
     const host = registryHostOf(image)
     const why = host === undefined ? undefined : await isRefused(host)
-    if (why !== undefined) throw new DockerfileError(line, `"${image}" is not fetched: ${why}`, path)
+    if (why !== undefined) throw new DockerfileError(line, `the image "${image}" must not be fetched: ${why}`, path)
   }
 }
 
@@ -141,25 +142,25 @@ function checkImages(named: BuildPlan['named'], path: string): void {
     if (image === undefined) {
       throw new DockerfileError(
         line,
-        `the image that "${written.slice(0, 200)}" names is unknown. Give each of its variables a default by ` +
-          `ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; ` +
-          'COPY --from and RUN --mount take a name without variables.',
+        `the image name "${written.slice(0, 200)}" cannot be resolved before the build. Give each of its ` +
+          `variables a default with ARG before the first FROM, and use only \${NAME}, \${NAME:-default} and ` +
+          `\${NAME:+other}. COPY --from and RUN --mount accept no variables.`,
         path,
       )
     }
     if (isOwnImage(image)) {
       throw new DockerfileError(
         line,
-        `"${image}" is kept for the images that are built here for services, and nothing else is built on ` +
-          'those. Push what you need to a registry, and name it there.',
+        `the name "${image}" is reserved for images that this platform builds for services. Builds must not ` +
+          'use these images. Push what you need to a registry, and use its name there.',
         path,
       )
     }
     if (fullImageName(image) === undefined) {
       throw new DockerfileError(
         line,
-        `"${image}" is not the name of an image in a registry. Write lower-case letters and digits with "/", ` +
-          '".", "_" or "-" between, and a tag or digest; ids of images are not accepted.',
+        `"${image}" is not the name of an image in a registry. Use lower-case letters and digits, separated ` +
+          'by "/", ".", "_" or "-", and optionally a tag or digest. Image ids are not accepted.',
         path,
       )
     }
@@ -172,6 +173,6 @@ export function missingDockerfile(recipe: Pick<BuildRecipe, 'commit' | 'rootPath
   return new BuildError(
     'dockerfile',
     `There is no Dockerfile at "${path}" in commit ${recipe.commit.slice(0, 12)}. Set dockerfile_path or ` +
-      'root_path to where it is, or add one, and deploy again.',
+      'root_path to its location, or add the file, and deploy again.',
   )
 }

@@ -33,7 +33,7 @@ export function linesOf(text: string): string[] {
   if (Buffer.byteLength(text) > maxFileBytes) {
     throw new DockerfileError(
       0,
-      `the file is larger than ${maxFileBytes} bytes. Move what is long into files that it copies.`,
+      `the file is larger than ${maxFileBytes} bytes. Move long parts into separate files and COPY them.`,
     )
   }
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')

@@ -28,10 +28,7 @@ test('parseDockerfile uses the escape character that the file names', () => {
   const text = '# escape=`\nFROM a\nRUN dir C:\\\nARG NEXT\nRUN one `\n ARG PART\n'
   assert.deepEqual(argumentsIn(text), ['NEXT'])
   assert.throws(() => parseDockerfile('# escape=x\nFROM a\n'), /Dockerfile, line 1: the escape character must be/)
-  assert.throws(
-    () => parseDockerfile('#escape=`\n# Escape=`\nFROM a\n'),
-    /line 2: the directive "escape" is there twice/,
-  )
+  assert.throws(() => parseDockerfile('#escape=`\n# Escape=`\nFROM a\n'), /line 2: the directive "escape" occurs twice/)
 })
 
 test('parseDockerfile does not continue a line that ends with two escape characters', () => {
@@ -102,10 +99,10 @@ test('parseDockerfile rejects text that builders read differently, and names the
     ['RUN cat <<EOF', /the here-document "EOF" does not end/],
     ["RUN echo ' && cat <<EOF", /builders read this line differently/],
     [`RUN echo \${A%%x} && cat <<EOF`, /builders read this line differently/],
-    ['ONBUILD ONBUILD RUN x', /ONBUILD may not ask for another/],
-    ['ONBUILD RUN cat <<EOF', /ONBUILD may not have a here-document/],
+    ['ONBUILD ONBUILD RUN x', /ONBUILD must not contain another/],
+    ['ONBUILD RUN cat <<EOF', /ONBUILD must not have a here-document/],
     ['\\', /unknown instruction: ""/],
-    ['USER x \\ \\', /the instruction ends with \\, and the next line is missing/],
+    ['USER x \\ \\', /the instruction ends with \\, but no line follows/],
   ]
   for (const [line, problem] of cases) {
     assert.throws(
@@ -130,11 +127,11 @@ test('parseDockerfile reads text in any language', () => {
 test('parseDockerfile rejects too large or too many instructions and here-documents', () => {
   const cases: [text: string, problem: RegExp][] = [
     [`FROM a\n#${'x'.repeat(256 * 1024)}`, /the file is larger than 262144 bytes/],
-    [`FROM a\nRUN ${'x'.repeat(60_000)}`, /line 2: an instruction may have 60000 bytes/],
-    [`FROM a\nRUN ${'x\\\n'.repeat(60_001)}`, /line 2: an instruction may have 60000 bytes/],
-    [`FROM a\nRUN <<E\n${'x'.repeat(60_001)}\nE\n`, /line 3: a line of a here-document/],
-    [`FROM a\n${'RUN <<E\nE\n'.repeat(101)}`, /at most 100 here-documents are built/],
-    [`FROM a\n${'RUN x\n'.repeat(1000)}`, /line 1001: at most 1000 instructions are built/],
+    [`FROM a\nRUN ${'x'.repeat(60_000)}`, /line 2: the instruction is longer than 60000 bytes/],
+    [`FROM a\nRUN ${'x\\\n'.repeat(60_001)}`, /line 2: the instruction is longer than 60000 bytes/],
+    [`FROM a\nRUN <<E\n${'x'.repeat(60_001)}\nE\n`, /line 3: a line of the here-document/],
+    [`FROM a\n${'RUN <<E\nE\n'.repeat(101)}`, /at most 100 here-documents/],
+    [`FROM a\n${'RUN x\n'.repeat(1000)}`, /line 1001: a Dockerfile may have at most 1000 instructions/],
   ]
   for (const [text, problem] of cases) assert.throws(() => parseDockerfile(text), problem)
 })

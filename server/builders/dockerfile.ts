@@ -80,11 +80,14 @@ function readInstructions(lines: readonly string[]): Dockerfile {
     if (instructions.length > maxInstructions) {
       throw new DockerfileError(
         line,
-        `at most ${maxInstructions} instructions are built. Join them, or put them into a script that one RUN runs.`,
+        `a Dockerfile may have at most ${maxInstructions} instructions. Join some, or move them into a script.`,
       )
     }
     if (heredocs > maxHeredocs) {
-      throw new DockerfileError(line, `at most ${maxHeredocs} here-documents are built. Move them into files.`)
+      throw new DockerfileError(
+        line,
+        `a Dockerfile may have at most ${maxHeredocs} here-documents. Move some into files.`,
+      )
     }
   }
   return { escapeCharacter: cursor.escapeCharacter, instructions }
@@ -109,7 +112,7 @@ function escapeOf(lines: readonly string[]): Escape {
   for (const [index, text] of lines.entries()) {
     const [name, value] = directiveOf(text) ?? []
     if (name === undefined || value === undefined) break
-    if (seen.has(name)) throw new DockerfileError(index + 1, `the directive "${name}" is there twice. Remove one.`)
+    if (seen.has(name)) throw new DockerfileError(index + 1, `the directive "${name}" occurs twice. Remove one.`)
     seen.add(name)
     if (name !== 'escape') continue
     if (value !== '\\' && value !== '`') {
@@ -150,7 +153,7 @@ function readLogicalLine(cursor: Cursor): string | undefined {
     if (bytes > maxLineBytes) {
       throw new DockerfileError(
         first + 1,
-        `an instruction may have ${maxLineBytes} bytes. Move what it does into a script.`,
+        `the instruction is longer than ${maxLineBytes} bytes. Move its content into a file.`,
       )
     }
     parts.push(part)
@@ -160,7 +163,7 @@ function readLogicalLine(cursor: Cursor): string | undefined {
   if (beforeContinuation(joined, cursor.escapeCharacter) === undefined) return joined
   throw new DockerfileError(
     first + 1,
-    `the instruction ends with ${cursor.escapeCharacter}, and the next line is missing. Remove it.`,
+    `the instruction ends with ${cursor.escapeCharacter}, but no line follows. Remove that character.`,
   )
 }
 
@@ -191,10 +194,10 @@ function readInstruction(joined: string, line: number, isTrigger = false): Instr
   const { flags, rest } = splitFlags(end === -1 ? '' : joined.slice(end).trim())
   const instruction = { keyword, flags, rest, line, heredocs: [] }
   if (keyword !== 'ONBUILD') return instruction
-  if (isTrigger) throw new DockerfileError(0, 'ONBUILD may not ask for another ONBUILD. Remove one.')
+  if (isTrigger) throw new DockerfileError(0, 'ONBUILD must not contain another ONBUILD. Remove one.')
   const trigger = readInstruction(rest, line, true)
   if (startsOf(trigger).length > 0)
-    throw new DockerfileError(0, 'ONBUILD may not have a here-document. Move its text into a file.')
+    throw new DockerfileError(0, 'ONBUILD must not have a here-document. Move its text into a file.')
   return { ...instruction, rest: textOf(trigger), trigger }
 }
 
@@ -210,7 +213,7 @@ function readHeredocs(cursor: Cursor, instruction: Instruction): Heredoc[] {
       if (isTooLong(line)) {
         throw new DockerfileError(
           cursor.next,
-          `a line of a here-document may have ${maxLineBytes} bytes. Move it into a file.`,
+          `a line of the here-document is longer than ${maxLineBytes} bytes. Move it into a file.`,
         )
       }
       lines.push(line)

@@ -80,6 +80,6 @@ function lengthOf(text: string, lengths: Lengths): number {
 const tooLong = (line: number, length: number): DockerfileError =>
   new DockerfileError(
     line,
-    `with its variables expanded, this may get ${length} characters long, and the variables of a stage may ` +
-      `have ${maxStageLength} together. Put long values into files.`,
+    `with variables expanded, this instruction or the variables of its stage may have ${length} characters. ` +
+      `The limit is ${maxStageLength}. Move long values into files.`,
   )

@@ -57,7 +57,7 @@ function shellWords(line: string): string[] {
 }
 
 const unclear =
-  'builders read this line differently, because it has a here-document beside unusual quotes, variables or ' +
+  'builders read this line differently, because it combines a here-document with unusual quotes, variables or ' +
   '"<<". Write "<<NAME" without a space, or move the text into a file.'
 
 const variable = /\$\{[A-Za-z_]\w*\}/y

@@ -51,7 +51,7 @@ test('build contacts no private registry, and leaves unresolved hosts to the eng
     return builder.build(contextOf(own), own, recording().attempt)
   }
   for (const base of ['127.0.0.1:5000/x', 'localhost:5000/x', '169.254.169.254/x', 'inside.example/x:1']) {
-    await assert.rejects(build(base), /line 1: ".+" is not fetched: /, base)
+    await assert.rejects(build(base), /line 1: the image ".+" must not be fetched: /, base)
   }
   for (const base of ['node:24', 'unknown.example/x', 'outside.example:8443/x'])
     assert.deepEqual(await build(base), image)

@@ -73,7 +73,7 @@ describe('base images of builds', { skip }, () => {
     ]) {
       const base = await image('onbuild', [`ONBUILD ${trigger}`])
       const { message } = await failureOf(build(`FROM ${base}\n${print('"unreached"')}\n`))
-      assert.match(message, /^Dockerfile, line 1: the base image ".+" asks by ONBUILD for "/)
+      assert.match(message, /^Dockerfile, line 1: the base image ".+" has the ONBUILD instruction "/)
       // A stage that begins with another stage adds no such step.
       assert.match(
         (await failureOf(build(`FROM ${baseImage} AS a\nFROM a\nFROM ${base}\nCOPY --from=a / /b\n`))).message,
@@ -142,7 +142,7 @@ describe('base images of builds', { skip }, () => {
     await docker.load(await tarOf(files)())
     made.push(base)
     const { message } = await failureOf(build(`FROM ${base}\n`))
-    assert.match(message, /made for linux\/s390x, and the engine is linux\//)
+    assert.match(message, /built for linux\/s390x, but the engine runs linux\//)
     assert.deepEqual(asked, [])
   })
 
@@ -185,7 +185,7 @@ describe('base images of builds', { skip }, () => {
         const { message } = await failureOf(build(text))
         assert.match(
           message,
-          /is kept for the images that are built here|not the name of an image|was built here for a service|is not on the engine and could not be fetched/,
+          /is reserved for images that this platform builds|not the name of an image|was built by this platform for a service|is not on the engine and could not be fetched/,
           `${text}: ${message}`,
         )
       }

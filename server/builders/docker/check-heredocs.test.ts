@@ -8,7 +8,7 @@ test('checkHeredocs rejects here-documents when the engine is too old for them',
   for (const version of ['20.10.24+dfsg1', '19.03.1', '']) {
     assert.throws(
       () => checkHeredocs(recipe, version),
-      /Dockerfile, line 2: Docker .*does not know here-documents \("<<EOF"\)/,
+      /Dockerfile, line 2: Docker .*does not support here-documents \("<<EOF"\)/,
     )
   }
   assert.doesNotThrow(() => checkHeredocs(recipe, '23.0.1'))

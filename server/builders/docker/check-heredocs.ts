@@ -15,8 +15,8 @@ export function checkHeredocs({ dockerfile, dockerfileText }: BuildRecipe, versi
   if (!first) return
   throw new DockerfileError(
     first.line,
-    `Docker ${version} does not know here-documents ("<<${first.heredocs[0]?.name}"). Move the text into a ` +
-      `file of the repository, or update the engine to version ${firstMajor} or newer.`,
+    `Docker ${version} does not support here-documents ("<<${first.heredocs[0]?.name}"). Move the text into a ` +
+      `file of the repository, or upgrade the engine to version ${firstMajor} or newer.`,
     dockerfile,
   )
 }

@@ -20,7 +20,7 @@ test('watchFloor aborts when free space is below the floor, even at the start', 
   const floor = { directory, floorBytes: 2 * bsize * blocks, clock: systemClock }
   await watchFloor(floor, stop, new AbortController().signal)
   assert.equal(stop.signal.reason.reason, 'disk-full')
-  assert.match(stop.signal.reason.message, /less than [\d.]+ GiB of the engine's disk are free.*QUAYSIDE_DISK_FLOOR/)
+  assert.match(stop.signal.reason.message, /less than [\d.]+ GiB of the engine's disk is free.*QUAYSIDE_DISK_FLOOR/)
 })
 
 test('watchFloor watches until it is over, and returns if it cannot see the disk', async () => {

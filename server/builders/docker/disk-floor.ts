@@ -10,14 +10,15 @@ export const watchFloor = (floor: DiskFloor, stop: AbortController, over: AbortS
 const floorError = (floor: number): BuildError =>
   new BuildError(
     'disk-full',
-    `The build was ended because less than ${sizeText(floor)} of the engine's disk are free, which builds ` +
-      'leave to what runs (QUAYSIDE_DISK_FLOOR). Free space there, let the build write less, and deploy again.',
+    `The build was ended because less than ${sizeText(floor)} of the engine's disk is free. That much is ` +
+      'reserved for running services (QUAYSIDE_DISK_FLOOR). Free space there, let the build write less, and ' +
+      'deploy again.',
   )
 
 /** Returns the error for an image that exceeds the allowed size. */
 export const imageSizeError = (bytes: number, allowed: number): BuildError =>
   new BuildError(
     'size',
-    `The image takes ${sizeText(bytes)}, and an image may take ${sizeText(allowed)} (QUAYSIDE_IMAGE_SIZE); ` +
-      'it was removed. Leave out what only the build needs, by stages and .dockerignore, and deploy again.',
+    `The image was removed because it takes ${sizeText(bytes)}; the limit is ${sizeText(allowed)} ` +
+      '(QUAYSIDE_IMAGE_SIZE). Leave out what only the build needs, with stages and .dockerignore, and deploy again.',
   )

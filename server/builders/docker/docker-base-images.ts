@@ -44,8 +44,8 @@ export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseIm
       if (`${Os}/${Architecture}` !== native) {
         throw new BuildError(
           'dockerfile',
-          `The base image "${image}" is made for ${Os}/${Architecture}, and the engine is ${native}. Use an ` +
-            'image for that platform.',
+          `The base image "${image}" is built for ${Os}/${Architecture}, but the engine runs ${native}. Use an ` +
+            `image for ${native}.`,
         )
       }
       const tag = await tags.hold(found.Id, attempt.signal)
@@ -62,7 +62,10 @@ async function findOrFetch(
 ): Promise<InspectedImage> {
   const name = fullImageName(image)
   if (name === undefined || isOwnImage(image))
-    throw new BuildError('dockerfile', `"${image}" is not the name of an image that builds may use.`)
+    throw new BuildError(
+      'dockerfile',
+      `"${image}" is not the name of an image that builds may use. Use an image of a registry.`,
+    )
   const local = await inspectImage(docker, name)
   if (local) refuseForeign(local, image)
   if (local && (!mayUse || (await mayUse(digestsOf(local), organization)))) return local
@@ -103,8 +106,8 @@ function refuseForeign(found: InspectedImage, image: string): void {
   if (!isBuilt) return
   throw new BuildError(
     'dockerfile',
-    `"${image}" was built here for a service, and nothing else is built on those. Use the image that it was ` +
-      'built on, or another one.',
+    `"${image}" was built by this platform for a service, and other builds must not use it. Use its base ` +
+      'image, or another one.',
   )
 }
 
