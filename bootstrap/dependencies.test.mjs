@@ -12,7 +12,7 @@ after(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A checkout whose npm only notes how it was called; a file `fail` lets it fail. */
+/** A checkout whose npm only records its arguments. It fails if the file `fail` exists. */
 let root = ''
 beforeEach(async () => {
   root = await mkdtemp(join(directory, 'root-'))
@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 const calls = async () => (await readFile(join(root, 'calls'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
 
-test('installs once for each lockfile, without install scripts', async () => {
+test('installDependencies installs once for each lockfile, without install scripts', async () => {
   await installDependencies(root)
   await installDependencies(root)
   assert.deepEqual(await calls(), ['ci --ignore-scripts --include=dev --no-audit --no-fund'])
@@ -39,7 +39,7 @@ test('installs once for each lockfile, without install scripts', async () => {
   assert.equal((await calls()).length, 2)
 })
 
-test('takes an installation that followed the last change of the lockfile as it is', async () => {
+test('installDependencies keeps an installation that is newer than the lockfile', async () => {
   await mkdir(join(root, 'node_modules'))
   await writeFile(join(root, 'node_modules', '.package-lock.json'), '{}')
   await utimes(join(root, 'package-lock.json'), 1000, 1000)
@@ -47,7 +47,7 @@ test('takes an installation that followed the last change of the lockfile as it 
   assert.deepEqual(await calls(), [])
 })
 
-test('says what npm said when it fails, and tries again the next time', async () => {
+test('installDependencies reports the output of npm when npm fails, and tries again the next time', async () => {
   await writeFile(join(root, 'fail'), '')
   await assert.rejects(installDependencies(root), /no network\n\n"npm ci .*" failed\. Check the network/)
   await rm(join(root, 'fail'))
@@ -56,7 +56,7 @@ test('says what npm said when it fails, and tries again the next time', async ()
   assert.equal((await calls()).length, 2)
 })
 
-test('takes the packaged Node where it runs, and this one where not', async () => {
+test('findNode returns the packaged Node when it runs, and the current one otherwise', async () => {
   assert.equal(await findNode(root), process.execPath)
   const bin = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin')
   await mkdir(bin, { recursive: true })

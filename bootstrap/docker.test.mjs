@@ -10,7 +10,7 @@ import { engineAddress, isRunning, pingEngine, writeEngineSettings } from './doc
 const directory = await mkdtemp(join(tmpdir(), 'quayside-bootstrap-'))
 after(() => rm(directory, { recursive: true }))
 
-test('understands every way to name an engine', () => {
+test('engineAddress accepts every form of QUAYSIDE_DOCKER_HOST', () => {
   assert.deepEqual(engineAddress(undefined), { socketPath: '/var/run/docker.sock' })
   assert.deepEqual(engineAddress(''), { socketPath: '/var/run/docker.sock' })
   assert.deepEqual(engineAddress('unix:///run/x.sock'), { socketPath: '/run/x.sock' })
@@ -19,7 +19,7 @@ test('understands every way to name an engine', () => {
   assert.deepEqual(engineAddress('tcp://engine'), { host: 'engine', port: 2375 })
 })
 
-test('tells an engine that answers from one that does not', async () => {
+test('pingEngine reports whether an engine answers', async () => {
   const socketPath = join(directory, 'docker.sock')
   assert.equal(await pingEngine({ socketPath }), 'silent')
   let status = 200
@@ -35,14 +35,14 @@ test('tells an engine that answers from one that does not', async () => {
   engine.closeAllConnections()
 })
 
-test('takes a zombie, and another program with the same pid, for ended', () => {
+test('isRunning returns false for a zombie and for another program with the same pid', () => {
   assert.ok(isRunning('2952 (dockerd) S 1 2950 2950 0', 'dockerd'))
   assert.ok(!isRunning('2952 (dockerd) Z 1 2950 2950 0', 'dockerd'))
   assert.ok(!isRunning('2952 (nginx (x) S) S 1 2950', 'dockerd'))
   assert.ok(!isRunning('', 'dockerd'))
 })
 
-test('gives an engine without settings those that keep containers running, and touches no others', async () => {
+test('writeEngineSettings writes settings only when the engine has none', async () => {
   const path = join(directory, 'docker', 'daemon.json')
   writeEngineSettings(path)
   assert.equal(JSON.parse(await readFile(path, 'utf8'))['live-restore'], true)

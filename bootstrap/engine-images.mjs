@@ -36,8 +36,8 @@ export function engineImages(address) {
   }
 
   /**
-   * Does the same for calls that report progress line by line and a failure in the last line.
-   * Returns what was printed.
+   * Sends a request that reports progress line by line, and a failure in the last line. Returns the
+   * printed lines.
    * @param {string} what
    * @param {string} path
    * @param {Program} [program]

@@ -4,27 +4,27 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { execute, mustExecute } from './execute.mjs'
 
-test('gives exit code and output, and a code for a program that is not there', async () => {
+test('execute returns the exit code and the output, and 127 when the program is missing', async () => {
   const program = 'console.log("out"); console.error("err"); process.exit(3)'
   assert.deepEqual(await execute(process.execPath, ['-e', program]), { code: 3, output: 'out\nerr\n' })
   assert.equal((await execute('/nonexistent/program', [])).code, 127)
 })
 
-test('keeps the beginning and the end of long output', async () => {
+test('execute keeps the beginning and the end when the output is long', async () => {
   const program = 'console.log("first"); for (let i = 0; i < 3000; i++) console.log("line " + i); console.log("last")'
   const { output } = await execute(process.execPath, ['-e', program])
   assert.ok(output.length <= 4000, `${output.length} characters`)
   assert.match(output, /^first\nline 0\n[\s\S]*\n…\n[\s\S]*line 2999\nlast\n$/)
 })
 
-test('says what to do about a failure', async () => {
+test('mustExecute throws the output and the advice when the program fails', async () => {
   await assert.rejects(
     mustExecute(process.execPath, ['-e', 'console.log("why"); process.exit(1)'], { advice: 'Do this.' }),
     /^Error: why\n\n".*" failed\. Do this\.$/,
   )
 })
 
-test('hands over: arguments, exit code, and the signal that ends it', async () => {
+test('handOver passes arguments and signals on, and returns the exit code', async () => {
   const child =
     'process.on("SIGTERM", () => process.exit(7)); setInterval(() => {}, 1000); console.log(process.argv[1])'
   const program = `

@@ -21,8 +21,7 @@ export const recipes = {
  * @type {Record<string, string>}
  */
 export const missing = {
-  mongodb:
-    'Debian 12 has no package of a MongoDB server; where a registry can be reached, its official image is pulled.',
+  mongodb: 'Debian 12 has no package of a MongoDB server. If a registry is reachable, the official image is pulled.',
 }
 
 /**
@@ -33,7 +32,7 @@ export const missing = {
 export function chosen(names) {
   const known = [...Object.keys(recipes), ...Object.keys(missing)]
   const unknown = names.find((name) => !known.includes(name))
-  if (unknown) throw new Error(`There is no recipe "${unknown}"; there are ${known.join(', ')}.`)
+  if (unknown) throw new Error(`The recipe "${unknown}" does not exist. Known recipes: ${known.join(', ')}.`)
   return names.length === 0 ? known : known.filter((name) => names.includes(name))
 }
 

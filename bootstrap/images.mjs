@@ -38,12 +38,12 @@ function choose(names) {
  */
 async function provide(images, name, again) {
   const chosenRecipe = recipes[name]
-  if (!chosenRecipe) throw new Refusal(`There is no recipe "${name}".`)
+  if (!chosenRecipe) throw new Refusal(`The recipe "${name}" does not exist.`)
   const { directory, reference, stands = reference } = chosenRecipe
   const recipe = fingerprint(root, [base.directory, directory])
   const labels = await images.labelsOf(reference)
-  if (labels && !labels[recipeLabel]) return console.log(`${name}: ${reference} is there from a registry and stays.`)
-  if (labels?.[recipeLabel] === recipe && !again) return console.log(`${name}: ${reference} is built already.`)
+  if (labels && !labels[recipeLabel]) return console.log(`${name}: ${reference} comes from a registry and is kept.`)
+  if (labels?.[recipeLabel] === recipe && !again) return console.log(`${name}: ${reference} is already built.`)
   await provideBase(images, again)
   /** @type {import('./engine-images.mjs').Program} */
   const context = ['tar', ['-C', `images/${directory}`, '-c', '.'], { cwd: root }]
@@ -73,7 +73,7 @@ async function provideBase(images, again) {
   /** @type {import('./engine-images.mjs').Program} */
   const program = ['mmdebstrap', args, { cwd: root }]
   const options = { reference: base.reference, recipe }
-  await step('Making the base image out of packages of Debian 12 (about a minute)', () =>
+  await step('Making the base image from packages of Debian 12 (about a minute)', () =>
     images.importFrom(program, options),
   )
 }

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { lockDataDirectory, lockName } from './data-directory.mjs'
 import { commandOf, findHolder, parseInodes, parseParent, parseUser } from './lock-holder.mjs'
 
-test('the process that holds a lock is found, and nobody else', async (t) => {
+test('findHolder returns only the process that holds the lock', async (t) => {
   const directory = `/nowhere/${process.pid}`
   assert.equal(findHolder(directory), undefined)
   const program = `require('net').createServer().listen({ path: '\\0${lockName(directory)}' }, () => console.log('held'))`
@@ -36,7 +36,7 @@ test('findHolder returns the parent when a child has its socket, as between fork
   assert.deepEqual(findHolder(directory), { pid: parent.pid, command: undefined })
 })
 
-test('a socket is found by its whole name', () => {
+test('parseInodes finds a socket only by its whole name', () => {
   const text =
     'Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 01 111 @quayside-ab\n0: 2 0 10000 1 01 ' +
     '222 @quayside-a\n'
@@ -50,7 +50,7 @@ test('commandOf recognizes a server and a stop among other commands', () => {
   assert.equal(commandOf('node\0/opt/quayside/bootstrap/upgrade.mjs\0'), undefined)
 })
 
-test('the starter of a process is its real user', () => {
+test('parseUser returns the real user of a process, and parseParent its parent', () => {
   assert.equal(parseUser('Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t0\t0\t0\t0\n'), 1000)
   assert.ok(Number.isNaN(parseUser('')))
   assert.equal(parseParent('Name:\tx\nPid:\t12\nPPid:\t7\n'), 7)
@@ -82,7 +82,7 @@ async function listenAt(t, path, options) {
  */
 const forged = (directory) => `a\n0: 2 0 10000 1 01 INODE @${lockName(directory)}`
 
-test('a socket whose path imitates a row of the list leads to no process of another user', {
+test('findHolder ignores processes of other users when a socket path imitates a row of the list', {
   skip: process.getuid?.() !== 0 && 'only root can start processes of another user',
 }, async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'quayside-lock-'))
@@ -97,7 +97,7 @@ test('a socket whose path imitates a row of the list leads to no process of anot
   assert.equal(await lockDataDirectory(directory), undefined)
 })
 
-test('a row that names the socket of another server stops nothing', async (t) => {
+test('findHolder throws when a forged row names the socket of another server', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'quayside-lock-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const [directory, other] = [join(home, 'data'), join(home, 'other')]

@@ -40,8 +40,8 @@ export const dataRootOfEngine = (settings = readIfThere('/etc/docker/daemon.json
 /**
  * Pure: returns a copy of the store in which no network that is being removed refers to missing
  * addresses. The store is a bbolt file (https://github.com/etcd-io/bbolt): its pages have no
- * checksums, and each value is contiguous. No byte moves: removed text is replaced by spaces behind
- * the value.
+ * checksums, and each value is contiguous. No byte moves: spaces after the value replace removed
+ * text.
  * @param {Buffer} store
  */
 export function withoutHalfRemoved(store) {

@@ -9,7 +9,7 @@ const directory = await mkdtemp(join(tmpdir(), 'quayside-networks-'))
 after(() => rm(directory, { recursive: true }))
 
 /**
- * As the engine writes one: lists are texts of their own.
+ * Returns a network in the engine's format, in which lists are JSON strings.
  * @param {string} name
  */
 const network = (name, { inDelete = false, info = true, version = 'V4' } = {}) =>
@@ -34,7 +34,7 @@ const storeOf = (...values) => Buffer.concat(values.flatMap((value) => [Buffer.f
  */
 const read = (store, at, length) => JSON.parse(store.toString('utf8', at, at + length))
 
-test('mends networks that were half removed, in their place, and nothing else', () => {
+test('withoutHalfRemoved repairs only half-removed networks, and moves no byte', () => {
   const whole = [network('whole'), network('removed later', { inDelete: true })]
   const cut = Buffer.from('{"addrSpace":"cut')
   for (const version of ['V4', 'V6']) {
@@ -54,7 +54,7 @@ test('mends networks that were half removed, in their place, and nothing else', 
   }
 })
 
-test('leaves a store alone that is whole, empty or not there', async () => {
+test('mendNetworkStore changes nothing when the store is intact, empty or missing', async () => {
   const store = storeOf(network('whole'), network('removed later', { inDelete: true }))
   assert.deepEqual(withoutHalfRemoved(store), { mended: store, names: [] })
   assert.deepEqual(withoutHalfRemoved(Buffer.alloc(0)).names, [])
@@ -62,7 +62,7 @@ test('leaves a store alone that is whole, empty or not there', async () => {
   assert.deepEqual(mendNetworkStore(join(directory, 'nowhere')), [])
 })
 
-test('keeps what was there before', async () => {
+test('mendNetworkStore keeps a copy of the original store', async () => {
   const path = join(directory, 'network', 'files')
   await mkdir(path, { recursive: true })
   const before = storeOf(network('broken', { inDelete: true, info: false }))
@@ -73,7 +73,7 @@ test('keeps what was there before', async () => {
   assert.ok((await readFile(join(path, 'local-kv.db.before-mending'))).equals(before))
 })
 
-test('finds the data of an engine that keeps them elsewhere', () => {
+test('dataRootOfEngine returns the configured directory, and the default one otherwise', () => {
   assert.equal(dataRootOfEngine(''), '/var/lib/docker')
   assert.equal(dataRootOfEngine('{"live-restore": true}'), '/var/lib/docker')
   assert.equal(dataRootOfEngine('{"data-root": "/srv/docker"}'), '/srv/docker')

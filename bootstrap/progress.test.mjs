@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-test('a refusal that quotes another program moves no cursor of the terminal', () => {
+test('main replaces control characters when a refusal quotes another program', () => {
   const refusal = 'in use by process 5: \u001b[2J\u001b]0;title\u0007\u009b31m\rdone\nnext line'
   const program = `import { main, Refusal } from ${JSON.stringify(import.meta.resolve('./progress.mjs'))}
     await main(() => { throw new Refusal(${JSON.stringify(refusal)}) })`

@@ -124,7 +124,7 @@ function limitLife(child, program, limitMinutes) {
 
 /**
  * Waits until a program ends and its output is read. Processes that it left behind may keep the
- * pipe open, so the wait for output is at most a second.
+ * pipe open, so this waits at most one second for output.
  * @param {import('node:child_process').ChildProcess} child
  * @param {string} program
  * @returns {Promise<number>}

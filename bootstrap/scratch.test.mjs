@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { mayRunPrograms, openScratch } from './scratch.mjs'
 
-test('what killed runs left goes, what another run has stays, and the own one ends', (t) => {
+test('openScratch removes directories of killed runs, and keeps those of other runs', (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
   t.after(() => rmSync(parent, { recursive: true, force: true }))
   const ended = spawnSync(process.execPath, ['-e', '']).pid
@@ -23,7 +23,9 @@ test('what killed runs left goes, what another run has stays, and the own one en
 })
 
 const isRoot = process.getuid?.() === 0
-test('what somebody else left stays', { skip: !isRoot && 'only root can make a directory of somebody else' }, (t) => {
+test('openScratch keeps directories of other users', {
+  skip: !isRoot && 'only root can make a directory of somebody else',
+}, (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
   t.after(() => rmSync(parent, { recursive: true, force: true }))
   const left = join(parent, `quayside-tests-${spawnSync(process.execPath, ['-e', '']).pid}-abc`)
@@ -34,11 +36,11 @@ test('what somebody else left stays', { skip: !isRoot && 'only root can make a d
   assert.ok(existsSync(left))
 })
 
-test('a place that is not there is none', () => {
+test('openScratch returns undefined when the parent directory is missing', () => {
   assert.equal(openScratch('/nowhere/at-all'), undefined)
 })
 
-test('programs may run where the last mount of a place does not say otherwise', () => {
+test('mayRunPrograms returns false only when the last mount has noexec', () => {
   /** @param {string} options */
   const mount = (options) => `shm /dev/shm tmpfs ${options} 0 0\n`
   assert.equal(mayRunPrograms('/dev/shm', mount('rw,nosuid,nodev,noexec,relatime')), false)

@@ -16,7 +16,7 @@ const what = {
   uid: 0,
 }
 /**
- * The value of a setting of a unit.
+ * Returns the value of a setting of a unit.
  * @param {string} text
  * @param {string} name
  */
@@ -37,7 +37,7 @@ function openPlaces(t) {
   }
 }
 
-test('the unit restarts after failures, stops with SIGTERM, and leaves the router alone', () => {
+test('unitText restarts the server after failures, stops it with SIGTERM, and keeps the router running', () => {
   const text = unitText(what)
   const expected = {
     KillMode: 'process',
@@ -49,17 +49,17 @@ test('the unit restarts after failures, stops with SIGTERM, and leaves the route
     User: '0',
   }
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, settingOf(text, name)])), expected)
-  // More than the server takes for what is open, and PostgreSQL.
+  // Longer than the server and PostgreSQL need to stop.
   assert.ok(Number(settingOf(text, 'TimeoutStopSec')) > 120)
   assert.equal(settingOf(text, 'ExecStart'), '"/usr/bin/node" "/opt/quayside/bootstrap/start.mjs"')
 })
 
-test('homes are hidden unless something of the installation is in one', () => {
+test('unitText hides home directories unless the installation uses one', () => {
   for (const change of [{ root: '/root/quayside' }, { directory: '/home/me/data' }, { node: '/root/.nvm/node' }])
     assert.equal(settingOf(unitText({ ...what, ...change }), 'ProtectHome'), 'no')
 })
 
-test('paths and settings with odd characters reach the server as they are', () => {
+test('unitText and environmentText escape special characters in paths and settings', () => {
   const text = unitText({ ...what, root: '/opt/a b"c%d$e' })
   assert.equal(settingOf(text, 'ExecStart'), '"/usr/bin/node" "/opt/a b\\"c%%d$$e/bootstrap/start.mjs"')
   const variables = { QUAYSIDE_OIDC_ISSUERS: '[{"a":\n "b$"}]', QUAYSIDE_HOST: '', HOME: '/root' }
@@ -69,8 +69,8 @@ test('paths and settings with odd characters reach the server as they are', () =
   )
 })
 
-test('systemd accepts the unit', {
-  skip: isInstalled('systemd-analyze') ? false : 'there is no systemd-analyze',
+test('systemd accepts the text of the unit', {
+  skip: isInstalled('systemd-analyze') ? false : 'systemd-analyze is not installed',
 }, async (t) => {
   const { home } = openPlaces(t)
   const environmentFile = join(home, 'quayside.env')
@@ -78,12 +78,12 @@ test('systemd accepts the unit', {
   const path = join(home, 'quayside.service')
   writeFileSync(path, unitText({ ...what, node: process.execPath, root: home, directory: home, environmentFile }))
   const { code, output } = await execute('systemd-analyze', ['verify', '--man=no', path])
-  // Other units of this machine may be missing; nothing is to be said of this one.
+  // Complaints about other units of this machine do not count.
   const said = output.split('\n').filter((line) => line.includes('quayside'))
   assert.deepEqual(said, [], `${code} ${output}`)
 })
 
-test('without systemd the command says what another supervisor has to do', {
+test('the service command lists the duties of another supervisor when systemd does not run', {
   skip: existsSync('/run/systemd/system') && 'systemd runs here',
 }, async () => {
   const env = { ...process.env, QUAYSIDE_DATA: '/nowhere/data' }
@@ -94,7 +94,7 @@ test('without systemd the command says what another supervisor has to do', {
   assert.match(removal.output, /There is no unit of systemd for \/nowhere\/data/)
 })
 
-test('a unit is installed, found again, given new settings, and removed', async (t) => {
+test('installUnit installs and updates a unit, findUnit finds it, and removeUnit removes it', async (t) => {
   const { places, called, run } = openPlaces(t)
   const variables = { QUAYSIDE_DATABASE_URL: 'postgres://a:secret@b/c' }
   const unit = await installUnit({ ...what, variables }, { run, places })
@@ -104,7 +104,7 @@ test('a unit is installed, found again, given new settings, and removed', async 
   assert.deepEqual(findUnit(what.directory, places), unit)
   assert.deepEqual(await installUnit({ ...what, variables: { QUAYSIDE_PORT: '4000' } }, { run, places }), unit)
   assert.match(readFileSync(unit.environmentFile, 'utf8'), /QUAYSIDE_PORT="4000"/)
-  // Another installation of the machine.
+  // A second installation on the same machine.
   const other = await installUnit({ ...what, directory: '/var/lib/data2', variables }, { run, places })
   assert.match(other.name, /^quayside-[0-9a-f]{8}\.service$/)
   called.length = 0

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-test('the signal of a supervisor, which knows npm alone, ends what "npm start" runs', async (t) => {
+test('"npm start" passes SIGTERM on when a supervisor signals only npm', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-start-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
   const { scripts } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))

@@ -10,7 +10,7 @@ const withEngine = ['test/e2e', 'test/browser']
 /**
  * Sorts test files (paths from the root, with `/`). `unit` tests are beside the code. `fast` adds
  * tests of the whole system without an engine. `docker` tests need a Docker Engine and run one file
- * at a time. `faults` take long.
+ * at a time. `faults` tests take long.
  * @param {string[]} files
  */
 export function sortTests(files) {
@@ -31,7 +31,7 @@ export function sortTests(files) {
 }
 
 /**
- * Lists the files below `root` as relative paths, without packages, data and the files of git.
+ * Lists the files below `root` as relative paths, without packages and hidden directories.
  * @param {string} root
  * @returns {string[]}
  */
@@ -44,7 +44,7 @@ export function listFiles(root, directory = root) {
 }
 
 /**
- * Counts out of what Node's test runner printed last; all zero where it did not come to an end.
+ * Returns the last counts in the output of Node's test runner, or zeros if it printed none.
  * @param {string} output
  * @returns {Counts}
  */
@@ -62,7 +62,7 @@ export function readCounts(output) {
 }
 
 /**
- * The closing line over all suites.
+ * Returns the closing line with the sums of all suites.
  * @param {Counts[]} results
  */
 export function closingLine(results) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { runTests } from './run-suite.mjs'
 import { closingLine, listFiles, readCounts, sortTests } from './suites.mjs'
 
-test('puts every test file into its suite, once', () => {
+test('sortTests puts each test file into its suite', () => {
   const { unit, fast, docker, faults } = sortTests([
     'server/lib/run.test.ts',
     'server/lib/run.ts',
@@ -31,7 +31,7 @@ test('puts every test file into its suite, once', () => {
   assert.deepEqual(faults, ['test/faults/kills.faults.ts'])
 })
 
-test('leaves out no test file of this checkout', () => {
+test('sortTests covers every test file of this checkout', () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const files = listFiles(root)
   const { fast, docker, faults } = sortTests(files)
@@ -43,26 +43,26 @@ test('leaves out no test file of this checkout', () => {
   )
 })
 
-test('lists files without packages and hidden directories', async () => {
+test('listFiles skips packages and hidden directories', async () => {
   await inDirectory({ 'a/b.ts': '', 'node_modules/x.ts': '', '.git/y.ts': '', 'a/node_modules/z.ts': '' }, (root) => {
     assert.deepEqual(listFiles(root), ['a/b.ts'])
   })
 })
 
-test('reads the last counts, in either form of the runner', () => {
+test('readCounts returns the last counts in both formats of the runner', () => {
   const counts = { passed: 3, failed: 3, skipped: 2 }
   assert.deepEqual(readCounts('# pass 9\nℹ pass 3\nℹ fail 1\nℹ cancelled 2\nℹ skipped 1\nℹ todo 1\n'), counts)
   assert.deepEqual(readCounts('# pass 3\n# fail 1\n# cancelled 2\n# skipped 1\n# todo 1\n'), counts)
   assert.deepEqual(readCounts('it broke\nsaid # pass 3 inside a line'), { passed: 0, failed: 0, skipped: 0 })
 })
 
-test('adds the counts of all suites up', () => {
+test('closingLine adds up the counts of all suites', () => {
   const result = { passed: 2, failed: 1, skipped: 0 }
   assert.equal(closingLine([result, { passed: 5, failed: 0, skipped: 3 }]), '7 passed, 1 failed, 3 skipped')
   assert.equal(closingLine([]), '0 passed, 0 failed, 0 skipped')
 })
 
-test('counts what really ran, and never takes a broken run for a good one', async () => {
+test('runTests counts the tests that ran, and reports a failure when a file is missing', async () => {
   const files = {
     'mixed.test.mjs': `import { test } from 'node:test'
       test('good', () => {})
@@ -80,7 +80,7 @@ test('counts what really ran, and never takes a broken run for a good one', asyn
   })
 })
 
-test('counts every test of a file that reports faster than it is read', async () => {
+test('runTests counts every test when a file reports faster than the runner reads', async () => {
   const many = `import { test } from 'node:test'
     for (let n = 0; n < 3000; n++) test(\`\${n} \${'x'.repeat(100)}\`, () => {})
     test('ends although something still runs', () => { setInterval(() => {}, 1000) })`
@@ -90,7 +90,7 @@ test('counts every test of a file that reports faster than it is read', async ()
 })
 
 /**
- * Shown, their failures and counts would look as if they were this run's.
+ * Runs test files without printing: their failures and counts would look like those of this run.
  * @param {string} root
  * @param {string[]} names
  */

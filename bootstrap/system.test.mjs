@@ -15,7 +15,7 @@ const debian = {
   user: 'ada',
 }
 
-test('takes Linux on x64 and arm64 with Node 20 and newer', () => {
+test('unsupported accepts Linux on x64 and arm64 with Node 20 or newer', () => {
   assert.equal(unsupported(linux), undefined)
   assert.equal(unsupported({ ...linux, arch: 'arm64', nodeVersion: '26.1.0' }), undefined)
   assert.match(unsupported({ ...linux, nodeVersion: '18.20.0' }) ?? '', /Node\.js 18\.20\.0; .* version 20 or newer/)
@@ -23,7 +23,7 @@ test('takes Linux on x64 and arm64 with Node 20 and newer', () => {
   assert.match(unsupported({ ...linux, arch: 'arm' }) ?? '', /linux on arm;/)
 })
 
-test('knows Debian and what comes from it', () => {
+test('usesApt recognizes Debian and its derivatives', () => {
   assert.ok(usesApt('PRETTY_NAME="Debian GNU/Linux 12"\nID=debian\n'))
   assert.ok(usesApt('ID=ubuntu\nID_LIKE=debian\n'))
   assert.ok(usesApt('ID=linuxmint\nID_LIKE="ubuntu debian"\n'))
@@ -31,14 +31,14 @@ test('knows Debian and what comes from it', () => {
   assert.ok(!usesApt(''))
 })
 
-test('does nothing if everything exists, for every user', () => {
+test('planSystem does nothing when everything exists, for every user', () => {
   const nothing = { packages: [], startDocker: undefined, refusal: undefined }
   assert.deepEqual(planSystem(debian), nothing)
   assert.deepEqual(planSystem({ ...debian, isRoot: false, isApt: false, hasDockerd: false }), nothing)
   assert.deepEqual(planSystem({ ...debian, dockerHost: '/elsewhere.sock', hasDockerd: false }), nothing)
 })
 
-test('as root on Debian, installs what is missing and starts the engine', () => {
+test('planSystem installs missing packages and starts the engine when root runs it on Debian', () => {
   /** @type {typeof debian} */
   const fresh = { ...debian, hasGit: false, hasDockerd: false, docker: 'silent' }
   assert.deepEqual(planSystem(fresh), { packages: ['docker.io', 'git'], startDocker: 'directly', refusal: undefined })
@@ -49,7 +49,7 @@ test('as root on Debian, installs what is missing and starts the engine', () => 
   })
 })
 
-test('as anybody else, names the exact commands', () => {
+test('planSystem lists the exact commands when another user runs it', () => {
   const { refusal } = planSystem({
     ...debian,
     isRoot: false,
@@ -70,19 +70,19 @@ test('as anybody else, names the exact commands', () => {
   assert.match(planSystem({ ...debian, isRoot: false, docker: 'denied' }).refusal ?? '', /sudo usermod -aG docker ada/)
 })
 
-test('installs nothing on other systems', () => {
+test('planSystem installs nothing when the system has no apt', () => {
   const { refusal } = planSystem({ ...debian, isApt: false, hasDockerd: false, docker: 'silent' })
   assert.match(refusal ?? '', /Not installed: Docker Engine\. .*\n\n {2}Docker Engine: https:\/\/docs\.docker\.com/)
 })
 
-test('never starts another engine than the one that was named', () => {
+test('planSystem starts no engine when QUAYSIDE_DOCKER_HOST names another one', () => {
   assert.match(
     planSystem({ ...debian, docker: 'silent', dockerHost: '/x.sock' }).refusal ?? '',
     /"\/x\.sock", but no Docker Engine/,
   )
 })
 
-test('finds programs by PATH and in the places of system programs', () => {
+test('isInstalled searches PATH and the directories of system programs', () => {
   assert.ok(isInstalled('sh', '/nonexistent:/bin'))
   assert.ok(!isInstalled('sh', '/nonexistent'))
   assert.ok(isInstalled('ldconfig', ''))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { bringProgram } from './test-programs.mjs'
 
-/** Installed nowhere. */
+/** A program that no machine has. */
 const program = { name: 'quayside-test-program', from: 'program-package', tests: 'Tests of it' }
 
 /** @typedef {Parameters<typeof bringProgram>[2]} Options */
@@ -19,7 +19,7 @@ const program = { name: 'quayside-test-program', from: 'program-package', tests:
  */
 
 /**
- * A machine whose programs do as `answers` say.
+ * Calls `work` on a machine whose programs return the given answers.
  * @param {Partial<Options>} found
  * @param {(command: string) => { code?: number, output?: string, file?: string }} answers
  * @param {(bench: Bench) => Promise<void>} work
@@ -50,7 +50,7 @@ async function bring(found, answers, work) {
   }
 }
 
-test('fetches a program once, and unpacks it without installing it', () =>
+test('bringProgram downloads a program once, and unpacks it without installing it', () =>
   bring(
     {},
     (command) => ({ file: command.startsWith('apt-get') ? 'program-package.deb' : 'sbin/quayside-test-program' }),
@@ -62,7 +62,7 @@ test('fetches a program once, and unpacks it without installing it', () =>
     },
   ))
 
-test('reads the lists of packages again if there are none, and reports why it fails', () =>
+test('bringProgram updates the package lists and reports the reason when the download fails', () =>
   bring(
     {},
     () => ({ code: 100, output: 'E: no packages found' }),
@@ -73,7 +73,7 @@ test('reads the lists of packages again if there are none, and reports why it fa
     },
   ))
 
-test('leaves machines without apt alone', () =>
+test('bringProgram runs nothing when the machine has no apt', () =>
   bring(
     { isApt: false },
     () => assert.fail('a program was run'),

@@ -95,7 +95,7 @@ function createCommand(root) {
   }
 }
 
-test('an upgrade is prepared while a server runs, switched to after it stopped, and rolled back', async (t) => {
+test('upgrade prepares while a server runs, switches after it stops, and can be rolled back', async (t) => {
   const { root, data, push, first, migrations, head, command } = await openPlatform(t)
   assert.match((await command('upgrade')).said, /origin\/main has nothing newer/)
   const second = await push({ [join(migrations, '0002_two.sql')]: '', 'server/new.ts': '' })
@@ -116,14 +116,14 @@ test('an upgrade is prepared while a server runs, switched to after it stopped, 
     [readdirSync(join(data, 'versions')), (await git(root, 'worktree', 'list')).split('\n').length],
     [[], 1],
   )
-  // Its packages came along, and lead into this checkout.
+  // The packages were moved too, and link into this checkout.
   assert.equal(realpathSync(join(root, 'node_modules', 'words')), join(root, 'words'))
   mkdirSync(join(data, 'versions', 'left'))
   assert.match((await command('upgrade')).said, /has nothing newer/)
   assert.deepEqual(readdirSync(join(data, 'versions')), [])
-  // As the server does.
+  // The server writes this at its start.
   writeJson(data, 'version.json', { version: '1.0.0', commit: second, former: { version: '1.0.0', commit: first } })
-  // The half for the database fails.
+  // Restoring the database fails.
   writeFileSync(join(data, 'broken'), '')
   assert.deepEqual([(await command('rollback-upgrade')).code, await head()], [1, second])
   rmSync(join(data, 'broken'))
@@ -133,7 +133,7 @@ test('an upgrade is prepared while a server runs, switched to after it stopped, 
   assert.equal(await git(root, 'branch', '--show-current'), 'main')
 })
 
-test('an upgrade is refused when its check fails, files were changed or the checkout has own commits', async (t) => {
+test('upgrade stops when its check fails, files were changed or the checkout has its own commits', async (t) => {
   const { root, push, first, head, command } = await openPlatform(t)
   const red = await push({ 'server/check-upgrade.ts': 'console.error("no room"); process.exit(1)' })
   const refused = await command('upgrade')
@@ -183,7 +183,7 @@ test('refuseUpgrade refuses own commits, an old Node.js and a full disk', () => 
   )
 })
 
-test('the lock of the commands is the one of the server', async () => {
+test('lockDataDirectory uses the same lock as the server', async () => {
   const lock = await tryLock('data /some/where')
   assert.ok(lock)
   assert.equal(await lockDataDirectory('/some/where'), undefined)
