@@ -1,9 +1,8 @@
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { type AccountRow, findAccount, setCommunicationEmail } from './account-store.ts'
 import { type ApiTokenRow, findApiToken } from './api-token-store.ts'
-import { notFound } from './authorize.ts'
 import type { Caller } from './caller.ts'
 import { mailAddress } from './invitations.ts'
 
@@ -11,13 +10,13 @@ import { mailAddress } from './invitations.ts'
 export function createAccountInfo({ database, clock }: { database: Database; clock: Clock }) {
   const own = async (caller: Caller): Promise<AccountRow> => {
     const account = await findAccount(database, caller.id)
-    if (!account) throw notFound()
+    if (!account) throw notFound('account', caller.id)
     return account
   }
   const info = async (caller: Caller) => {
     if (caller.kind === 'account') return accountInfo(await own(caller))
     const token = await findApiToken(database, caller.id)
-    if (!token) throw notFound()
+    if (!token) throw notFound('API token', caller.id)
     return tokenInfo(token)
   }
   return {

@@ -2,11 +2,10 @@ import { type Permission, permissions } from '@quayside/contract/operation.ts'
 import type { RoleName } from '@quayside/contract/roles.ts'
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type ApiTokenRow, deleteApiToken, insertApiToken, listApiTokens } from './api-token-store.ts'
-import { notFound } from './authorize.ts'
 import { mayGrant, type Rights } from './caller.ts'
 import { builtInRoleId, chooseRole, type RoleColumns, roleFields } from './roles.ts'
 import { hashSecret, mintToken } from './token.ts'
@@ -66,7 +65,7 @@ export function createApiTokens({ database, clock, pepper }: { database: Databas
     },
 
     async remove(organizationId: string, id: string): Promise<void> {
-      if (!(await deleteApiToken(database, organizationId, id))) throw notFound()
+      if (!(await deleteApiToken(database, organizationId, id))) throw notFound('API token', id)
     },
   }
 }

@@ -37,7 +37,7 @@ const ask = (
   authorizeParent<Row>(
     sql,
     { memberships: own },
-    { access, id, query, place: (row) => ({ projectId: row.id, mode: 'STAGING' }), what: 'that project' },
+    { access, id, query, place: (row) => ({ projectId: row.id, mode: 'STAGING' }), noun: 'project' },
   )
 
 test('a parent is found in every organization of the caller, with the rights of that one', async () => {

@@ -1,6 +1,7 @@
 import type { Access } from '@quayside/contract/operation.ts'
 import type { Sql } from '../database/index.ts'
-import { type Authorized, notFound } from './authorize.ts'
+import { notFound } from '../lib/error.ts'
+import type { Authorized } from './authorize.ts'
 import type { TargetQuery } from './authorize-store.ts'
 import { type Place, requireOn } from './caller.ts'
 
@@ -17,14 +18,16 @@ export async function authorizeParent<Row extends { readonly organization_id: st
     readonly query: TargetQuery
     readonly id: string
     readonly place: (row: Row) => Place
-    /** For the message: `that project`. */
-    readonly what: string
+    /** The object for messages: `project`. */
+    readonly noun: string
+    /** The place in the message of a missing right, if it is not the object. */
+    readonly at?: string
   },
 ): Promise<Row> {
   // The author of the query knows the columns of its row.
   const [row] = (await wish.query(sql, wish.id)) as unknown as readonly Row[]
   const membership = memberships.find(({ organizationId }) => organizationId === row?.organization_id)
-  if (!row || !membership) throw notFound()
-  requireOn(membership, wish.access, wish.place(row), wish.what)
+  if (!row || !membership) throw notFound(wish.noun, wish.id)
+  requireOn(membership, wish.access, wish.place(row), `that ${wish.at ?? wish.noun}`)
   return row
 }

@@ -1,7 +1,7 @@
 import type { Access, Permission } from '@quayside/contract/operation.ts'
 import { isOwner, permissionsAnywhere, permissionsAt, permissionsSomewhere } from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { type AuthorizationRow, loadAuthorization, type TargetQuery, touch } from './authorize-store.ts'
 import { type Caller, mayAccess, type Place, type Rights } from './caller.ts'
 import type { Credential } from './credential.ts'
@@ -28,6 +28,8 @@ export interface Wish {
   /** A second required access. */
   readonly alsoAccess?: Access
   readonly query?: TargetQuery
+  /** Creates the error for a target that does not exist or belongs to another organization. */
+  readonly absent?: (id?: string) => AppError
   /** Undefined together with a query means that the id in the path is malformed. */
   readonly targetId?: string | undefined
   /**
@@ -53,8 +55,7 @@ export const unauthorized = (): AppError =>
     'The token is missing, invalid, expired or revoked. Send `Authorization: Bearer <token>`.',
   )
 
-/** One message for objects that do not exist and for those of other organizations. */
-export const notFound = (): AppError => new AppError('notFound', 'There is no such object.')
+const absentTarget = (id?: string): AppError => notFound('object', id)
 
 /**
  * Loads and checks in an order that leaks nothing: credential (401), target inside the caller's
@@ -66,7 +67,7 @@ export async function authorize(sql: Sql, credential: Credential | undefined, wi
   const rows = await loadAuthorization(sql, credential, wanted)
   const row = wanted ? (rows.find((candidate) => candidate['id'] !== null) ?? rows[0]) : rows[0]
   if (!row || row.caller_expired || !presentsSecret(row, credential)) throw unauthorized()
-  if (wish.query && (!wanted || row['id'] === null)) throw notFound()
+  if (wish.query && (!wanted || row['id'] === null)) throw (wish.absent ?? absentTarget)(wish.targetId)
   const permissions = checkPermission(row, rows, wish)
   const kind = credential.kind === 'token' ? 'token' : 'account'
   if (row.caller_stale) await touch(sql, kind, row.caller_id)

@@ -3,10 +3,9 @@ import type { ClusterLevel, ProjectLevel } from '@quayside/contract/roles.ts'
 import { builtInRoles } from '@quayside/contract/roles.ts'
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
-import { notFound } from './authorize.ts'
 import {
   countHolders,
   deleteCustomRole,
@@ -39,7 +38,7 @@ export interface CustomRoleChange {
 export function createCustomRoles({ database, clock }: { database: Database; clock: Clock }) {
   const existing = async (sql: Sql, organizationId: string, id: string) => {
     const row = await findCustomRole(sql, organizationId, id)
-    if (!row) throw notFound()
+    if (!row) throw notFound('custom role', id)
     return row
   }
   return {
@@ -63,7 +62,7 @@ export function createCustomRoles({ database, clock }: { database: Database; clo
       const change = { name, ...(body.description === undefined ? {} : { description: body.description }) }
       checkOnce(body)
       return inTransaction(database, async (sql) => {
-        if (!(await updateCustomRole(sql, organizationId, id, change, clock.now()))) throw notFound()
+        if (!(await updateCustomRole(sql, organizationId, id, change, clock.now()))) throw notFound('custom role', id)
         await checkOwn(sql, organizationId, body)
         const clusters = body.cluster_permissions.map(({ cluster_id, permission }) => ({ cluster_id, permission }))
         await replaceGrants(sql, id, clusters, body.project_permissions.map(toGrant))
@@ -75,7 +74,7 @@ export function createCustomRoles({ database, clock }: { database: Database; clo
     async remove(organizationId: string, id: string): Promise<void> {
       await inTransaction(database, async (sql) => {
         const holders = await countHolders(sql, organizationId, id)
-        if (!holders) throw notFound()
+        if (!holders) throw notFound('custom role', id)
         const { members, tokens, invitations } = holders
         if (members + tokens + invitations > 0) {
           const who = `${members} members, ${tokens} API tokens and ${invitations} invitations`
@@ -129,11 +128,11 @@ async function checkOwn(sql: Sql, organizationId: string, body: CustomRoleChange
   const [cluster, project] = [foreign.clusters[0], foreign.projects[0]]
   if (cluster !== undefined) {
     const at = clusters.indexOf(cluster)
-    throw new AppError('notFound', `cluster_permissions[${at}].cluster_id: this cluster does not exist.`)
+    throw notFound('cluster', cluster, { field: `cluster_permissions[${at}].cluster_id` })
   }
   if (project !== undefined) {
     const at = projects.indexOf(project)
-    throw new AppError('notFound', `project_permissions[${at}].project_id: this project does not exist.`)
+    throw notFound('project', project, { field: `project_permissions[${at}].project_id` })
   }
 }
 

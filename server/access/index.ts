@@ -5,7 +5,7 @@
 export { createAccountInfo } from './account-info.ts'
 export { type AccountRow, findAccount, findAccountByEmail, insertAccount } from './account-store.ts'
 export { type ApiTokenRequest, createApiTokens, type TokenMaker } from './api-tokens.ts'
-export { type Authorized, authorize, type Membership, notFound, unauthorized } from './authorize.ts'
+export { type Authorized, authorize, type Membership, unauthorized } from './authorize.ts'
 export { authorizeParent } from './authorize-parent.ts'
 export type { TargetQuery } from './authorize-store.ts'
 export {

@@ -2,10 +2,9 @@ import { createHmac } from 'node:crypto'
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import { decodeBase64url } from '../lib/base64url.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newRandomId, parseId } from '../lib/id.ts'
 import { findAccount } from './account-store.ts'
-import { notFound } from './authorize.ts'
 import { type Caller, mayOn } from './caller.ts'
 import {
   deleteExpired,
@@ -90,17 +89,17 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
 
     /** For members of the organization, and for the invited person. */
     async get(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
-      const row = existing(await findInvitation(database, organizationId, id))
+      const row = existing(await findInvitation(database, organizationId, id), id)
       if (organizationIds.includes(organizationId)) return record(row, false)
-      if (!(await isFor(database, row, caller))) throw notFound()
+      if (!(await isFor(database, row, caller))) throw notFound('invitation', id)
       return record(row, false)
     },
 
     /** Makes the caller a member, if the invitation is for the address of that account. */
     async accept(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
-      const row = existing(await findInvitation(database, organizationId, id))
+      const row = existing(await findInvitation(database, organizationId, id), id)
       if (!(await isFor(database, row, caller))) {
-        if (!organizationIds.includes(organizationId)) throw notFound()
+        if (!organizationIds.includes(organizationId)) throw notFound('invitation', id)
         throw new AppError('forbidden', 'Only the person with the invited address can accept. API tokens cannot.')
       }
       await inTransaction(database, (sql) => join(sql, row, caller.id))
@@ -108,7 +107,7 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
     },
 
     async remove(organizationId: string, id: string): Promise<void> {
-      if (!(await deleteInvitation(database, organizationId, id))) throw notFound()
+      if (!(await deleteInvitation(database, organizationId, id))) throw notFound('invitation', id)
     },
 
     /**
@@ -132,7 +131,7 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
 
   async function join(sql: Sql, row: InvitationRow, accountId: string): Promise<void> {
     const { id, organization_id, role, custom_role_id, organization_name } = row
-    if (!(await lockInvitation(sql, id))) throw notFound()
+    if (!(await lockInvitation(sql, id))) throw notFound('invitation', id)
     if (row.expires_at <= clock.now()) {
       throw new AppError('conflict', 'The invitation has expired. Ask for a new one.')
     }
@@ -159,7 +158,7 @@ async function wantedRole(sql: Sql, organizationId: string, body: InvitationRequ
   return builtInRole(role === undefined ? 'VIEWER' : invitable[role])
 }
 
-function existing(row: InvitationRow | undefined): InvitationRow {
-  if (!row) throw notFound()
+function existing(row: InvitationRow | undefined, id?: string): InvitationRow {
+  if (!row) throw notFound('invitation', id)
   return row
 }

@@ -1,7 +1,7 @@
 import { builtInRoles } from '@quayside/contract/roles.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
 import {
   deleteMember,
@@ -63,7 +63,7 @@ export async function addOwner(sql: Sql, organizationId: string, accountId: stri
 async function existing(sql: Sql, organizationId: string, userId: string): Promise<MemberRow> {
   const id = parseId(userId)
   const member = id && (await findMember(sql, organizationId, id))
-  if (!member) throw new AppError('notFound', 'user_id: this member does not exist.')
+  if (!member) throw notFound('member', id, { field: 'user_id' })
   return member
 }
 

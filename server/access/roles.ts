@@ -1,6 +1,6 @@
 import { builtInRoles, type Rights, type RoleName, roleNames } from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import { derivedId } from '../lib/id.ts'
 import { findRoleName, listRoleNames } from './custom-role-store.ts'
 
@@ -30,8 +30,7 @@ export async function chooseRole(sql: Sql, organizationId: string, field: string
   const builtIn = roleNames.find((role) => builtInRoleId(organizationId, role) === id.toLowerCase())
   if (builtIn) return builtInRole(builtIn)
   const name = await findRoleName(sql, organizationId, id)
-  if (name === undefined)
-    throw new AppError('notFound', `${field}: this role does not exist. List the roles with availableRole.`)
+  if (name === undefined) throw notFound('role', id, { field, advice: 'List the roles with availableRole.' })
   // Its content does not matter: a caller who may grant one custom role may grant any.
   return { role: null, custom_role_id: id.toLowerCase(), name, rights: { custom: { clusters: {}, projects: {} } } }
 }

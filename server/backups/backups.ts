@@ -1,5 +1,5 @@
 import { afterCommit, inTransaction, type Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { findService, lockService, type ServiceRow } from '../services/index.ts'
 import {
@@ -17,7 +17,7 @@ import { backupWorkflow } from './backup-workflow.ts'
 import type { BackupOptions } from './options.ts'
 import { createPolicies } from './policy.ts'
 import { submitProof } from './proof-workflow.ts'
-import { noSuch, refuseBusy, refuseMaking, refuseRestore, refuseUnmade, taken } from './refusals.ts'
+import { refuseBusy, refuseMaking, refuseRestore, refuseUnmade, taken } from './refusals.ts'
 import { beginRestore } from './restore-store.ts'
 import { restoreWorkflow } from './restore-workflow.ts'
 
@@ -32,7 +32,7 @@ export function createBackups(options: BackupOptions) {
   const nudgeLater = (): void => afterCommit(() => options.workflows().nudge())
   const record = async (service: ServiceRow, id: string) => {
     const row = await findListed(database, service.id, id)
-    if (!row) throw noSuch()
+    if (!row) throw notFound('backup', id)
     return toRecord(row)
   }
   return {
@@ -44,7 +44,7 @@ export function createBackups(options: BackupOptions) {
      */
     async list(service: ServiceRow, behind: string | undefined) {
       if (behind !== undefined && (await findBackup(database, behind))?.service_id !== service.id) {
-        throw new AppError('notFound', 'startId: the service has no such backup.')
+        throw notFound('backup', behind, { field: 'startId' })
       }
       const rows = await listBackups(database, service.id, { count: pageSize, behind })
       const last_proven_restore_at = await lastProven(database, service.id)
@@ -63,7 +63,7 @@ export function createBackups(options: BackupOptions) {
 
     async remove(service: ServiceRow, id: string): Promise<void> {
       await inTransaction(database, async (sql) => {
-        refuseBusy(await lockBackup(sql, service.id, id), 'deleted')
+        refuseBusy(await lockBackup(sql, service.id, id), id, 'deleted')
         // The previous data may be needed for a rollback.
         if ((await findService(sql, service.id))?.restoring) throw taken(service.name)
         await deleteBackup(sql, id)
@@ -72,7 +72,7 @@ export function createBackups(options: BackupOptions) {
 
     async prove(service: ServiceRow, id: string) {
       await inTransaction(database, async (sql) => {
-        const backup = refuseBusy(await lockBackup(sql, service.id, id), 'proven')
+        const backup = refuseBusy(await lockBackup(sql, service.id, id), id, 'proven')
         refuseUnmade(backup)
         await submitProof(options, sql, id)
       })
@@ -86,7 +86,7 @@ export function createBackups(options: BackupOptions) {
         await options.restoring.hold(sql, service)
         await lockService(sql, service.id)
         const backup = await lockBackup(sql, service.id, id)
-        if (!backup) throw noSuch()
+        if (!backup) throw notFound('backup', id)
         refuseUnmade(backup)
         await refuseRestore(options, sql, service.id, backup)
         if (!(await beginRestore(sql, { id: restore, backupId: id, serviceId: service.id }))) throw taken(service.name)

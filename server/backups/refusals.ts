@@ -1,6 +1,6 @@
 import { isAtRest, phases } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { type BackupRow, isBeingMade } from './backup-store.ts'
 import { listFiles } from './file-store.ts'
@@ -12,7 +12,7 @@ import type { BackupOptions } from './options.ts'
  */
 export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: string): Promise<ServiceRow> {
   const service = await findService(sql, serviceId)
-  if (!service) throw new AppError('notFound', 'There is no such object.')
+  if (!service) throw notFound('service', serviceId)
   const refuse = (why: string): never => {
     throw new AppError('conflict', `Service "${service.name}" ${why}.`)
   }
@@ -35,7 +35,7 @@ export async function refuseRestore(
   backup: BackupRow,
 ): Promise<void> {
   const service = await findService(sql, serviceId)
-  if (!service) throw new AppError('notFound', 'There is no such object.')
+  if (!service) throw notFound('service', serviceId)
   const { name, state } = service
   if (!isAtRest(state)) {
     throw new AppError('conflict', `Service "${name}" is ${state}. Try again when that has ended, or cancel it.`)
@@ -52,8 +52,6 @@ export async function refuseRestore(
 export const taken = (name: string): AppError =>
   new AppError('conflict', `Service "${name}" is being restored or copied. Try again when that has ended.`)
 
-export const noSuch = (): AppError => new AppError('notFound', 'There is no such object.')
-
 /** Throws 409 if the backup was not made. */
 export function refuseUnmade({ state }: BackupRow): void {
   if (state !== 'SUCCEEDED')
@@ -61,8 +59,8 @@ export function refuseUnmade({ state }: BackupRow): void {
 }
 
 /** Returns the backup if it is not in use. Throws 409 if it is, and 404 if it does not exist. */
-export function refuseBusy(backup: BackupRow | undefined, wanted: string): BackupRow {
-  if (!backup) throw noSuch()
+export function refuseBusy(backup: BackupRow | undefined, id: string, wanted: string): BackupRow {
+  if (!backup) throw notFound('backup', id)
   const { state, proof_state, restore_state } = backup
   const isMade = state === 'QUEUED' || state === 'RUNNING'
   const doing = isMade ? 'made' : proof_state === 'RUNNING' ? 'proven' : restore_state === 'RUNNING' ? 'restored' : ''

@@ -1,5 +1,5 @@
 import { type ProviderName, providers } from '@quayside/contract/providers.ts'
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import { awsDatabases, databaseTypes } from './databases.ts'
 import { featureRecord, features } from './features.ts'
 import { type InstanceType, instanceTypes } from './instance-types.ts'
@@ -54,11 +54,13 @@ export function listDatabaseInstanceTypes(region: string, type: string) {
   checkPlace('aws', region)
   const found = awsDatabases[type]
   if (!found)
-    throw new AppError('notFound', 'There is no such type of database. GET /aws/managedDatabase/type lists them.')
+    throw notFound('database type', shown(type), { advice: 'GET /aws/managedDatabase/type lists all of them.' })
   return found.map((name) => ({ name }))
 }
 
 function checkPlace(provider: ProviderName, place: string): void {
   if (regions[provider].some(({ name, zones }) => name === place || zones.includes(place))) return
-  throw new AppError('notFound', `There is no such region. GET /${provider}/region lists them.`)
+  throw notFound('region', shown(place), { advice: `GET /${provider}/region lists all of them.` })
 }
+
+const shown = (name: string): string => JSON.stringify(name.slice(0, 100))

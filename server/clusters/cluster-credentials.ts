@@ -1,6 +1,6 @@
 import { cloudProviders } from '@quayside/contract/providers.ts'
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import type { ClusterRow } from './cluster-store.ts'
 import { findCredentials } from './credentials-store.ts'
 import type { CloudProviderInfoBody } from './settings.ts'
@@ -24,7 +24,7 @@ export async function credentialsIn(
   if (id === undefined) throw new AppError('invalid', `${at}credentials.id is required.`)
   const provider = cloudProviders.find((one) => one === vendor)
   const found = provider && (await findCredentials(sql, organization_id, id.toLowerCase(), provider))
-  if (!found) throw new AppError('notFound', `${at}credentials.id: there are no such credentials for ${vendor}.`)
+  if (!found) throw notFound(`${vendor} credentials object`, id, { field: `${at}credentials.id` })
   return found.id
 }
 

@@ -23,7 +23,7 @@ export function createClusterLocks({ database, clock }: { database: Database; cl
       const reason = body.reason.trim()
       if (reason === '') throw new AppError('invalid', 'reason must not be empty.')
       return inTransaction(database, async (sql) => {
-        const row = existing(await lockCluster(sql, cluster.organization_id, cluster.id))
+        const row = existing(await lockCluster(sql, cluster.organization_id, cluster.id), cluster.id)
         const passing = passingMessage(row)
         if (passing) throw new AppError('conflict', passing)
         const inserted = await insertLock(sql, {

@@ -23,7 +23,7 @@ const shownLines = 1000
 export function createClusterOperations({ database, clock, workflows }: ClusterOperationsOptions) {
   async function accept(organizationId: string, clusterId: string, kind: OperationKind, by: string) {
     const status = await inTransaction(database, async (sql) => {
-      const row = existing(await lockCluster(sql, organizationId, clusterId))
+      const row = existing(await lockCluster(sql, organizationId, clusterId), clusterId)
       refuse(row)
       const [id, number, at] = [newId(), row.operation_number + 1, clock.now()]
       const work = { id, kind: clusterWorkflow, key: row.id, input: { operationId: id } }
@@ -33,7 +33,7 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
       await insertOperation(sql, { ...operation, created_at: at }, number)
       const message = `${words[kind]} of the cluster was requested by ${by}.`
       await insertLogLine(sql, operation, { at, step: 'LoadConfiguration', message, is_error: false })
-      return clusterStatus(existing(await findCluster(sql, organizationId, clusterId)))
+      return clusterStatus(existing(await findCluster(sql, organizationId, clusterId), clusterId))
     })
     afterCommit(() => workflows.nudge())
     return status
@@ -46,7 +46,7 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
 
     /** Always rejects: no cluster here can be stopped. */
     async stop(organizationId: string, clusterId: string): Promise<never> {
-      const row = existing(await findCluster(database, organizationId, clusterId))
+      const row = existing(await findCluster(database, organizationId, clusterId), clusterId)
       const reason =
         row.engine === null
           ? `Cluster "${row.name}" is ${row.status}: nothing of it was started from here.`
@@ -56,7 +56,10 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
     },
 
     async logs(organizationId: string, clusterId: string) {
-      const { id, name, region, cloud_provider } = existing(await findCluster(database, organizationId, clusterId))
+      const { id, name, region, cloud_provider } = existing(
+        await findCluster(database, organizationId, clusterId),
+        clusterId,
+      )
       const details = { provider_kind: cloud_provider, region, transmitter: { type: 'Cluster', id, name } }
       return (await listLogLines(database, id, shownLines)).map(({ at, step, message, is_error }) => ({
         type: is_error ? 'error' : 'info',

@@ -32,10 +32,11 @@ const cell = (row: string, column: string) => ({ table: 'cluster', row, column }
 
 /** The parts of a cluster that are stored beside its record. */
 export function createClusterParts({ database, clock, vault, domain, ableOf }: ClusterPartsOptions) {
-  const find = async (organizationId: string, id: string) => existing(await findCluster(database, organizationId, id))
+  const find = async (organizationId: string, id: string) =>
+    existing(await findCluster(database, organizationId, id), id)
   /** Changes a cluster that is locked against other changes meanwhile. */
   const change = <T>(organizationId: string, id: string, work: (sql: Sql, row: ClusterRow) => Promise<T>): Promise<T> =>
-    inTransaction(database, async (sql) => work(sql, existing(await lockCluster(sql, organizationId, id))))
+    inTransaction(database, async (sql) => work(sql, existing(await lockCluster(sql, organizationId, id), id)))
 
   return {
     defaultSettings: () => settingDefaults(clusterSettings),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { nameTaken } from '../organizations/index.ts'
@@ -35,15 +35,15 @@ export interface Owner {
 }
 export type NewCluster = ClusterBody & Required<Pick<ClusterBody, 'name' | 'region' | 'cloud_provider'>>
 
-export const existing = (row: ClusterRow | undefined): ClusterRow => {
-  if (!row) throw new AppError('notFound', 'There is no such object.')
+export const existing = (row: ClusterRow | undefined, id: string): ClusterRow => {
+  if (!row) throw notFound('cluster', id)
   return row
 }
 
 /** Returns the clusters of organizations in API format. */
 export function createClusterRecords({ database, clock, ceilingOf }: ClustersOptions) {
   const find = async (sql: Sql, organizationId: string, id: string) =>
-    existing(await findCluster(sql, organizationId, id))
+    existing(await findCluster(sql, organizationId, id), id)
 
   return {
     async list(organizationId: string) {
@@ -93,7 +93,7 @@ export function createClusterRecords({ database, clock, ceilingOf }: ClustersOpt
 
     async edit(organizationId: string, id: string, body: ClusterBody) {
       return inTransaction(database, async (sql) => {
-        const row = existing(await lockCluster(sql, organizationId, id))
+        const row = existing(await lockCluster(sql, organizationId, id), id)
         if (row.lock_reason !== null) throw new AppError('conflict', lockedMessage(row))
         const values = await changed(sql, row, body)
         const before = [
@@ -111,7 +111,7 @@ export function createClusterRecords({ database, clock, ceilingOf }: ClustersOpt
 
     async remove(organizationId: string, id: string): Promise<void> {
       await inTransaction(database, async (sql) => {
-        const row = existing(await lockCluster(sql, organizationId, id))
+        const row = existing(await lockCluster(sql, organizationId, id), id)
         const reason = removalRefusal(row, await countEnvironments(sql, id))
         if (reason) throw new AppError('conflict', reason)
         await deleteCluster(sql, id)
@@ -124,7 +124,7 @@ export function createClusterRecords({ database, clock, ceilingOf }: ClustersOpt
 
     async setCloudProviderInfo(organizationId: string, id: string, body: CloudProviderInfoBody) {
       return inTransaction(database, async (sql) => {
-        const row = existing(await lockCluster(sql, organizationId, id))
+        const row = existing(await lockCluster(sql, organizationId, id), id)
         const wanted = await credentialsIn(sql, row, body, '')
         const region = body.region ?? row.region
         const credentials_id = wanted === undefined ? row.credentials_id : wanted

@@ -1,7 +1,7 @@
 import { type CloudProvider, type ProviderName, providers } from '@quayside/contract/providers.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import type { Vault } from '../vault/index.ts'
@@ -29,8 +29,8 @@ const cloudOf = (provider: ProviderName): CloudProvider => providers[provider].c
 
 /** Manages the credentials of an organization, one provider at a time. */
 export function createCredentials({ database, vault, clock }: CredentialsOptions) {
-  const existing = (row: CredentialsRow | undefined): CredentialsRow => {
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+  const existing = (row: CredentialsRow | undefined, id: string): CredentialsRow => {
+    if (!row) throw notFound('credentials object', id)
     return row
   }
   const sealSecrets = async (
@@ -59,7 +59,7 @@ export function createCredentials({ database, vault, clock }: CredentialsOptions
     },
 
     async get(organizationId: string, provider: ProviderName, id: string) {
-      return credentialsRecord(existing(await findCredentials(database, organizationId, id, cloudOf(provider))))
+      return credentialsRecord(existing(await findCredentials(database, organizationId, id, cloudOf(provider)), id))
     },
 
     async create(organizationId: string, provider: ProviderName, body: CredentialsBody & { readonly name: string }) {
@@ -74,13 +74,13 @@ export function createCredentials({ database, vault, clock }: CredentialsOptions
         const values = { object_type, variant, name, settings, sealed_secrets }
         const owner = { id, organization_id: organizationId, cloud_provider: cloudOf(provider) }
         await insertCredentials(sql, { ...values, ...owner }, clock.now())
-        return credentialsRecord(existing(await findCredentials(sql, organizationId, id)))
+        return credentialsRecord(existing(await findCredentials(sql, organizationId, id), id))
       })
     },
 
     async edit(organizationId: string, provider: ProviderName, id: string, body: CredentialsBody) {
       return inTransaction(database, async (sql) => {
-        const row = existing(await lockCredentials(sql, organizationId, id, cloudOf(provider)))
+        const row = existing(await lockCredentials(sql, organizationId, id, cloudOf(provider)), id)
         const variant = wantedVariant(provider, body, row.variant)
         const isSame = variant === row.variant
         const { objectType: object_type, derived } = variantOf(variant)
@@ -92,13 +92,13 @@ export function createCredentials({ database, vault, clock }: CredentialsOptions
           : await sealSecrets(sql, organizationId, id, secret)
         const name = body.name === undefined ? row.name : checkName('name', body.name)
         await updateCredentials(sql, id, { object_type, variant, name, settings, sealed_secrets }, clock.now())
-        return credentialsRecord(existing(await findCredentials(sql, organizationId, id)))
+        return credentialsRecord(existing(await findCredentials(sql, organizationId, id), id))
       })
     },
 
     async remove(organizationId: string, provider: ProviderName, id: string): Promise<void> {
       await inTransaction(database, async (sql) => {
-        const row = existing(await lockCredentials(sql, organizationId, id, cloudOf(provider)))
+        const row = existing(await lockCredentials(sql, organizationId, id, cloudOf(provider)), id)
         const names = await namesOfClusters(sql, id)
         if (names.length > 0) {
           const message = `Credentials "${row.name}" are used by the cluster ${names.map((one) => `"${one}"`).join(', ')}.`

@@ -1,6 +1,6 @@
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { sampleOf } from './ask-proof.ts'
 import { judgeRivals } from './claim.ts'
@@ -62,7 +62,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
   const record = (service: DomainOwner, row: CustomDomainRow) => toRecord(row, hostName(service, platform))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {
     const row = await findCustomDomain(sql, serviceId, id)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound('custom domain', id)
     return row
   }
   const checked = (body: CustomDomainRequest): CustomDomainValues => ({

@@ -117,11 +117,11 @@ test('a copy is rejected and leaves nothing when its name is taken or its place 
   assert.equal((await refused({ name: name.toUpperCase() }))[0], 409)
   assert.deepEqual(await refused({ name: 'x', project_id: b.objects.projectId }), [
     404,
-    'project_id: this project does not exist.',
+    `project_id: the project ${b.objects.projectId} does not exist.`,
   ])
   assert.deepEqual(await refused({ name: 'x', cluster_id: b.clusterId }), [
     404,
-    'cluster_id: this cluster does not exist.',
+    `cluster_id: the cluster ${b.clusterId} does not exist.`,
   ])
   assert.equal(await count(), before)
 })

@@ -1,5 +1,5 @@
 import { afterCommit, type Database, inTransaction, type Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId, newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import {
@@ -58,12 +58,12 @@ export function createClone(options: CloneOptions) {
   const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
     if (!(await isProjectOf(sql, source.organization_id, project_id))) {
-      throw new AppError('notFound', 'project_id: this project does not exist.')
+      throw notFound('project', project_id, { field: 'project_id' })
     }
     const rule = body.apply_deployment_rule ? await rules.find(sql, project_id, name) : undefined
     const wanted = body.cluster_id ?? rule?.cluster_id ?? source.cluster_id
     const cluster_id = await findCluster(sql, source.organization_id, wanted)
-    if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
+    if (!cluster_id) throw notFound('cluster', wanted, { field: 'cluster_id' })
     return { rule, project_id, cluster_id, mode: body.mode ?? rule?.mode ?? source.mode }
   }
   const copyRule = async (sql: Sql, source: EnvironmentRow, environment_id: string): Promise<void> => {
@@ -101,7 +101,7 @@ export function createClone(options: CloneOptions) {
       return findEnvironment(sql, id)
     }).catch(nameTaken('An environment', name))
     afterCommit(() => workflows.nudge())
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound('environment', source.id)
     return environmentRecord(row)
   }
 }

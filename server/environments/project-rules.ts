@@ -1,6 +1,6 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type EnvironmentMode, nameTaken, type ProjectRow } from '../organizations/index.ts'
@@ -33,19 +33,17 @@ export interface ProjectRulesOptions {
 
 type Project = Pick<ProjectRow, 'id' | 'organization_id'>
 
-const gone = () => new AppError('notFound', 'There is no such object.')
-
 /** Manages the rules for new environments of a project. Existing environments are unaffected. */
 export function createProjectRules({ database, clock, findCluster }: ProjectRulesOptions) {
   const find = async (sql: Sql, projectId: string, id: string): Promise<ProjectRuleRow> => {
     const row = await findProjectRule(sql, projectId, id)
-    if (!row) throw gone()
+    if (!row) throw notFound('deployment rule', id)
     return row
   }
   /** Checks and returns the required values; the optional flag and description are left out. */
   const valuesOf = async (sql: Sql, project: Project, body: ProjectRuleRequest) => {
     const cluster_id = await findCluster(sql, project.organization_id, body.cluster_id)
-    if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
+    if (!cluster_id) throw notFound('cluster', body.cluster_id, { field: 'cluster_id' })
     const { mode, wildcard } = body
     if (wildcard.trim() === '') throw new AppError('invalid', 'wildcard must not be empty. Use * for all names.')
     return { ...scheduleOf(body), cluster_id, name: checkName('name', body.name), mode, wildcard }
@@ -53,7 +51,7 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
   /** Does the work while other changes of the project's rules wait. */
   const locked = <T>(project: Project, work: (sql: Sql) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => {
-      if (!(await lockRules(sql, project.id))) throw gone()
+      if (!(await lockRules(sql, project.id))) throw notFound('project', project.id)
       return work(sql)
     })
   const reorder = async (sql: Sql, project: Project, order: (ids: string[]) => string[]): Promise<void> => {
@@ -106,7 +104,7 @@ function ordered(rules: readonly string[], named: readonly string[]): string[] {
   const first = named.map((id) => id.toLowerCase())
   for (const [index, id] of first.entries()) {
     const field = `project_deployment_rule_ids_in_order[${index}]`
-    if (!rules.includes(id)) throw new AppError('notFound', `${field}: this project has no such rule.`)
+    if (!rules.includes(id)) throw notFound('deployment rule', id, { field, advice: 'Name rules of this project.' })
     if (first.indexOf(id) !== index) throw new AppError('invalid', `${field} is listed twice.`)
   }
   return [...first, ...rules.filter((id) => !first.includes(id))]

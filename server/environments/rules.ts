@@ -1,7 +1,7 @@
 import type { Weekday } from '@quayside/contract/resources/deployment-rule.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkTimeZone } from '../lib/time-zone.ts'
 import { matchesWildcard } from '../lib/wildcard.ts'
@@ -58,13 +58,13 @@ export function createRules({ database, clock }: { readonly database: Database; 
         if (edited?.auto_stop === false) await deleteSchedule(sql, environmentId)
         return edited
       })
-      return ruleRecord(existing(row))
+      return ruleRecord(existing(row, id))
     },
   }
 }
 
-function existing(row: EnvironmentRuleRow | undefined): EnvironmentRuleRow {
-  if (!row) throw new AppError('notFound', 'There is no such object.')
+function existing(row: EnvironmentRuleRow | undefined, id?: string): EnvironmentRuleRow {
+  if (!row) throw notFound('deployment rule', id)
   return row
 }
 

@@ -1,6 +1,6 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
@@ -25,24 +25,24 @@ export interface StageRequest {
 
 /** Manages the stages of environments. Others always see them numbered from 0 without gaps. */
 export function createStages({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
-  const gone = () => new AppError('notFound', 'There is no such object.')
   const list = async (sql: Sql, environmentId: string) => (await listStages(sql, environmentId)).map(stageRecord)
   const one = async (sql: Sql, id: string) => {
     const row = await findStage(sql, id)
-    if (!row) throw gone()
+    if (!row) throw notFound('deployment stage', id)
     return stageRecord(row)
   }
   /** Does the work while other changes of stages and new services wait. */
   const locked = <T>(environmentId: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => {
-      if (!(await lockStages(sql, environmentId))) throw gone()
+      if (!(await lockStages(sql, environmentId))) throw notFound('environment', environmentId)
       return work(sql)
     })
   const move = (stage: StageRow, place: Parameters<typeof moved>[2]) =>
     locked(stage.environment_id, async (sql) => {
       const order = await stageOrder(sql, stage.environment_id)
       const other = 'before' in place ? place.before : place.after
-      if (!order.includes(other) || !order.includes(stage.id)) throw gone()
+      const missing = [other, stage.id].find((id) => !order.includes(id))
+      if (missing !== undefined) throw notFound('deployment stage', missing)
       await setStageOrder(sql, moved(order, stage.id, place), clock.now())
       return list(sql, stage.environment_id)
     })
@@ -98,7 +98,7 @@ export function createStages({ database, clock }: { readonly database: Database;
     attach: (stage: StageRow, serviceId: string, isSkipped: boolean) =>
       locked(stage.environment_id, async (sql) => {
         const place = { environmentId: stage.environment_id, stageId: stage.id, serviceId, isSkipped }
-        if (!(await setStageOfService(sql, place, clock.now()))) throw gone()
+        if (!(await setStageOfService(sql, place, clock.now()))) throw notFound('service', serviceId)
         return list(sql, stage.environment_id)
       }),
   }

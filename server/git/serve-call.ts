@@ -88,7 +88,7 @@ export async function serveCall(
   if (service === undefined) return refuse(response, 403, 'Only the smart HTTP protocol of git is served here.')
   if (writes && !call.mayWrite) return refuse(response, 403, 'This token may read the repository but not push to it.')
   if (path === undefined || (!writes && !(await repositories.exists(path)))) {
-    return refuse(response, 404, 'There is no such repository.')
+    return refuse(response, 404, 'The repository does not exist.')
   }
   using tooSlow = watchPace(request, response, server.pace)
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), tooSlow.signal])

@@ -1,6 +1,6 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { type AppError, notFound } from '../lib/error.ts'
 import { listsOfKinds, type RequestRow, requestState, type TargetRow } from '../requests/index.ts'
 import { deployedDetails } from './deployed-details.ts'
 import {
@@ -46,7 +46,7 @@ export async function environmentHistory(
  * environment had no deployment with that id.
  */
 export async function environmentHistoryV1(database: Database, environmentId: string, behind: string | undefined) {
-  if (behind !== undefined && !(await isRequestOf(database, behind, environmentId))) throw noSuchStart()
+  if (behind !== undefined && !(await isRequestOf(database, behind, environmentId))) throw noStart(behind)
   const [requests, targetsOf] = await readPage(database, environmentId, { count: longestPage, behind })
   const results = requests.map((request) => {
     const { id, action, created_at, updated_at, origin, triggered_by } = request
@@ -79,14 +79,14 @@ export async function serviceHistoryBrief(database: Database, serviceId: string,
 }
 
 async function readServicePage(database: Database, serviceId: string, behind: string | undefined) {
-  if (behind !== undefined && !(await isTargetOf(database, behind, serviceId))) throw noSuchStart()
+  if (behind !== undefined && !(await isTargetOf(database, behind, serviceId))) throw noStart(behind)
   return listServiceTargets(database, serviceId, behind)
 }
 
 const outcome = ({ status }: Pick<TargetRow, 'status'>) =>
   status === 'SUCCESS' ? ('SUCCESS' as const) : ('FAILED' as const)
 
-const noSuchStart = () => new AppError('notFound', 'startId: there is no such deployment here.')
+const noStart = (id: string): AppError => notFound('deployment', id, { field: 'startId' })
 
 async function readPage(
   database: Database,

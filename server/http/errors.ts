@@ -22,8 +22,8 @@ const transport: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['tooLarge', 'The body is too large.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupportedMediaType', 'The body must be sent as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'The length of the body differs from Content-Length.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['notFound', 'There is no such object.'],
-  FST_ERR_BAD_URL: ['notFound', 'There is no such object.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['notFound', 'The object does not exist.'],
+  FST_ERR_BAD_URL: ['notFound', 'The object does not exist.'],
 }
 
 /**

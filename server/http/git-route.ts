@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../access/index.ts'
 import { type Database, withOwner } from '../database/index.ts'
 import { type GitHost, parseGitPath, repositoryNameRule } from '../git/index.ts'
-import { AppError, errorCodes } from '../lib/error.ts'
+import { AppError, errorCodes, notFound } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
 
 /** The parts of server/git and of other rooms that this route uses. */
@@ -54,8 +54,8 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const { caller } = await authorize(database, credential, { access: 'read' })
   budgets.confirm(credential)
   if (!path)
-    throw new AppError('notFound', `${noRepository} Its address ends with /git/<name>.git. ${repositoryNameRule}`)
-  if (needsWrite === undefined) throw noSuchRepository()
+    throw notFound('repository', undefined, { advice: `Its address ends with /git/<name>.git. ${repositoryNameRule}` })
+  if (needsWrite === undefined) throw noRepository()
   const { repository, servicePath } = path
   const organization = caller.organizationId
   // Only custom rights depend on the project.
@@ -63,7 +63,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const usedAt = 'custom' in caller.rights ? await withOwner(organization, placesOf) : []
   const mayWrite = mayUseRepository(caller.rights, 'write', usedAt)
   if (needsWrite && !mayWrite) throw new AppError('forbidden', pushText)
-  if (!needsWrite && !mayUseRepository(caller.rights, 'read', usedAt)) throw noSuchRepository()
+  if (!needsWrite && !mayUseRepository(caller.rights, 'read', usedAt)) throw noRepository()
   reply.hijack()
   await gitHost.handle(request.raw, reply.raw, {
     organization,
@@ -78,8 +78,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
 }
 
 /** The same error for a missing repository and for one that the caller may not read. */
-const noSuchRepository = (): AppError => new AppError('notFound', noRepository)
-const noRepository = 'There is no such repository.'
+const noRepository = (): AppError => notFound('repository')
 
 const pushText =
   'A push needs WRITE in every environment with a service that uses the repository, or in every project ' +

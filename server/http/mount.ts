@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, placeOf, type ReadCredential, type TargetQuery } from '../access/index.ts'
 import { organizationOfCluster } from '../clusters/index.ts'
 import type { Pulse } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
-import { parseId } from '../lib/id.ts'
+import { AppError, notFound } from '../lib/error.ts'
+import { noId, parseId } from '../lib/id.ts'
 import { createAnswer } from './answer.ts'
 import type { Budgets } from './budgets.ts'
 import type { Handlers } from './call.ts'
@@ -14,13 +14,9 @@ import { refuseWhileCopied } from './copying.ts'
 import { authorizationOf, setRateHeaders } from './credential-headers.ts'
 import { bodyReader } from './read-body.ts'
 import type { Handle } from './reply.ts'
+import { targetNoun } from './target-noun.ts'
 import { queryValidator } from './validate.ts'
 
-/**
- * Replaces an id of an invalid form. No object has it, so the reply is the same as for an unknown
- * id.
- */
-const noId = '00000000-0000-0000-0000-000000000000'
 /** The command line sends this in place of the organization when it requests a kubeconfig. */
 const unnamedOrganization = '00000000-0000-0000-000000000000'
 
@@ -79,6 +75,7 @@ function createHandler(operation: Operation, options: MountOptions) {
   if ((operation.target === 'caller') !== (query === undefined)) throw new Error(`${operation.path} has no target`)
   const { access, alsoAccess = 'read', owner = false, someMode = false, elsewhere = false, target } = operation
   const needs = { access, alsoAccess, owner, someMode, elsewhere, anybody: target === 'caller' }
+  const noun = targetNoun(operation)
   const names = pathParameters(operation.path)
   const [first = ''] = names
   const others = operation.target === 'caller' ? names : names.slice(1)
@@ -101,9 +98,12 @@ function createHandler(operation: Operation, options: MountOptions) {
     const targetId = isUnnamed
       ? await organizationOfCluster(database, parseId(clusterId ?? '') ?? noId)
       : parseId(params[first] ?? '')
+    // The message must not name the organization of another's cluster.
+    const absent = (id?: string): AppError =>
+      isUnnamed ? notFound('cluster', parseId(clusterId ?? '')) : notFound(noun, id)
     const wish = {
       ...needs,
-      ...(query ? { query, targetId } : {}),
+      ...(query ? { query, targetId, absent } : {}),
       place: (target: Readonly<Record<string, unknown>>) =>
         placeOf(operation, target, clusterId && (parseId(clusterId) ?? noId)),
     }

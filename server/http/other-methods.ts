@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 
 /** The methods of all routes. Others are answered before the request is read. */
 const served: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
@@ -28,7 +28,7 @@ export function answerOtherMethods(app: FastifyInstance): void {
     )
     const error =
       allow === ''
-        ? new AppError('notFound', 'There is no such operation; see /openapi.json.')
+        ? notFound('operation', undefined, { advice: '/openapi.json lists all of them.' })
         : new AppError('methodNotAllowed', `${method} is not allowed here; use ${allow}.`)
     return { allow, error }
   }

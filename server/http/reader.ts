@@ -1,6 +1,6 @@
 import type { Operation } from '@quayside/contract'
 import type { FastifyReply } from 'fastify'
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import type { Handlers } from './call.ts'
 import type { AnyCall, Handle } from './reply.ts'
 import { readerOf } from './siblings.ts'
@@ -26,7 +26,7 @@ export function createReader(changing: Operation, handlers: Handlers): Reader | 
     isText,
     async read(call, reply) {
       const result = await handle({ ...call, query: validateQuery?.({}), body: undefined })
-      if (result === undefined) throw new AppError('notFound', 'There is no such object.')
+      if (result === undefined) throw notFound('object')
       // The types of the contract say that it is an object or a string.
       if (isText) return result as string
       serialize ??= reply.compileSerializationSchema(operation.reply)

@@ -1,3 +1,5 @@
+import { noId } from './id.ts'
+
 /**
  * The closed list of expected failures. Any other error is a bug: the response is 500 with a
  * general message, and the log has its causes.
@@ -36,6 +38,20 @@ export class AppError extends Error {
     this.code = code
     this.details = options.details
   }
+}
+
+/**
+ * Creates the error for a missing object: `The environment 0b2f… does not exist.` An object that
+ * the caller must not see gets the same message. `field` is the field of the request that names it.
+ */
+export function notFound(
+  noun: string,
+  id?: string,
+  { field, advice }: { readonly field?: string; readonly advice?: string } = {},
+): AppError {
+  const object = id === undefined || id === noId ? noun : `${noun} ${id}`
+  const message = `${field === undefined ? 'The' : `${field}: the`} ${object} does not exist.`
+  return new AppError('notFound', advice === undefined ? message : `${message} ${advice}`)
 }
 
 /** Ends a `switch` over a union: does not compile if a member is missing. */

@@ -57,6 +57,9 @@ export function derivedId(...parts: readonly string[]): string {
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
+/** Stands for a malformed id. No object has it. */
+export const noId = '00000000-0000-0000-0000-000000000000'
+
 /**
  * Returns the id in lower case; undefined if the text is not an id in the one accepted spelling.
  */

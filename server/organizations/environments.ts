@@ -1,7 +1,7 @@
 import { defaultStages } from '@quayside/contract/services/kinds.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import {
@@ -80,7 +80,7 @@ export function createEnvironments<Rule extends RulePlace>({
         const now = clock.now()
         const rule = await rules.find(sql, project.id, name)
         const cluster_id = await findCluster(sql, project.organization_id, wanted ?? rule?.cluster_id)
-        if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
+        if (!cluster_id) throw notFound('cluster', wanted ?? rule?.cluster_id, { field: 'cluster_id' })
         const mode = body.mode ?? rule?.mode ?? 'DEVELOPMENT'
         requireNew?.({ projectId: project.id, mode, clusterId: cluster_id })
         await insertEnvironment(sql, { id, project_id: project.id, cluster_id, name, mode, by: callerId, now })
@@ -93,7 +93,7 @@ export function createEnvironments<Rule extends RulePlace>({
         await rules.give(sql, id, rule)
         return findEnvironment(sql, id)
       }).catch(nameTaken('An environment', name))
-      return environmentRecord(existing(row))
+      return environmentRecord(existing(row, id))
     },
 
     async edit(environment: EnvironmentRow, callerId: string, body: { name?: string; mode?: EnvironmentMode }) {
@@ -105,13 +105,13 @@ export function createEnvironments<Rule extends RulePlace>({
         await updateEnvironment(sql, environment.id, change, callerId, clock.now())
         return findEnvironment(sql, environment.id)
       }).catch(nameTaken('An environment', change.name))
-      return environmentRecord(existing(row))
+      return environmentRecord(existing(row, environment.id))
     },
   }
 }
 
-function existing(row: EnvironmentRow | undefined): EnvironmentRow {
-  if (!row) throw new AppError('notFound', 'There is no such object.')
+function existing(row: EnvironmentRow | undefined, id: string): EnvironmentRow {
+  if (!row) throw notFound('environment', id)
   return row
 }
 

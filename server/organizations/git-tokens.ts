@@ -1,7 +1,7 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { AddressGuard } from '../lib/address.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Secret } from '../lib/secret.ts'
 import { targetProblem } from '../lib/target.ts'
@@ -47,7 +47,7 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
   const context = (row: string) => ({ table: 'git_token', row, column: 'sealed_token' })
   const existing = async (sql: Sql, organizationId: string, id: string): Promise<GitTokenRow> => {
     const row = await findGitToken(sql, organizationId, id)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound('git token', id)
     return row
   }
   return {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Vault } from '../vault/index.ts'
 import {
@@ -45,7 +45,7 @@ export function createGitWebhooks({ database, vault, clock, publicUrl }: GitWebh
   })
   const existing = async (sql: Sql, organizationId: string, id: string): Promise<ListedGitWebhook> => {
     const row = await findGitWebhook(sql, organizationId, id)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound('git webhook', id)
     return row
   }
   return {
@@ -92,7 +92,7 @@ export function createGitWebhooks({ database, vault, clock, publicUrl }: GitWebh
 
     async remove(organizationId: string, id: string): Promise<void> {
       if (!(await deleteGitWebhook(database, organizationId, id))) {
-        throw new AppError('notFound', 'There is no such object.')
+        throw notFound('git webhook', id)
       }
     },
 

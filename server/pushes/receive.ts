@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Database, inTransaction, withOwner } from '../database/index.ts'
 import { repositoryKey } from '../git/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Vault } from '../vault/index.ts'
@@ -67,7 +67,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         : nobodys
       const signing = signings[provider ?? 'GITHUB']
       const isGood = signing.isGood(headers, body, secret, clock.now())
-      if (!webhook) throw new AppError('notFound', 'There is no such webhook.')
+      if (!webhook) throw notFound('git webhook')
       if (!isGood) throw new AppError('unauthorized', 'The message is not signed with the secret of this webhook.')
       take(webhook.id)
       return withOwner(webhook.organization_id, () => writeDown(options, webhook, { headers, body }))

@@ -2,7 +2,7 @@ import { containerRegistryKinds, helmRepositoryKinds } from '@quayside/contract/
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { AddressGuard } from '../lib/address.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { createAsk } from '../lib/outside.ts'
 import type { SafeFetch } from '../lib/safe-fetch.ts'
@@ -73,7 +73,7 @@ function createStored<Row extends RegistryRow>(options: RegistriesOptions, noun:
   const cell = (row: string) => ({ table, row, column: 'sealed_config' })
   const existing = async (sql: Sql, organizationId: string, id: string): Promise<Row> => {
     const row = await findRegistry<Row>(sql, table, organizationId, id)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound(words, id)
     return row
   }
   const openSecrets = async (sql: Sql, { id, organization_id, sealed_config }: RegistryRow): Promise<Secrets> => {

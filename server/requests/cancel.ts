@@ -1,6 +1,6 @@
 import { afterCommit, type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { writeState } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { findRequest, lockActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
@@ -37,7 +37,7 @@ export async function cancelRequest(options: CancelOptions, { id, environment_id
     const [active] = await lockActiveRequests(sql, environment_id, id)
     if (active) return cancelOne(sql, active, options, clock.now())
     const ended = await findRequest(sql, id)
-    if (!ended) throw new AppError('notFound', 'There is no such object.')
+    if (!ended) throw notFound('deployment', id)
     throw new AppError('conflict', `The deployment request has ended: it is ${ended.status}.`)
   })
   afterCommit(() => workflows.nudge())

@@ -1,5 +1,5 @@
 import { type KindName, kindNames, serviceKinds } from '@quayside/contract/services/kinds.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import type { ServiceRow } from '../services/index.ts'
 
 /**
@@ -78,7 +78,7 @@ function choose(services: readonly ServiceRow[], named: readonly Named[]): Chose
   const byId = new Map(services.map((service) => [service.id, service]))
   const chosen = named.map(({ kind, id, wanted, field, idField }): Chosen => {
     const service = byId.get(id.toLowerCase())
-    if (!service) throw new AppError('notFound', `${idField}: the environment has no such service.`)
+    if (!service) throw notFound('service', id, { field: idField, advice: 'Name services of this environment.' })
     if (service.kind !== kind) {
       throw new AppError('invalid', `${idField}: service "${service.name}" is of the kind ${service.kind}.`)
     }

@@ -3,7 +3,7 @@ import type { Action } from '@quayside/contract/states.ts'
 import { isAtRest } from '@quayside/contract/states.ts'
 import { inTransaction } from '../database/index.ts'
 import { type GitDriver, GitError } from '../git/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
 import { buildOf, checkForced, type ReleaseRow } from '../releases/index.ts'
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
@@ -51,7 +51,7 @@ export function createDeployments(options: DeploymentsOptions) {
     const accepted = await acceptRequest(options, wish)
     const { id, created_at } = accepted
     const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id))
-    if (!status) throw new AppError('notFound', 'There is no such object.')
+    if (!status) throw notFound('service', service.id)
     return { ...status, id, status: 'QUEUED' as const, ...namedId(service), created_at }
   }
   const ofEnvironment = async (

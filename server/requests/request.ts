@@ -2,7 +2,7 @@ import type { Origin } from '@quayside/contract/enums.ts'
 import { type Action, isAtRest, phases, refusal, type State, stateNames } from '@quayside/contract/states.ts'
 import { afterCommit, type Database, type Fragment, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
@@ -176,7 +176,7 @@ function acceptance(
 
 /** Pure: returns the situation. Throws if it forbids the request. */
 function checked(situation: Situation | undefined, { environment, action, targets, by }: Wish): Situation {
-  if (!situation) throw new AppError('notFound', 'There is no such object.')
+  if (!situation) throw notFound('environment', environment.id)
   if (situation.deleting && action !== 'DELETE') {
     throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
   }
@@ -191,7 +191,7 @@ function checked(situation: Situation | undefined, { environment, action, target
       )
     }
     const state = situation.states[service.id]
-    if (!state) throw new AppError('notFound', 'There is no such object.')
+    if (!state) throw notFound('service', service.id)
     const reason = refusal(action, state)
     if (reason) throw new AppError('conflict', `Service "${service.name}" is ${state}: ${reason}.`)
   }

@@ -1,6 +1,6 @@
 import type { Action } from '@quayside/contract/states.ts'
 import { inTransaction } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { listServices, type ServiceRow } from '../services/index.ts'
 import { cancelRequest } from './cancel.ts'
@@ -72,7 +72,7 @@ export function createSelected(options: DeploymentsOptions) {
       const first = Object.values(lists)
         .flat()
         .find(({ id }) => id === services[0]?.id)
-      if (!first) throw new AppError('notFound', 'There is no such object.')
+      if (!first) throw notFound('service', services[0]?.id)
       return { ...first, ...whole }
     },
 

@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import {
   changesOf,
@@ -38,7 +38,7 @@ export function createPlans(options: PlansOptions) {
     const before = await findService(database, service.id)
     await act()
     const after = await findService(database, service.id)
-    if (!before || !after) throw new AppError('notFound', 'There is no such object.')
+    if (!before || !after) throw notFound('service', service.id)
     const changed_settings = changedNames(editable(before), editable(after))
     return { changed_settings, services: await plan([after], former), refused: null }
   }

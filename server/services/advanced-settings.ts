@@ -6,7 +6,7 @@ import { refusedSettings } from '@quayside/contract/services/refused-settings.ts
 import { effectiveSettings, type SettingValues, settingsProblem } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import {
   findAdvancedSettings,
   lockAdvancedSettings,
@@ -38,13 +38,13 @@ const sticky = 'network.ingress.enable_sticky_session'
 export function createAdvancedSettings({ database, clock, ableOf, problemOf }: AdvancedSettingsOptions) {
   const get = async (service: PartOwner): Promise<SettingValues> => {
     const stored = await findAdvancedSettings(database, service.id)
-    if (!stored) throw gone()
+    if (!stored) throw notFound('service', service.id)
     return effectiveSettings(settingsOfKind(service.kind), stored)
   }
   const change = (service: PartOwner, next: (stored: SettingValues) => SettingValues): Promise<SettingValues> =>
     inTransaction(database, async (sql) => {
       const found = await lockAdvancedSettings(sql, service.id)
-      if (!found) throw gone()
+      if (!found) throw notFound('service', service.id)
       const { advanced_settings: stored, engine } = found
       const values = next(stored)
       const refused = refusedSettings(values, stored, placeOfKind(service.kind, ableOf(engine)))
@@ -81,5 +81,3 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf }: A
     },
   }
 }
-
-const gone = (): AppError => new AppError('notFound', 'There is no such object.')

@@ -1,6 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { repositoriesOf, settingsBranchOf } from './kind-settings.ts'
 import { holdOrigin } from './service-store.ts'
 import { at, type Settings, type TokenTypes } from './settings/branch.ts'
@@ -66,6 +66,8 @@ export function checkSettings(kind: KindName, settings: Settings, engine: string
   settingsBranchOf(kind).check(settings as never, options.ceilingOf(engine))
 }
 
+const originNouns = { container_registry: 'container registry', helm_repository: 'Helm repository' } as const
+
 /** Throws 404 for a registry or Helm repository that the organization does not have. */
 export async function checkOrigins(
   sql: Sql,
@@ -75,7 +77,7 @@ export async function checkOrigins(
     const id = at(settings, path)
     if (typeof id !== 'string') continue
     if (!(await holdOrigin(sql, { table, id, organizationId }))) {
-      throw new AppError('notFound', `${path}: there is no such object.`)
+      throw notFound(originNouns[table], id, { field: path })
     }
   }
 }

@@ -54,10 +54,11 @@ test('a group of another organization or kind is unknown and reported with its p
   const labels = await makeLabels('one')
   await assert.rejects(setGroups(sql, 'service', owner, { labels_groups: [labels, theirs] }), {
     code: 'notFound',
-    message: 'labels_groups[1].id: there is no such object.',
+    message: `labels_groups[1].id: the labels group ${theirs.id} does not exist.`,
   })
-  await assert.rejects(setGroups(sql, 'service', owner, { labels_groups: [await makeAnnotations('one')] }), {
-    message: 'labels_groups[0].id: there is no such object.',
+  const annotations = await makeAnnotations('one')
+  await assert.rejects(setGroups(sql, 'service', owner, { labels_groups: [annotations] }), {
+    message: `labels_groups[0].id: the labels group ${annotations.id} does not exist.`,
   })
 })
 

@@ -1,6 +1,6 @@
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import {
   deleteGroup,
@@ -29,7 +29,7 @@ export type Groups = ReturnType<typeof createGroups>
 export function createGroups({ database, clock }: { database: Database; clock: Clock }) {
   const existing = async (sql: Sql, place: Place): Promise<GroupRow> => {
     const row = await findGroup(sql, place)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound(`${place.kind} group`, place.id)
     return row
   }
   return {

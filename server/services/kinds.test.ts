@@ -36,7 +36,7 @@ test('a registry of another organization is not found', async () => {
   const body = containerBody('foreign', await registryOf(b.organizationId))
   const answer = await call(a.tokens.ADMIN, 'POST', `/environment/${environmentId}/container`, body)
   assert.equal(answer.status, 404)
-  assert.match(answer.text, /registry_id: there is no such object/)
+  assert.match(answer.text, /registry_id: the container registry [0-9a-f-]{36} does not exist/)
 })
 
 test('each kind is in its stage, and names are unique across kinds', async () => {
@@ -150,7 +150,7 @@ test('nothing is copied into the environment of another organization', async () 
   const body = { name: 'stolen', environment_id: b.objects.environmentId }
   const answer = await call(a.tokens.ADMIN, 'POST', `/application/${a.objects.applicationId}/clone`, body)
   assert.equal(answer.status, 404)
-  assert.match(answer.text, /environment_id: there is no such object/)
+  assert.match(answer.text, /environment_id: the environment [0-9a-f-]{36} does not exist/)
 })
 
 test('the git token of a job counts as used', async () => {

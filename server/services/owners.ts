@@ -1,5 +1,5 @@
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import type { GroupRow } from './group-store.ts'
 import { annotationsGroupRecord, labelsGroupRecord } from './groups.ts'
 import { type GroupOwner, holdGroups, listOwnedGroups, replaceOwnedGroups } from './owner-store.ts'
@@ -56,7 +56,9 @@ export async function setGroups(
     const ids = (list ?? []).map(({ id }) => id.toLowerCase())
     const known = ids.length === 0 ? [] : await holdGroups(sql, { organizationId, kind, ids })
     const missing = ids.findIndex((id) => !known.includes(id))
-    if (missing !== -1) throw new AppError('notFound', `${kind}_groups[${missing}].id: there is no such object.`)
+    if (missing !== -1) {
+      throw notFound(`${kind} group`, ids[missing], { field: `${kind}_groups[${missing}].id` })
+    }
     await replaceOwnedGroups(sql, owner, { ownerId, kind, ids: known })
   }
 }

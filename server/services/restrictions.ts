@@ -1,6 +1,6 @@
 import { type Database, inTransaction, isUniqueViolation } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import {
   countRestrictions,
@@ -32,19 +32,19 @@ export function createRestrictions({ database, clock }: { database: Database; cl
           )
         }
         const row = { ...body, id: newId(), service_id: serviceId }
-        return existing(await insertRestriction(sql, row, clock.now()))
+        return existing(await insertRestriction(sql, row, clock.now()), row.id)
       }).catch(taken(body))
     },
 
     async edit(serviceId: string, id: string, body: RestrictionValues): Promise<RestrictionRow> {
       checkPath(body.value)
       return inTransaction(database, async (sql) =>
-        existing(await updateRestriction(sql, { serviceId, id }, body, clock.now())),
+        existing(await updateRestriction(sql, { serviceId, id }, body, clock.now()), id),
       ).catch(taken(body))
     },
 
     async remove(serviceId: string, id: string): Promise<void> {
-      if (!(await deleteRestriction(database, serviceId, id))) existing(undefined)
+      if (!(await deleteRestriction(database, serviceId, id))) throw notFound('deployment restriction', id)
     },
   }
 }
@@ -62,8 +62,8 @@ function problemOf(value: string): string | undefined {
   return value.split('/').includes('..') ? 'must stay inside the repository' : undefined
 }
 
-function existing(row: RestrictionRow | undefined): RestrictionRow {
-  if (!row) throw new AppError('notFound', 'There is no such object.')
+function existing(row: RestrictionRow | undefined, id: string): RestrictionRow {
+  if (!row) throw notFound('deployment restriction', id)
   return row
 }
 

@@ -3,7 +3,7 @@ import { databaseTable } from '@quayside/contract/services/database.ts'
 import { type KindName, serviceKinds } from '@quayside/contract/services/kinds.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
@@ -90,7 +90,7 @@ export function createServices(options: ServicesOptions) {
   }
   const existing = async (sql: Sql, id: string): Promise<ServiceRow> => {
     const row = await findService(sql, id)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound('service', id)
     return row
   }
 
@@ -252,7 +252,7 @@ export function createServices(options: ServicesOptions) {
 
 function databaseOf(service: ServiceRow): ServiceOf<'database'> {
   if (service.kind === 'database') return service
-  throw new AppError('notFound', 'There is no such object.')
+  throw notFound('database', service.id)
 }
 
 /** The stored configuration of a version of a service, without its kind. */

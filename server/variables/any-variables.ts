@@ -1,4 +1,4 @@
-import { AppError } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import type { VariableContext } from './change.ts'
 import type { EditedVariable, NewVariable } from './plan-change.ts'
 import type { NewStanding } from './plan-standing.ts'
@@ -52,6 +52,6 @@ function scopeOfTarget(target: VariableTarget): Scope {
   if (environmentId === null) return { scope: 'PROJECT', projectId, organizationId }
   const { service_id: serviceId, service_name: serviceName, service_kind: kind } = target
   if (serviceId === null) return { scope: 'ENVIRONMENT', environmentId, projectId, organizationId }
-  if (serviceName === null || kind === null) throw new AppError('notFound', 'this variable does not exist')
+  if (serviceName === null || kind === null) throw notFound('variable', target.id)
   return { scope: 'SERVICE', serviceId, serviceName, kind, environmentId, projectId, organizationId }
 }

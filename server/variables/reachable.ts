@@ -1,5 +1,5 @@
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { builtInsOf } from './built-ins.ts'
 import { findFacts } from './facts-store.ts'
 import type { Base } from './plan-standing.ts'
@@ -22,7 +22,7 @@ const wordOf = (sort: Sort): string => (sort === 'any' ? 'variable' : sort)
  */
 export async function findAll(sql: Sql, scope: Scope): Promise<Reachable> {
   const facts = await findFacts(sql, chainOf(scope))
-  if (!facts) throw new AppError('notFound', `the ${nameOf(scope.scope)} no longer exists`)
+  if (!facts) throw notFound(nameOf(scope.scope))
   return { scope, rows: await findReachable(sql, chainOf(scope)), builtIns: builtInsOf(facts) }
 }
 
@@ -41,7 +41,7 @@ export async function findOwn(
   if (reachable.builtIns.some((builtIn) => builtIn.id === id && isOf(sort, builtIn.isSecret)))
     throw new AppError('invalid', 'a built-in variable cannot be edited or deleted')
   const row = reachable.rows.find((one) => one.id === id && isOf(sort, one.is_secret))
-  if (!row) throw absent(sort)
+  if (!row) throw absent(sort, id)
   const own = scopeOf(row)
   if (own !== scope.scope) {
     const here = nameOf(scope.scope, scope.scope === 'SERVICE' ? scope.kind : undefined)
@@ -66,8 +66,8 @@ export async function findBase(
   const row = reachable.rows.find((one) => one.id === id && isOf(sort, one.is_secret))
   if (row) return { base: { row }, reachable }
   const builtIn = reachable.builtIns.find((one) => one.id === id && isOf(sort, one.isSecret))
-  if (!builtIn) throw absent(sort)
+  if (!builtIn) throw absent(sort, id)
   return { base: { builtIn }, reachable }
 }
 
-const absent = (sort: Sort): AppError => new AppError('notFound', `this ${wordOf(sort)} does not exist`)
+const absent = (sort: Sort, id: string): AppError => notFound(wordOf(sort), id)

@@ -3,7 +3,7 @@ import { type WebhookEventSpelling, webhookEventSpellings } from '@quayside/cont
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { AddressGuard } from '../lib/address.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { targetProblem } from '../lib/target.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
@@ -51,7 +51,7 @@ export function createWebhooks(options: WebhooksOptions) {
 
   const existing = async (sql: Sql, organizationId: string, id: string): Promise<WebhookRow> => {
     const row = await findWebhook(sql, organizationId, id)
-    if (!row) throw new AppError('notFound', 'There is no such object.')
+    if (!row) throw notFound('webhook', id)
     return row
   }
   const sealTarget = async (sql: Sql, organizationId: string, id: string, body: WebhookRequest) => {
@@ -119,8 +119,7 @@ export function createWebhooks(options: WebhooksOptions) {
     },
 
     async remove(organizationId: string, id: string): Promise<void> {
-      if (!(await deleteWebhook(database, organizationId, id)))
-        throw new AppError('notFound', 'There is no such object.')
+      if (!(await deleteWebhook(database, organizationId, id))) throw notFound('webhook', id)
     },
 
     async deliveries(organizationId: string, id: string) {

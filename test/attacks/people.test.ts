@@ -353,10 +353,10 @@ test('the git host: members of a project fetch what its services use, and push o
   assert.deepEqual(await answers('used'), [200, 200])
   assert.deepEqual(await answers('other'), await answers('nobodys'))
   const [fetched, pushed] = await answers('other')
-  assert.deepEqual([fetched, /^403 /.test(String(pushed))], ['404 There is no such repository.', true])
+  assert.deepEqual([fetched, /^403 /.test(String(pushed))], ['404 The repository does not exist.', true])
   for (const name of ['Other', '.other', 'other.git', 'o'.repeat(101)]) {
     const [read, written] = await answers(name)
-    assert.match(String(read), /^404 There is no such repository\. .*1 to 100 characters: lower-case letters/, name)
+    assert.match(String(read), /^404 The repository does not exist\. .*1 to 100 characters: lower-case letters/, name)
     assert.equal(written, read, name)
   }
   await use('other', development)

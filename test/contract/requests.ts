@@ -69,11 +69,12 @@ export interface ErrorAnswer {
 }
 
 /**
- * Returns everything that a client can compare: answers with the same shape are indistinguishable.
+ * Returns everything that a client can compare, without the id of its own request in the message
+ * and the length that depends on it: answers with the same shape are indistinguishable.
  */
-export const comparable = ({ status, headers, text }: Answer): unknown => {
-  const { 'x-request-id': _id, date: _date, ...rest } = headers
-  return { status, headers: rest, text }
+export const comparable = ({ status, headers, text }: Answer, id: string): unknown => {
+  const { 'x-request-id': _id, date: _date, 'content-length': _length, ...rest } = headers
+  return { status, headers: rest, text: text.replaceAll(` ${id.toLowerCase()} does not exist`, ' does not exist') }
 }
 
 /** An operation of the public API, as its clients know it. */

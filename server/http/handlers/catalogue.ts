@@ -1,4 +1,3 @@
-import { notFound } from '../../access/index.ts'
 import {
   listDatabaseInstanceTypes,
   listDatabaseTypes,
@@ -7,6 +6,7 @@ import {
   listProviders,
   listRegions,
 } from '../../clusters/index.ts'
+import { notFound } from '../../lib/error.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -37,7 +37,7 @@ export const catalogueHandlers = ({ clock }: Rooms) =>
     }),
     getOnboarding: async () => ({ use_cases: null, status: 'COMPLETED' }),
     getBlueprints: async () => ({ version: '1', generatedAt: clock.now().toISOString(), blueprints: [] }),
-    listExternalSecrets: async () => {
-      throw notFound()
+    listExternalSecrets: async ({ ids }) => {
+      throw notFound('secret manager access', ids[0])
     },
   }) satisfies Partial<Handlers>

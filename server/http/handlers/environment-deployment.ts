@@ -69,7 +69,7 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
       const wish = { access: 'read', query: deploymentRequestTarget, id: query.deploymentRequestId, place } as const
       return requestStatus(
         database,
-        await authorizeParent(database, { memberships }, { ...wish, what: 'that environment' }),
+        await authorizeParent(database, { memberships }, { ...wish, noun: 'deployment', at: 'environment' }),
       )
     },
 

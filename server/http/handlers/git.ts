@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/index.ts'
 import type { CommitInfo, TreeView } from '../../git/index.ts'
-import { AppError } from '../../lib/error.ts'
+import { AppError, notFound } from '../../lib/error.ts'
 import { derivedId } from '../../lib/id.ts'
 import { inspect } from '../../repositories/index.ts'
 import { commitPage, lifecycleTemplatesOf, repositoriesOf, type ServiceRow } from '../../services/index.ts'
@@ -123,7 +123,7 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
     getLifecycleTemplate: async ({ target, ids }) => {
       const template = lifecycleTemplatesOf(target.organization_id).find(({ id }) => id === ids[0])
       if (template) return template
-      throw new AppError('notFound', 'There is no such object.')
+      throw notFound('lifecycle template', ids[0])
     },
   } satisfies Partial<Handlers>
 }

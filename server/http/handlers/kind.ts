@@ -3,7 +3,7 @@ import { terraformVersions } from '@quayside/contract/services/terraform.ts'
 import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
 import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
-import { AppError } from '../../lib/error.ts'
+import { AppError, notFound } from '../../lib/error.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
@@ -33,7 +33,7 @@ export const kindHandlers = (rooms: Rooms) => {
       const jobs = new Set((await listServices(database, target.id, kind)).map(({ id }) => id))
       const wanted = body.job_ids?.map((id) => id.toLowerCase())
       const unknown = (wanted ?? []).findIndex((id) => !jobs.has(id))
-      if (unknown !== -1) throw new AppError('notFound', `job_ids[${unknown}]: there is no such object.`)
+      if (unknown !== -1) throw notFound('job', wanted?.[unknown], { field: `job_ids[${unknown}]` })
       const cleaned = await cleanFailedRuns(rooms, wanted ?? [...jobs])
       return {
         clean_job_ids: [...new Set(cleaned.map(({ service_id }) => service_id))],

@@ -62,7 +62,10 @@ test('a change removes groups and policy, and a rejected change keeps them', asy
   await call('PUT', path, { labels_groups: [{ id }], autoscaling: policy })
   const foreign = b.objects.more['labelsGroupId']
   const refused = await call('PUT', path, { labels_groups: [{ id }, { id: foreign }], autoscaling: null })
-  assert.deepEqual([refused.status, refused.body.message], [404, 'labels_groups[1].id: there is no such object.'])
+  assert.deepEqual(
+    [refused.status, refused.body.message],
+    [404, `labels_groups[1].id: the labels group ${foreign} does not exist.`],
+  )
   const bad = await call('PUT', path, { autoscaling: { mode: 'KEDA', scalers: [] } })
   assert.deepEqual([bad.status, bad.body.message], [400, 'autoscaling.scalers must have at least 1 entry.'])
   const same = (await call('PUT', path, { cpu: 20 })).body

@@ -1,9 +1,9 @@
 import { serviceKinds } from '@quayside/contract/services/kinds.ts'
-import { notFound, requireOn } from '../../access/index.ts'
+import { requireOn } from '../../access/index.ts'
 import { listLinks } from '../../domains/index.ts'
 import { serviceHistory } from '../../history/index.ts'
 import type { JobEvent } from '../../jobs/index.ts'
-import { AppError } from '../../lib/error.ts'
+import { AppError, notFound } from '../../lib/error.ts'
 import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
 import { findEnvironment } from '../../organizations/index.ts'
 import { environmentStatuses, serviceStatus, statusForClient, type WantedVersion } from '../../requests/index.ts'
@@ -42,7 +42,7 @@ export const serviceHandlers = (rooms: Rooms) => {
     cloneService: async ({ caller, target, body }) => {
       const environment = await findEnvironment(database, body.environment_id.toLowerCase())
       if (environment?.organization_id !== target.organization_id) {
-        throw new AppError('notFound', 'environment_id: there is no such object.')
+        throw notFound('environment', body.environment_id, { field: 'environment_id' })
       }
       const { project_id: projectId, mode, name } = environment
       requireOn(caller, 'write', { projectId, mode }, `environment "${name}"`)
@@ -51,12 +51,12 @@ export const serviceHandlers = (rooms: Rooms) => {
 
     getServiceStatus: async ({ target }) => {
       const status = await serviceStatus(database, target.id)
-      if (!status) throw notFound()
+      if (!status) throw notFound('service', target.id)
       return status
     },
     getStatusForClient: async ({ target, client }) => {
       const status = await statusForClient(database, target.id, client.dialect)
-      if (!status) throw notFound()
+      if (!status) throw notFound('service', target.id)
       return status
     },
     listServiceStatuses: async ({ kind, target }) => {

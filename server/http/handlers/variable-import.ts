@@ -1,7 +1,8 @@
 import type { Static } from '@quayside/contract'
 import type { VariableImport, VariableImportRequest } from '@quayside/contract/resources/variable-import.ts'
 import { kindNames } from '@quayside/contract/services/kinds.ts'
-import { type Membership, notFound, requireOn } from '../../access/index.ts'
+import { type Membership, requireOn } from '../../access/index.ts'
+import { notFound } from '../../lib/error.ts'
 import type { ServiceRow } from '../../services/index.ts'
 import { importVariables } from '../../variables/index.ts'
 import type { Handlers } from '../call.ts'
@@ -13,12 +14,13 @@ export const variableImportHandlers = (rooms: Rooms) =>
   ({
     importVariables: ({ caller, target, body }) => importInto(rooms, caller, target, body),
     importVariablesOfService: async ({ memberships, query, body }) => {
+      const id = query.service_id.toLowerCase()
       const kind = kindNames.find((name) => name.toUpperCase() === query.service_type)
-      if (!kind) throw notFound()
-      const wish = { access: 'write', id: query.service_id.toLowerCase() } as const
+      if (!kind) throw notFound('service', id)
+      const wish = { access: 'write', id } as const
       const service = await findService(rooms, { memberships }, kind, wish)
       const membership = memberships.find(({ organizationId }) => organizationId === service.organization_id)
-      if (!membership) throw notFound()
+      if (!membership) throw notFound('service', id)
       return importInto(rooms, membership, service, body)
     },
   }) satisfies Partial<Handlers>

@@ -49,7 +49,7 @@ export const findVariableParent =
     if (scope === 'PROJECT') {
       const place = (row: ProjectRow) => ({ projectId: row.id })
       return scopeOf(
-        await authorizeParent(rooms.database, call, { ...wish, query: projectTarget, place, what: 'that project' }),
+        await authorizeParent(rooms.database, call, { ...wish, query: projectTarget, place, noun: 'project' }),
       )
     }
     if (scope === 'ENVIRONMENT') {
@@ -59,7 +59,7 @@ export const findVariableParent =
           ...wish,
           query: environmentTarget,
           place,
-          what: 'that environment',
+          noun: 'environment',
         }),
       )
     }
@@ -76,5 +76,5 @@ export const findService = (
   wish: { readonly access: Access; readonly id: string },
 ): Promise<ServiceRow> => {
   const place = (row: ServiceRow) => ({ projectId: row.project_id, mode: row.environment_mode })
-  return authorizeParent(rooms.database, call, { ...wish, query: serviceTarget(kind), place, what: 'that service' })
+  return authorizeParent(rooms.database, call, { ...wish, query: serviceTarget(kind), place, noun: 'service' })
 }

@@ -4,7 +4,7 @@ import { streamPaths, streams } from '@quayside/contract/streams.ts'
 import type { FastifyInstance } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { authorize } from '../../access/index.ts'
-import { AppError, errorCodes } from '../../lib/error.ts'
+import { AppError, errorCodes, notFound } from '../../lib/error.ts'
 import { newId } from '../../lib/id.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Budgets } from '../budgets.ts'
@@ -67,7 +67,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   if (refused) throw refused
   const url = URL.parse(request.url ?? '', 'http://localhost')
   const path = streamPaths.find((candidate) => candidate === url?.pathname)
-  if (!url || !path) throw new AppError('notFound', 'There is no such stream.')
+  if (!url || !path) throw notFound('stream')
   const authorization = authorizationOf(request)
   checkOrigin(request, origins)
   const credential = await readCredential(authorization)

@@ -1,8 +1,9 @@
 import type { Operation } from '@quayside/contract/operation.ts'
 import type { Stream, StreamTarget } from '@quayside/contract/streams.ts'
-import { type Authorized, authorize, type Credential, notFound, placeOf, type TargetQuery } from '../../access/index.ts'
+import { type Authorized, authorize, type Credential, placeOf, type TargetQuery } from '../../access/index.ts'
 import { clusterTarget, findCluster } from '../../clusters/index.ts'
 import type { Database } from '../../database/index.ts'
+import { notFound } from '../../lib/error.ts'
 import { environmentTarget, projectTarget } from '../../organizations/index.ts'
 import { serviceTarget } from '../../services/index.ts'
 import type { StreamCall } from '../../streams/index.ts'
@@ -36,16 +37,17 @@ export async function authorizeStream(
     return value === undefined ? undefined : String(value).toLowerCase()
   }
   const type = targets.find((candidate) => named(candidate) !== undefined)
-  if (!type) throw notFound()
+  if (!type) throw notFound('object')
   const authorized = await authorize(database, credential, {
     access,
     query: queries[type],
     targetId: named(type),
+    absent: (id) => notFound(type, id),
     place: (row) => placeOf({ target: type satisfies Operation['target'] }, row),
     someMode: type === 'project',
   })
   const row = authorized.target
-  if (!row) throw notFound()
+  if (!row) throw notFound(type, named(type))
   const organizationId = String(row['organization_id'])
   const belongs = {
     organization: organizationId,
@@ -56,7 +58,7 @@ export async function authorizeStream(
   }
   for (const [name, id] of Object.entries(belongs)) {
     const given = named(name)
-    if (given !== undefined && id !== undefined && given !== id) throw notFound()
+    if (given !== undefined && id !== undefined && given !== id) throw notFound(name, given)
   }
   if (type === 'project') await requireCluster(database, organizationId, named('cluster'))
   // The query for the type returns rows of that type.
@@ -65,5 +67,5 @@ export async function authorizeStream(
 
 /** Throws 404 unless the cluster is in the organization. A project has no cluster of its own. */
 async function requireCluster(database: Database, organizationId: string, id: string | undefined): Promise<void> {
-  if (id !== undefined && !(await findCluster(database, organizationId, id))) throw notFound()
+  if (id !== undefined && !(await findCluster(database, organizationId, id))) throw notFound('cluster', id)
 }

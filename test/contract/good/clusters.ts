@@ -95,5 +95,7 @@ export const clusters: Partial<Record<OperationName, Good>> = {
   listMcpServers: { empty: true },
   getAlertReceivers: { empty: true },
   getAlertRules: { empty: true },
-  listSecretManagerAccessExternalSecrets: { refused: { status: 404, reason: /no such object/ } },
+  listSecretManagerAccessExternalSecrets: {
+    refused: { status: 404, reason: /^The secret manager access .*does not exist\.$/ },
+  },
 }
