@@ -50,14 +50,16 @@ const longestWaitMs = 180_000
  * Returns at once if there was a start before. The promise never rejects: the first start asks for
  * the image again and reports why it cannot be made.
  */
-export async function startBaseImage(config: Config, started: AsyncDisposableStack): Promise<void> {
-  const stop = new AbortController()
-  started.defer(() => stop.abort())
+export async function startBaseImage(config: Config, outer: AbortSignal, started: AsyncDisposableStack): Promise<void> {
+  // A start that fails ends it too.
+  const failed = new AbortController()
+  started.defer(() => failed.abort())
+  const signal = AbortSignal.any([outer, failed.signal])
   const isFirst = await access(tokenFile(config)).then(
     () => false,
     () => true,
   )
-  if (isFirst) await ensureBaseImage({ socketPath: config.dockerSocket }, stop.signal).catch(() => undefined)
+  if (isFirst) await ensureBaseImage({ socketPath: config.dockerSocket }, signal).catch(() => undefined)
 }
 
 /** The results of the first start. */
