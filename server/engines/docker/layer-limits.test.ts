@@ -25,7 +25,7 @@ interface Pretended {
  * size.
  */
 const pretending = (
-  info: () => object,
+  info: () => object | Promise<object>,
   refuse: (size: string | null) => readonly [number, string] | undefined,
   work: (pretended: Pretended) => Promise<void>,
 ): Promise<void> => {
@@ -38,7 +38,7 @@ const pretending = (
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       if (request.url?.startsWith('/info')) {
         infos++
-        answer(200, info())
+        void Promise.resolve(info()).then((found) => answer(200, found))
         return
       }
       if (request.url?.startsWith('/images/')) {
@@ -148,6 +148,24 @@ test('concurrent rejections of the limit are reported once', () => {
       assert.equal(refusals.length, 1)
     },
   )
+})
+
+test('a slow answer about limits does not undo a rejection', () => {
+  const refuse = (size: string | null) => (size === null ? undefined : ([500, 'failed to set quota'] as const))
+  const slow = Promise.withResolvers<object>()
+  let isFirst = true
+  const info = () => {
+    const answer = isFirst ? zfs : slow.promise
+    isFirst = false
+    return answer
+  }
+  return pretending(info, refuse, async ({ make, sizes, refusals }) => {
+    const [first, second] = [make(1), make(1)]
+    await first
+    slow.resolve(zfs)
+    await second
+    assert.deepEqual([sizes, refusals.length], [[String(gibibyte), null, null], 1])
+  })
 })
 
 test('a different failure affects one container, and the next one has its limit again', () => {

@@ -68,8 +68,10 @@ export class LayerLimits {
     if (this.#quota) return this.#quota
     const contact = this.#contact
     const quota = await askForQuota(this.#daemon, signal)
-    if (contact === this.#contact) this.#quota = quota
-    return quota
+    if (contact !== this.#contact) return quota
+    // Another container may have shown meanwhile that the daemon rejects limits.
+    this.#quota ??= quota
+    return this.#quota
   }
 
   #refused(message: string): void {
