@@ -149,7 +149,8 @@ test('is not taken over during a fenced transaction', async (t) => {
         })
       }),
     ],
-    nobody,
+    // The other process must run the second workflow: here it would wait, too.
+    { ...nobody, maxRunning: 1 },
   )
   const id = await submit(sql, a, 'w')
   await until('transaction', () => isInside)
