@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { mayRunPrograms, openScratch } from './scratch.mjs'
 
-test('openScratch removes directories of killed runs, and keeps those of other runs', (t) => {
+test('openScratch removes directories of killed runs, and keeps the directories of other runs', (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
   t.after(() => rmSync(parent, { recursive: true, force: true }))
   const ended = spawnSync(process.execPath, ['-e', '']).pid

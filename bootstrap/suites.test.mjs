@@ -90,7 +90,7 @@ test('runTests counts every test when a file reports faster than the runner read
 })
 
 /**
- * Runs test files without printing: their failures and counts would look like those of this run.
+ * Runs test files without printing: readers would take their failures and counts for this run's.
  * @param {string} root
  * @param {string[]} names
  */

@@ -59,7 +59,7 @@ async function run(
   const { signal } = stopping
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
-  const baseImage = startBaseImage(config, signal, started)
+  const baseImage = startBaseImage({ config, log, signal, started })
   if (!config.databaseUrl) say('Starting PostgreSQL')
   const databaseUrl = await startDatabase(config, log, signal, started)
   signal.throwIfAborted()

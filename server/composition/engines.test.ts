@@ -161,3 +161,33 @@ test('a router that cannot be reached delays no deployment of a cluster with ano
   await becomes(away, 'RUNNING')
   assert.deepEqual(reachedThrough(thirdRouter, [away.id, here.id]), new Set([away.id]))
 })
+
+test('limits of services and records of clusters are those of the engine of the cluster', async () => {
+  const tenants = [await addTenant(database, platform, 'F'), await addTenant(database, platform, 'G')] as const
+  const [away, here] = [await applicationOf(tenants[0], 'third'), await applicationOf(tenants[1], 'local')]
+  const former = third.capacity
+  third.capacity = { cpuMilli: 500, memoryMiB: 256, architecture: former.architecture }
+  const edit = (at: Tenant, { id }: Application, change: object) =>
+    call(at.tokens.ADMIN, 'PUT', `/application/${id}`, change)
+  const refused = await edit(tenants[0], away, { cpu: 501 })
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /cpu must be ≤ 500, the capacity of the cluster/)
+  const accepted = await edit(tenants[0], away, { cpu: 500, memory: 256 })
+  assert.deepEqual([accepted.status, Object(accepted.body).maximum_cpu], [200, 500])
+  assert.equal((await edit(tenants[1], here, { cpu: 501 })).status, 200)
+  const path = `/organization/${tenants[0].organizationId}/cluster`
+  const [cluster] = Object((await call(tenants[0].tokens.READ, 'GET', path)).body).results
+  assert.deepEqual([cluster.cpu, cluster.memory], [500, 256])
+  third.capacity = former
+})
+
+test('an update of a cluster renews the router of that cluster', async () => {
+  const tenant = await addTenant(database, platform, 'H')
+  await applicationOf(tenant, 'third')
+  const before = [thirdRouter.renewals, platform.router.renewals]
+  const path = `/organization/${tenant.organizationId}/cluster/${tenant.clusterId}`
+  const answer = await call(tenant.tokens.ADMIN, 'POST', `${path}/deploy`, {})
+  assert.ok(answer.status < 300, answer.text)
+  await until('the router is renewed', () => thirdRouter.renewals > (before[0] ?? 0))
+  assert.equal(platform.router.renewals, before[1])
+})

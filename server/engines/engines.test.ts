@@ -19,6 +19,14 @@ test('engineOf returns the engine of the cluster, and throws if it has none', ()
   assert.equal(engines.capabilitiesOf({ engine: 'third' }), undefined)
 })
 
+test('capacityOf returns the capacity of the cluster’s engine, or of the first one', () => {
+  second.capacity = { cpuMilli: 500, memoryMiB: 256, architecture: 'ARM64' }
+  assert.equal(engines.capacityOf({ engine: 'second' }), second.capacity)
+  assert.equal(engines.capacityOf({ engine: null }), first.capacity)
+  assert.equal(engines.capacityOf({ engine: 'third' }), first.capacity)
+  assert.throws(() => createEngines([]), /no engine/)
+})
+
 test('createEngines rejects two engines of the same name', () => {
   const named = { name: 'local', engine: first }
   assert.throws(() => createEngines([named, named]), /two engines/)

@@ -1,4 +1,4 @@
-import { access, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBaseImage } from '../builders/index.ts'
@@ -10,10 +10,12 @@ import { listServiceRoutes, urlOf } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import type { Logger } from '../lib/log.ts'
 import { findEnvironment, insertOrganization } from '../organizations/index.ts'
 import { addDefaultRegistries } from '../registries/index.ts'
 import { lastReason } from '../rollout/index.ts'
 import { findService } from '../services/index.ts'
+import { readVersionRecord } from './platform-version.ts'
 import { timed } from './timed.ts'
 
 /**
@@ -35,8 +37,8 @@ export interface FirstStartOptions {
   readonly composition: Composition
   readonly say: (line: string) => void
   readonly signal: AbortSignal
-  /** What `startBaseImage` returned. */
-  readonly baseImage: Promise<unknown>
+  /** The promise of `startBaseImage`. */
+  readonly baseImage: Promise<void>
 }
 
 export const tokenFile = (config: Config): string => join(config.dataDirectory, 'admin-token')
@@ -45,21 +47,29 @@ const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' a
 const examples = fileURLToPath(new URL('../../examples/hello', import.meta.url))
 const longestWaitMs = 180_000
 
+/** A start of the server, as far as it is known at its beginning. */
+interface Beginning {
+  readonly config: Pick<Config, 'dataDirectory' | 'dockerSocket'>
+  readonly log: Logger
+  readonly signal: AbortSignal
+  /** Ends what a failed start leaves. */
+  readonly started: AsyncDisposableStack
+}
+
 /**
- * Starts to make the base image of the example, so that it is made while the database starts.
- * Returns at once if there was a start before. The promise never rejects: the first start asks for
- * the image again and reports why it cannot be made.
+ * Makes the base image of the example while the database starts, if no version has run on the data
+ * directory before. Never rejects: the first start asks for the image again and reports why it
+ * cannot be made.
  */
-export async function startBaseImage(config: Config, outer: AbortSignal, started: AsyncDisposableStack): Promise<void> {
-  // A start that fails ends it too.
+export async function startBaseImage({ config, log, signal, started }: Beginning): Promise<void> {
   const failed = new AbortController()
   started.defer(() => failed.abort())
-  const signal = AbortSignal.any([outer, failed.signal])
-  const isFirst = await access(tokenFile(config)).then(
-    () => false,
-    () => true,
-  )
-  if (isFirst) await ensureBaseImage({ socketPath: config.dockerSocket }, signal).catch(() => undefined)
+  try {
+    if (await readVersionRecord(config.dataDirectory)) return
+    await ensureBaseImage({ socketPath: config.dockerSocket }, AbortSignal.any([signal, failed.signal]))
+  } catch (error) {
+    log.debug({ err: error }, 'the base image was not made in advance')
+  }
 }
 
 /** The results of the first start. */

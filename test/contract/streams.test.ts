@@ -31,7 +31,9 @@ const origin = await platform.listen()
 
 const [ofA, ofB] = [placeOf(a), placeOf(b)]
 const notFound = /^The (?:organization|project|environment|service|cluster) [0-9a-f-]{36} does not exist\.$/
-const withoutId = (text: string): string => text.replace(/[0-9a-f-]{36}/, 'id')
+/** Replaces the id of the request by its place in it. */
+const withoutId = (text: string, asked: Place): string =>
+  Object.entries(asked).reduce((shown, [name, id]) => shown.replaceAll(String(id), name), text)
 
 const connect = (path: string, query: string, options: SocketOptions = { token: a.tokens.ADMIN }) =>
   openSocket(origin, `${path}${query}`, options)
@@ -103,7 +105,7 @@ for (const path of streamPaths) {
     const absent = await connect(path, queryOf(stream, unknown)).ended
     assert.equal(foreign.code, 1008)
     assert.match(foreign.reason, notFound)
-    assert.deepEqual([absent.code, withoutId(absent.reason)], [foreign.code, withoutId(foreign.reason)])
+    assert.deepEqual([absent.code, withoutId(absent.reason, unknown)], [foreign.code, withoutId(foreign.reason, ofB)])
     for (const name of Object.keys(ofA) as (keyof Place)[]) {
       if (!new URLSearchParams(good).has(name)) continue
       const mixed = await connect(path, queryOf(stream, { ...ofA, [name]: ofB[name] })).ended

@@ -17,8 +17,8 @@ const attempts = 5
  * The router as a separate process. A new table gets the version after that of the process. The
  * same table keeps its version, so applying it again is cheap. Tables are applied one at a time.
  */
-export function createOwnRouter({ process, timeoutMs = 5_000 }: OwnRouterOptions): Router {
-  const { controlSocket } = process
+export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRouterOptions): Router {
+  const { controlSocket } = options
   let last: RouteTable = { version: 0, routes: [] }
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -60,7 +60,7 @@ export function createOwnRouter({ process, timeoutMs = 5_000 }: OwnRouterOptions
       if (answer.status !== 200) throw unexpected(answer)
       return numberIn(answer, 'open')
     },
-    renew: async (signal) => void (await ensureRouterProcess({ ...process, signal })),
+    renew: async (signal) => void (await ensureRouterProcess({ ...options, signal })),
     wakes: async (sequence, waitMs, signal) => {
       const body = { sequence, timeoutMs: waitMs }
       const patience = waitMs + timeoutMs

@@ -27,6 +27,24 @@ test('a running router process is adopted, and replaced when its address differs
   assert.equal((await stat(home.options.controlSocket)).mode & 0o777, 0o600)
 })
 
+test('concurrent calls start one router process, and replace it once', async (t) => {
+  const home = await routerHome()
+  t.after(() => home.close())
+  await endProcess(home.process.pid)
+  const atOnce = async (options: RouterProcessOptions) => {
+    const pids: number[] = []
+    const spawned = (pid: number): void => void pids.push(pid)
+    const found = await Promise.all([1, 2, 3].map(() => ensureRouterProcess({ ...options, spawned })))
+    assert.deepEqual([pids.length, new Set(found.map(({ pid }) => pid)).size], [1, 1])
+    assert.deepEqual(
+      found.map(({ adopted }) => adopted),
+      [false, true, true],
+    )
+  }
+  await atOnce(home.options)
+  await atOnce({ ...home.options, trusted: ['10.0.0.0/8'] })
+})
+
 test('a killed router process restarts with its last table without the control plane', async (t) => {
   const home = await routerHome()
   const { server, endpoint } = await application((_, response) => response.end('ok'))

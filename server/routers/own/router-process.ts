@@ -56,9 +56,28 @@ const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url
  * Finds the router process that serves this host and port, or starts one that outlives the caller.
  * A process of another version on the same address ends once its successor listens beside it, so no
  * connection is refused. A process with another address ends first. An interrupted call can be
- * repeated. Throws `unavailable` if the port is taken or the process does not start.
+ * repeated. Concurrent calls for one control socket run one after the other, because each would
+ * start a process. Throws `unavailable` if the port is taken or the process does not start.
  */
-export async function ensureRouterProcess(options: RouterProcessOptions): Promise<RouterProcess> {
+export function ensureRouterProcess(options: RouterProcessOptions): Promise<RouterProcess> {
+  const { controlSocket, signal } = options
+  const found = (turns.get(controlSocket) ?? Promise.resolve()).then(() => {
+    signal?.throwIfAborted()
+    return findOrStart(options)
+  })
+  // The caller gets the error. The next call takes its turn all the same.
+  const turn = found.then(nothing, nothing).finally(() => {
+    if (turns.get(controlSocket) === turn) turns.delete(controlSocket)
+  })
+  turns.set(controlSocket, turn)
+  return found
+}
+
+/** The last call of this process for each control socket. */
+const turns = new Map<string, Promise<void>>()
+const nothing = (): void => {}
+
+async function findOrStart(options: RouterProcessOptions): Promise<RouterProcess> {
   const running = await findRouter(options)
   if (running && serves(running, options)) return { pid: running.pid, port: running.port, adopted: true }
   const waiting = await findSuccessor(options)
