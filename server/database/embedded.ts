@@ -151,17 +151,25 @@ async function launchUntilReady(launch: Launch, signal: AbortSignal): Promise<nu
     } catch (error) {
       // Asked to stop meanwhile. Nobody else knows of this process.
       if (signal.aborted) await stopPostmaster(pid, place.cluster, clock)
-      if (signal.aborted || left <= 1 || !wasKilled()) throw error
+      if (signal.aborted || left <= 1 || !(await wasKilled())) throw error
       log.warn({ pid }, 'PostgreSQL was killed before it was ready; restarting it')
     }
   }
 }
 
+interface Launched {
+  readonly pid: number
+  /** Returns whether the process has been killed. Waits a moment for the end of an ending one. */
+  readonly wasKilled: () => Promise<boolean>
+}
+
+const endingMs = 5_000
+
 /**
  * Starts PostgreSQL in its own session with the log as its output, so that it outlives this
  * process.
  */
-async function launchPostmaster({ place, binaries, user }: Launch): Promise<{ pid: number; wasKilled: () => boolean }> {
+async function launchPostmaster({ place, binaries, user, clock }: Launch): Promise<Launched> {
   await rotateServerLog(logOf(place))
   const log = await openServerLog(logOf(place))
   try {
@@ -174,10 +182,17 @@ async function launchPostmaster({ place, binaries, user }: Launch): Promise<{ pi
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     child.once('error', reject)
     child.once('spawn', resolve)
+    const ended = new Promise<void>((end) => child.once('exit', () => end()))
     await promise
     child.unref()
-    if (child.pid === undefined) throw new Error('PostgreSQL has no process id')
-    return { pid: child.pid, wasKilled: () => child.signalCode === 'SIGKILL' }
+    const { pid } = child
+    if (pid === undefined) throw new Error('PostgreSQL has no process id')
+    const wasKilled = async (): Promise<boolean> => {
+      // A process that is ending loses its directory before its parent hears of its end.
+      if (!(await serves(pid, place.cluster))) await Promise.race([ended, clock.sleep(endingMs)])
+      return child.signalCode === 'SIGKILL'
+    }
+    return { pid, wasKilled }
   } finally {
     await log.close()
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { atEnd } from '../../test/support/at-end.ts'
 import { databaseUser } from './database-user.ts'
 import { startEmbedded } from './embedded.ts'
 import { unusedSegments } from './left-segments.ts'
@@ -28,7 +29,7 @@ test('a start removes segments of a killed PostgreSQL, and keeps those that a ru
   const { signal } = new AbortController()
   const uid = (await databaseUser(signal))?.uid ?? process.getuid?.() ?? 0
   const running = await startEmbedded({ directory: join(directory, 'first'), log, signal })
-  t.after(() => running.stop())
+  atEnd(t, () => running.stop())
   const [left, used, foreign, other] = ['1', '2', '3']
     .map((end) => `/dev/shm/PostgreSQL.9999${process.pid}${end}`)
     .concat('/dev/shm/quayside-test')
@@ -41,7 +42,7 @@ test('a start removes segments of a killed PostgreSQL, and keeps those that a ru
   }
 
   const second = await startEmbedded({ directory: join(directory, 'second'), log, signal })
-  t.after(() => second.stop())
+  atEnd(t, () => second.stop())
   const isForeign = process.getuid?.() === 0
   assert.deepEqual(await Promise.all(paths.map(exists)), [false, true, isForeign, true])
 })

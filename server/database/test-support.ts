@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { atEnd } from '../../test/support/at-end.ts'
 import { until as untilOf } from '../../test/support/until.ts'
 import type { Cleanup } from './testing.ts'
 
@@ -10,7 +11,7 @@ export const until: typeof untilOf = (what, ask, options) => untilOf(what, ask, 
 /** Creates a directory that is removed with the test. */
 export async function temporaryDirectory(t: Cleanup): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-database-'))
-  t.after(() => rm(directory, { recursive: true, force: true }))
+  atEnd(t, () => rm(directory, { recursive: true, force: true }))
   return directory
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { atEnd } from '../../test/support/at-end.ts'
 import { silentLogger as log } from '../lib/log.ts'
 import { startEmbedded } from './embedded.ts'
 import { migrate, readMigrations, schemaState } from './migrate.ts'
@@ -19,7 +20,7 @@ const attempt = () => tryMigrations({ directory, trial, log, signal })
 test('migrations are tried on a copy of a database in use, of a stopped one, and of none', async (t) => {
   assert.equal(await attempt(), undefined)
   const embedded = await startEmbedded({ directory, log, signal })
-  t.after(() => embedded.stop())
+  atEnd(t, () => embedded.stop())
   const sql = openDatabase({ url: embedded.url, max: 3 })
   t.after(() => sql.end())
   await migrate(sql, { log, migrations: migrations.filter(({ name }) => name < '0030') })

@@ -10,6 +10,7 @@ import { DockerEngine } from '../../server/engines/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { run } from '../../server/lib/run.ts'
+import { atEnd } from '../support/at-end.ts'
 import { openDocker } from '../support/docker.ts'
 import { until } from '../support/until.ts'
 
@@ -23,24 +24,10 @@ const signal = AbortSignal.timeout(120_000)
 const attempt = { signal, output: { line: () => {} } }
 const noOtherHost = await whyNoOtherHost()
 
-const cleanUps = new WeakMap<TestContext, AsyncDisposableStack>()
-
-/**
- * Registers a clean-up of the test. The last one runs first, because a network cannot be removed
- * before its containers.
- */
-function after(t: TestContext, work: () => unknown): void {
-  const known = cleanUps.get(t)
-  const stack = known ?? new AsyncDisposableStack()
-  if (!known) t.after(() => stack.disposeAsync())
-  cleanUps.set(t, stack)
-  stack.defer(async () => void (await work()))
-}
-
 /** Starts a program of the machine on all its IPv4 and IPv6 addresses. Returns its port. */
 async function listen(t: TestContext): Promise<number> {
   const server = createServer((socket) => socket.on('error', () => {}).end('secret')).listen(0, '::')
-  after(t, () => server.close())
+  atEnd(t, () => server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   const bound = server.address()
   return typeof bound === 'object' && bound ? bound.port : assert.fail('no port')
@@ -71,7 +58,7 @@ async function container(t: TestContext, network: string, program: string) {
     Labels: { 'quayside.test': instance },
     HostConfig: { NetworkMode: network },
   })
-  after(t, () => one.remove())
+  atEnd(t, () => one.remove())
   await one.start()
   return one
 }
@@ -95,12 +82,12 @@ describe('programs of the machine', { skip }, () => {
 
   test('neither a container of an environment nor a build step reaches one whose port is not open', async (t) => {
     const [closed, open] = [await listen(t), await listen(t)]
-    after(t, () => engine.removeGuards({ isShared: true }, signal))
+    atEnd(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     assert.equal(await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal), false)
     const environment = newId()
     await engine.prepareEnvironment(environment, attempt)
-    after(t, () => engine.eraseEnvironment(environment, attempt))
+    atEnd(t, () => engine.eraseEnvironment(environment, attempt))
     const network = `quay-env-${environment}`
     const attack = dialing([
       ['gateway', closed],
@@ -122,7 +109,7 @@ describe('programs of the machine', { skip }, () => {
 
   test('IPv6 gives no more access than IPv4', async (t) => {
     const [closed, open] = [await listen(t), await listen(t)]
-    after(t, () => engine.removeGuards({ isShared: true }, signal))
+    atEnd(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     const subnet = `fd51:${(process.pid % 0xffff).toString(16)}::`
     // Docker's default pools may be used up by the environments of other tests.
@@ -134,7 +121,7 @@ describe('programs of the machine', { skip }, () => {
       Options: { 'com.docker.network.bridge.name': `qs-t${process.pid % 100_000}` },
       Labels: { 'quayside.test': instance },
     })
-    after(t, removeNetwork)
+    atEnd(t, removeNetwork)
     const program = dialing([
       [`${subnet}1`, closed],
       [`${subnet}1`, open],
@@ -145,12 +132,12 @@ describe('programs of the machine', { skip }, () => {
   })
 
   test('a published port of an environment answers other machines and this one', { skip: noOtherHost }, async (t) => {
-    after(t, () => engine.removeGuards({ isShared: true }, signal))
+    atEnd(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [] }, signal)
     await otherHost(t, '198.18.254.1')
     const environment = newId()
     await engine.prepareEnvironment(environment, attempt)
-    after(t, () => engine.eraseEnvironment(environment, attempt))
+    atEnd(t, () => engine.eraseEnvironment(environment, attempt))
     const port = 20_000 + (process.pid % 10_000)
     const program = 'require("http").createServer((_, answer) => answer.end("ok")).listen(80)'
     const database = await docker.createContainer({
@@ -163,7 +150,7 @@ describe('programs of the machine', { skip }, () => {
         PortBindings: { '80/tcp': [{ HostIp: '0.0.0.0', HostPort: String(port) }] },
       },
     })
-    after(t, () => database.remove())
+    atEnd(t, () => database.remove())
     await database.start()
     const ask = () => fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text())
     assert.equal(await until('the port answers this machine', () => ask().catch(() => undefined)), 'ok')
