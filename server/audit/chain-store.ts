@@ -11,6 +11,9 @@ export interface ChainRow {
 
 export type SealedRow = EventRow & { readonly sequence: number; readonly hash: Buffer }
 
+/** An SQL expression: whether rows are not in the chain of their organization yet. */
+export const hasUnsealed = (sql: Sql) => sql`exists (select from audit_event where sequence is null)`
+
 /** Lists organizations with unsealed rows. */
 export const listUnsealedOrganizations = async (sql: Sql, limit: number): Promise<string[]> =>
   (

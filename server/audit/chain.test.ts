@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../database/index.ts'
 import { testDatabase } from '../database/testing.ts'
+import { runIfDue } from '../database/testing-due.ts'
 import { newId } from '../lib/id.ts'
 import { createSealer, recordChange, verifyChain } from './index.ts'
 import { sampleEntry } from './testing.ts'
 
 const { signal } = new AbortController()
-const seal = (database: Database): Promise<void> => createSealer({ database }).reconcile(signal)
+const seal = (database: Database): Promise<boolean> => runIfDue(database, createSealer({ database }), signal)
 
 /** Runs statements as someone with every right on the database. */
 const tamper = (sql: Database, work: (sql: Database) => Promise<unknown>): Promise<unknown> =>

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
-import { findChain, listSealed, listUnsealed, listUnsealedOrganizations, lockChain, sealRows } from './chain-store.ts'
+import {
+  findChain,
+  hasUnsealed,
+  listSealed,
+  listUnsealed,
+  listUnsealedOrganizations,
+  lockChain,
+  sealRows,
+} from './chain-store.ts'
 import type { EventRow } from './event-store.ts'
 
 /**
@@ -47,7 +55,8 @@ const mostRows = 500
  */
 export const createSealer = ({ database }: { readonly database: Database }) => ({
   name: 'audit chain',
-  everyMs: 1000,
+  everyMs: 60_000,
+  due: hasUnsealed,
   async reconcile(signal: AbortSignal): Promise<void> {
     for (const organizationId of await listUnsealedOrganizations(database, mostOrganizations)) {
       while (!signal.aborted && (await sealSome(database, organizationId)) === mostRows) {}

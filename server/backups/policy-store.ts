@@ -24,6 +24,9 @@ export async function setNext(sql: Sql, serviceId: string, next: Date | null): P
   await sql`update backup_policy set next_at = ${next} where service_id = ${serviceId}`
 }
 
+/** An SQL expression: whether `lockDue` finds a policy. */
+export const isDue = (sql: Sql, now: Date) => sql`exists (select from backup_policy where next_at <= ${now})`
+
 /** Locks the policies that are due; skips those that another server is handling. */
 export const lockDue = (sql: Sql, now: Date) => sql<(PolicyRow & { readonly next_at: Date })[]>`
   select * from backup_policy where next_at <= ${now} order by next_at limit 100 for update skip locked`

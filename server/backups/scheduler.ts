@@ -1,10 +1,9 @@
-import { inTransaction, type Sql } from '../database/index.ts'
+import { type DueReconciler, inTransaction, type Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
-import type { Reconciler } from '../lib/reconciler.ts'
 import { submitBackup } from './backups.ts'
 import type { BackupOptions } from './options.ts'
 import { nextTime } from './policy.ts'
-import { lockDue, type PolicyRow, setNext } from './policy-store.ts'
+import { isDue, lockDue, type PolicyRow, setNext } from './policy-store.ts'
 import { refuseMaking } from './refusals.ts'
 
 /**
@@ -12,9 +11,10 @@ import { refuseMaking } from './refusals.ts'
  * that passed while no server ran. A time at which the service cannot be backed up is skipped, with
  * the reason in the log.
  */
-export const createBackupScheduler = (options: BackupOptions): Reconciler => ({
+export const createBackupScheduler = (options: BackupOptions): DueReconciler => ({
   name: 'backup timetables',
-  everyMs: 1000,
+  everyMs: 60_000,
+  due: (sql) => isDue(sql, options.clock.now()),
   reconcile: async () => {
     const made = await inTransaction(options.database, async (sql) => {
       const now = options.clock.now()

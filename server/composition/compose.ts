@@ -1,7 +1,7 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow, createPlatformParts } from '../clusters/index.ts'
-import { createPulseOf } from '../database/index.ts'
+import { createDueWatch, createPulseOf } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
@@ -143,7 +143,10 @@ export function compose(ground: Ground, drivers: Drivers) {
     start(): void {
       workflows.start()
       reconcilers = runReconcilers({
-        reconcilers: working,
+        reconcilers: [
+          ...working,
+          createDueWatch({ database, reconcilers: working, remind: (name) => reconcilers?.remind(name) }),
+        ],
         clock,
         log,
         signal: stopping.signal,

@@ -2,6 +2,7 @@
 // `*-store.ts` define the content.
 export type { Database, Fragment, Sql } from './database.ts'
 export { databaseErrorToAppError, isUniqueViolation, violatedConstraint } from './database-error.ts'
+export { createDueWatch, type DueReconciler } from './due.ts'
 export { type EmbeddedDatabase, type EmbeddedOptions, embeddedUrl, startEmbedded } from './embedded.ts'
 export { tryLock as exclusiveLock } from './exclusive.ts'
 export { type Listening, listen } from './listen.ts'

@@ -1,10 +1,9 @@
-import type { Database } from '../database/index.ts'
+import type { Database, DueReconciler } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../lib/reconciler.ts'
 import { askProof } from './ask-proof.ts'
 import type { DomainProof } from './proof.ts'
-import { type DueDomain, digitsOfServices, listDueDomains } from './proof-store.ts'
+import { type DueDomain, digitsOfServices, isDomainDue, listDueDomains } from './proof-store.ts'
 import { type ProofResult, storeEvidence } from './prove.ts'
 import type { NameServers } from './resolve.ts'
 
@@ -24,7 +23,7 @@ export interface ProofReconcilerOptions {
 const slots = { each: 4, most: 20 } as const
 
 /** Checks the DNS of custom domains that are due. */
-export function createProofReconciler(options: ProofReconcilerOptions): Reconciler {
+export function createProofReconciler(options: ProofReconcilerOptions): DueReconciler {
   const { database, clock, log, nudgeRoutes } = options
   const isOwn = async (organizationId: string, digits: string): Promise<boolean> =>
     (await digitsOfServices(database, organizationId, [digits])).has(digits)
@@ -39,7 +38,8 @@ export function createProofReconciler(options: ProofReconcilerOptions): Reconcil
   }
   return {
     name: 'domains',
-    everyMs: 1000,
+    everyMs: 60_000,
+    due: (sql) => isDomainDue(sql, clock.now()),
     reconcile: async (signal) => {
       const due = await listDueDomains(database, clock.now(), slots)
       await Promise.all(due.map((one) => ask(one, signal)))

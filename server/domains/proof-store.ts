@@ -16,6 +16,9 @@ export interface DueDomain extends ProofState {
 export const lockProofs = async (sql: Sql): Promise<void> =>
   void (await sql`select pg_advisory_xact_lock(hashtextextended('quayside custom domains', 0))`)
 
+/** An SQL expression: whether `listDueDomains` finds a domain. */
+export const isDomainDue = (sql: Sql, now: Date) => sql`exists (select from custom_domain where next_ask_at <= ${now})`
+
 /** Lists the longest-waiting domains: at most `each` per organization and `most` in total. */
 export const listDueDomains = (sql: Sql, now: Date, { each, most }: { readonly each: number; readonly most: number }) =>
   sql<DueDomain[]>`

@@ -7,17 +7,29 @@ export interface DueSchedule {
   readonly organization_id: string
 }
 
+/** The moments between which the next edge of a schedule is right and not yet due. */
+export interface EdgeLimits {
+  readonly now: Date
+  readonly wrong: Date
+}
+
+const dueSchedules = (sql: Sql, at: EdgeLimits) => sql`
+    from environment_deployment_rule r
+    join environment e on e.id = r.environment_id join project p on p.id = e.project_id
+    left join environment_schedule s on s.environment_id = r.environment_id
+    where r.auto_stop and not e.deleting and (s.environment_id is null or s.rule_version <> r.version
+      or s.next_edge <= ${at.now} or s.edge > ${at.wrong})`
+
+/** An SQL expression: whether `listDueSchedules` finds an environment. */
+export const isScheduleDue = (sql: Sql, at: EdgeLimits) => sql`exists (select ${dueSchedules(sql, at)})`
+
 /**
  * Lists at most a hundred environments whose rule stops them by schedule and may be due,
  * round-robin across organizations. Edges after `wrong` come from a wrong clock and do not count.
  */
-export const listDueSchedules = (sql: Sql, at: { readonly now: Date; readonly wrong: Date }): Promise<DueSchedule[]> =>
+export const listDueSchedules = (sql: Sql, at: EdgeLimits): Promise<DueSchedule[]> =>
   sql<DueSchedule[]>`
-    select r.environment_id, p.organization_id from environment_deployment_rule r
-    join environment e on e.id = r.environment_id join project p on p.id = e.project_id
-    left join environment_schedule s on s.environment_id = r.environment_id
-    where r.auto_stop and not e.deleting and (s.environment_id is null or s.rule_version <> r.version
-      or s.next_edge <= ${at.now} or s.edge > ${at.wrong})
+    select r.environment_id, p.organization_id ${dueSchedules(sql, at)}
     order by row_number() over (partition by p.organization_id
     order by s.next_edge nulls first), s.next_edge nulls first
     limit 100`

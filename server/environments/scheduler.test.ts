@@ -3,6 +3,7 @@ import { after, beforeEach, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { openDatabase } from '../database/index.ts'
+import { runIfDue } from '../database/testing-due.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createScheduled } from '../requests/index.ts'
@@ -24,7 +25,7 @@ const scheduler = () => {
 }
 const look = async (time: string) => {
   now = new Date(time)
-  await scheduler().reconcile(signal)
+  await runIfDue(database, scheduler(), signal)
   await atRest()
 }
 const ask = async (method: string, path: string, body?: unknown) => {

@@ -1,12 +1,18 @@
-import { type Database, unitOfWork } from '../database/index.ts'
+import { type Database, type DueReconciler, unitOfWork } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type { Logger } from '../lib/log.ts'
 import { nobodyWaits } from '../lib/nobody-waits.ts'
-import type { Reconciler } from '../lib/reconciler.ts'
 import { createSlots } from '../lib/slots.ts'
-import { type DueSchedule, listDueSchedules, lockSchedule, type ScheduledRow, writeTurn } from './schedule-store.ts'
+import {
+  type DueSchedule,
+  isScheduleDue,
+  listDueSchedules,
+  lockSchedule,
+  type ScheduledRow,
+  writeTurn,
+} from './schedule-store.ts'
 import { turnAt, wrongMs } from './turn.ts'
 
 /** An order from a rule to stop or start services of its environment. */
@@ -43,10 +49,14 @@ export interface SchedulerOptions {
  * Environments are followed in parallel, a few per organization. A turn does not wait for slow
  * environments; they continue while the next turns follow others.
  */
-export function createScheduler(options: SchedulerOptions): Reconciler {
+export function createScheduler(options: SchedulerOptions): DueReconciler {
   const { database, clock } = options
   const slots = createSlots(atOnce, { perOwner: atOnceOfOwner })
   const inProgress = new Set<string>()
+  const edgeLimits = () => {
+    const now = clock.now()
+    return { now, wrong: new Date(now.getTime() + wrongMs) }
+  }
   const followInTurn = (due: DueSchedule, signal: AbortSignal): Promise<void> => {
     inProgress.add(due.environment_id)
     const work = slots.run(signal, () => follow(options, due), due.organization_id)
@@ -54,10 +64,10 @@ export function createScheduler(options: SchedulerOptions): Reconciler {
   }
   return {
     name: 'schedules',
-    everyMs: 1000,
+    everyMs: 60_000,
+    due: (sql) => isScheduleDue(sql, edgeLimits()),
     async reconcile(signal) {
-      const now = clock.now()
-      const all = await listDueSchedules(database, { now, wrong: new Date(now.getTime() + wrongMs) })
+      const all = await listDueSchedules(database, edgeLimits())
       const due = all.filter(({ environment_id }) => !inProgress.has(environment_id))
       if (due.length > 0) await atMost(options, Promise.all(due.map((one) => followInTurn(one, signal))), signal)
     },

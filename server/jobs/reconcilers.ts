@@ -1,4 +1,4 @@
-import { inTransaction } from '../database/index.ts'
+import { type DueReconciler, inTransaction } from '../database/index.ts'
 import { type NamedEngine, reconcilerName, type TaskRunner } from '../engines/index.ts'
 import { silent } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -10,22 +10,25 @@ import { isActive, runOfTry } from './job-run.ts'
 import { findRuns, forgetFailedRuns, forgetOldRuns, insertRun } from './job-run-store.ts'
 import { jobRunWorkflow } from './job-run-workflow.ts'
 import type { JobsOptions } from './jobs.ts'
-import { lockDue, setNext } from './schedule-store.ts'
+import { isDue, lockDue, setNext } from './schedule-store.ts'
 
 /**
  * Milliseconds before its time at which a run is recorded and prepared, so that it starts on time.
  */
 const aheadMs = 10_000
 
+const preparedUpTo = (now: Date): Date => new Date(now.getTime() + aheadMs)
+
 /** Records the due runs, each once, however many servers look. */
-export const createTimetables = (options: JobsOptions): Reconciler => ({
+export const createTimetables = (options: JobsOptions): DueReconciler => ({
   name: 'timetables',
-  everyMs: 1000,
+  everyMs: 60_000,
+  due: (sql) => isDue(sql, preparedUpTo(options.clock.now())),
   reconcile: async () => {
     const claimed = await inTransaction(options.database, async (sql) => {
       let count = 0
       const now = options.clock.now()
-      for (const due of await lockDue(sql, new Date(now.getTime() + aheadMs))) {
+      for (const due of await lockDue(sql, preparedUpTo(now))) {
         const { at, next } = decideClaim(due, due.next_at, now)
         const id = newId()
         const of = { service_id: due.service_id, release_id: due.release_id, request_id: null }

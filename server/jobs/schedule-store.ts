@@ -28,6 +28,9 @@ export async function deleteSchedule(sql: Sql, serviceId: string): Promise<void>
   await sql`delete from job_schedule where service_id = ${serviceId}`
 }
 
+/** An SQL expression: whether `lockDue` finds a schedule. */
+export const isDue = (sql: Sql, upTo: Date) => sql`exists (select from job_schedule where next_at <= ${upTo})`
+
 /** Locks the schedules that are due by then, except those that another server is processing. */
 export const lockDue = (sql: Sql, upTo: Date) =>
   sql<(ScheduleRow & { readonly next_at: Date })[]>`

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { runIfDue } from '../database/testing-due.ts'
 import type { TaskBehaviour } from '../engines/fake/fake-tasks.ts'
 import { fakeTask } from '../engines/fake/fake-workload.ts'
 import { FakeEngine } from '../engines/index.ts'
@@ -120,7 +121,7 @@ async function openCron(
     ...first,
     runs,
     look: async () => {
-      await Promise.all(all.map(({ options }) => createTimetables(options).reconcile(signal)))
+      await Promise.all(all.map(({ options }) => runIfDue(sql, createTimetables(options), signal)))
     },
     follow: (scheduled_at, timezone = 'Etc/UTC') =>
       sql.begin((tx) =>

@@ -1,10 +1,9 @@
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, type DueReconciler, inTransaction } from '../database/index.ts'
 import { type GitHost, type Heads, hostedKey, isBranchName, type PushWatch } from '../git/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../lib/reconciler.ts'
 import type { Workflows } from '../workflows/index.ts'
 import {
   deleteAllBranches,
@@ -13,6 +12,7 @@ import {
   deleteReceive,
   findHosted,
   type Hosted,
+  hasReceive,
   insertHosted,
   insertReceive,
   listReceives,
@@ -39,7 +39,7 @@ export interface HostedPushesOptions {
  */
 export interface HostedPushes {
   readonly watch: PushWatch
-  readonly reconciler: Reconciler
+  readonly reconciler: DueReconciler
 }
 
 /**
@@ -101,7 +101,8 @@ export function createHostedPushes(options: HostedPushesOptions): HostedPushes {
     watch: { begin, forget },
     reconciler: {
       name: 'pushes',
-      everyMs: 1000,
+      everyMs: 60_000,
+      due: hasReceive,
       reconcile: async (signal) => {
         for (const receive of await listReceives(database)) {
           if (underWay.has(receive.id)) continue

@@ -26,6 +26,9 @@ export async function insertReceive(sql: Sql, row: ReceiveRow): Promise<void> {
   await sql`insert into git_receive ${sql({ ...row })}`
 }
 
+/** An SQL expression: whether a push is not recorded yet. */
+export const hasReceive = (sql: Sql) => sql`exists (select from git_receive)`
+
 export const listReceives = (sql: Sql) => sql<ReceiveRow[]>`select * from git_receive order by started_at`
 
 export async function deleteReceive(sql: Sql, id: string): Promise<void> {

@@ -12,13 +12,9 @@ interface UndispatchedRow {
   readonly payload: DeploymentPayload
 }
 
-/** Whether events or due deliveries exist. Usually there are none, and this runs all the time. */
-export async function mayBeDue(sql: Sql, now: Date): Promise<boolean> {
-  const [row] = await sql<{ is_due: boolean }[]>`
-    select exists (select from event where dispatched_at is null)
-      or exists (select from webhook_delivery where state = 'pending' and next_attempt_at <= ${now}) as is_due`
-  return row?.is_due === true
-}
+/** An SQL expression: whether events or due deliveries exist. */
+export const isDeliveryDue = (sql: Sql, now: Date) => sql`(exists (select from event where dispatched_at is null)
+  or exists (select from webhook_delivery where state = 'pending' and next_attempt_at <= ${now}))`
 
 export const listUndispatched = (sql: Sql, count: number) =>
   sql<UndispatchedRow[]>`

@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks'
 import { until } from '../../test/support/until.ts'
 import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { runIfDue } from '../database/testing-due.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
@@ -112,7 +113,7 @@ async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<Bench> 
     },
     pass: async (ms = 0) => {
       nowMs += ms
-      await reconciler.reconcile(signal)
+      await runIfDue(sql, reconciler, signal)
       // A delivery in progress is claimed until exactly then.
       const claimed = new Date(nowMs + 20_000)
       await until('nothing is on its way', async () => {

@@ -1,18 +1,17 @@
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, type DueReconciler, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Reconciler } from '../lib/reconciler.ts'
 import { type SafeFetch, SafeFetchError } from '../lib/safe-fetch.ts'
 import type { Vault } from '../vault/index.ts'
 import {
   claimDue,
   type DueRow,
   insertDeliveries,
+  isDeliveryDue,
   listUndispatched,
   markDelivered,
   markFailed,
-  mayBeDue,
 } from './delivery-store.ts'
 import { wants } from './filter.ts'
 import { bodyOf, signatureHeaders, signingKey } from './message.ts'
@@ -41,14 +40,14 @@ const share = 20
  * Turns events into deliveries and sends due ones: at least once, under the same id, in order for
  * each webhook. A receiver that does not answer delays only its own deliveries.
  */
-export function createWebhookReconciler(options: WebhookReconcilerOptions): Reconciler {
+export function createWebhookReconciler(options: WebhookReconcilerOptions): DueReconciler {
   /** The organization of each delivery in progress. */
   const sending = new Map<string, string>()
   return {
     name: 'webhooks',
-    everyMs: 500,
+    everyMs: 60_000,
+    due: (sql) => isDeliveryDue(sql, options.clock.now()),
     reconcile: async (signal) => {
-      if (!(await mayBeDue(options.database, options.clock.now()))) return
       while ((await dispatch(options)) === batch) signal.throwIfAborted()
       const { database, clock, log } = options
       const free = batch - sending.size

@@ -21,12 +21,13 @@ export const createFinisher = (options: FinisherOptions): Reconciler => ({
   everyMs: 5000,
   reconcile: async (signal) => {
     const { database, workflows } = options
-    for (const workflow of workflows) {
-      if (!workflow.unfinished) continue
-      for (const id of await listUnfinished(database, workflow.name, workflow.unfinished(database))) {
-        signal.throwIfAborted()
-        await finish(options, workflow, id)
-      }
+    const kinds = workflows.flatMap((workflow) =>
+      workflow.unfinished ? [{ kind: workflow.name, unfinished: workflow.unfinished(database) }] : [],
+    )
+    for (const { id, kind } of await listUnfinished(database, kinds)) {
+      signal.throwIfAborted()
+      const workflow = workflows.find(({ name }) => name === kind)
+      if (workflow) await finish(options, workflow, id)
     }
   },
 })

@@ -46,6 +46,43 @@ test('runs it at once when nudged, again if it was running, and never twice at a
   assert.throws(() => running.nudge('two'), /reconciler "two" does not exist/)
 })
 
+test('a reminder ends a pause after a success, but not a run and not a pause after a failure', async (t) => {
+  let runs = 0
+  const gate = Promise.withResolvers<void>()
+  const outcomes = [() => gate.promise, async () => {}, () => Promise.reject(new Error('no'))]
+  const asleep: Promise<void>[] = []
+  const clock = {
+    ...systemClock,
+    // A pause begins when a loop sleeps. The limit of a run is ten minutes.
+    sleep: (ms: number, of?: AbortSignal) => {
+      if (ms === 600_000) return systemClock.sleep(ms, of)
+      const slept = systemClock.sleep(ms, of)
+      asleep.push(slept)
+      return slept
+    },
+  }
+  const running = runReconcilers({ ...base, clock, reconcilers: [one(() => outcomes[runs++]?.() ?? gate.promise)] })
+  t.after(() => running.stop())
+  await until('first run', () => runs === 1)
+  running.remind('one')
+  gate.resolve()
+  await until('the first pause', () => asleep.length === 1)
+  assert.equal(runs, 1)
+  running.remind('one')
+  await until('the second pause', () => asleep.length === 2)
+  assert.equal(runs, 2)
+  running.remind('one')
+  await until('the third pause, after a failure', () => asleep.length === 3)
+  running.remind('one')
+  // A pause that ends does so before the next turn of the event loop.
+  await new Promise(setImmediate)
+  assert.equal(runs, 3)
+  running.nudge('one')
+  await until('the fourth pause', () => asleep.length === 4)
+  assert.deepEqual(running.counts(), { one: { runs: 4, failures: 1 } })
+  assert.throws(() => running.remind('two'), /reconciler "two" does not exist/)
+})
+
 test('continues after errors, which it counts, without affecting others', async (t) => {
   let others = 0
   const running = runReconcilers({

@@ -20,6 +20,10 @@ export interface ReconcilersOptions {
 export interface Reconcilers {
   /** Runs it at once, or again if it is running now. Throws for an unknown name. */
   nudge(name: string): void
+  /**
+   * Runs it at once, unless it is running or waits after a failure. Throws for an unknown name.
+   */
+  remind(name: string): void
   stop(): Promise<void>
   counts(): Readonly<Record<string, { readonly runs: number; readonly failures: number }>>
 }
@@ -42,28 +46,33 @@ export function nextDelay(everyMs: number, failures: number, random: () => numbe
 export function runReconcilers(options: ReconcilersOptions): Reconcilers {
   const stopping = new AbortController()
   const signal = AbortSignal.any([options.signal, stopping.signal])
-  const wakes = new Map<string, Wake>()
+  const rests = new Map<string, Rest>()
   const counts: Record<string, { runs: number; failures: number }> = {}
   const loops: Promise<void>[] = []
   const names = options.reconcilers.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new Error(`two reconcilers have the name "${twice}"`)
   for (const reconciler of options.reconcilers) {
-    const wake = createWake(options.clock)
+    const rest: Rest = { wake: createWake(options.clock), isDisturbable: false }
     const count = { runs: 0, failures: 0 }
-    wakes.set(reconciler.name, wake)
+    rests.set(reconciler.name, rest)
     counts[reconciler.name] = count
-    loops.push(repeat({ ...options, reconciler, wake, count, signal }))
+    loops.push(repeat({ ...options, reconciler, rest, count, signal }))
   }
   const wakeAll = (): void => {
-    for (const wake of wakes.values()) wake.wake()
+    for (const { wake } of rests.values()) wake.wake()
+  }
+  const restOf = (name: string): Rest => {
+    const rest = rests.get(name)
+    if (!rest) throw new Error(`the reconciler "${name}" does not exist`)
+    return rest
   }
   signal.addEventListener('abort', wakeAll, { once: true })
   return {
-    nudge: (name) => {
-      const wake = wakes.get(name)
-      if (!wake) throw new Error(`the reconciler "${name}" does not exist`)
-      wake.wake()
+    nudge: (name) => restOf(name).wake.wake(),
+    remind: (name) => {
+      const { wake, isDisturbable } = restOf(name)
+      if (isDisturbable) wake.wake()
     },
     stop: async () => {
       stopping.abort(new Error('this process stops'))
@@ -73,14 +82,21 @@ export function runReconcilers(options: ReconcilersOptions): Reconcilers {
   }
 }
 
+/** The pause between two runs. */
+interface Rest {
+  readonly wake: Wake
+  /** Whether it is a pause after a success, which a reminder ends. */
+  isDisturbable: boolean
+}
+
 interface Loop extends ReconcilersOptions {
   readonly reconciler: Reconciler
-  readonly wake: Wake
+  readonly rest: Rest
   readonly count: { runs: number; failures: number }
 }
 
 async function repeat(loop: Loop): Promise<void> {
-  const { reconciler, wake, count, signal, log, random = Math.random } = loop
+  const { reconciler, rest, count, signal, log, random = Math.random } = loop
   let failures = 0
   while (!signal.aborted) {
     try {
@@ -93,7 +109,9 @@ async function repeat(loop: Loop): Promise<void> {
       count.failures++
       log.warn({ reconciler: reconciler.name, reason: messageOf(error), failures }, 'reconciler failed')
     }
-    await wake.wait(nextDelay(reconciler.everyMs, failures, random))
+    rest.isDisturbable = failures === 0
+    await rest.wake.wait(nextDelay(reconciler.everyMs, failures, random))
+    rest.isDisturbable = false
   }
 }
 

@@ -233,17 +233,29 @@ export async function cancel(sql: Sql, id: string): Promise<'canceled' | 'runnin
   return row?.state
 }
 
+/** The ids of unfinished work of one kind of workflow. */
+export interface UnfinishedOfKind {
+  readonly kind: string
+  readonly unfinished: Fragment
+}
+
 /**
- * Lists the `unfinished` ids of a kind whose workflow has ended. Few are unfinished, and each is
- * looked up alone.
+ * Lists those whose workflow has ended, of all kinds. Few are unfinished, and each is looked up
+ * alone.
  */
-export async function listUnfinished(sql: Sql, kind: string, unfinished: Fragment): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select ended.id from (${unfinished}) as unfinished (id) cross join lateral (
-      select id from workflow where id = unfinished.id and kind = ${kind}
+export async function listUnfinished(
+  sql: Sql,
+  kinds: readonly UnfinishedOfKind[],
+): Promise<readonly { readonly id: string; readonly kind: string }[]> {
+  const [first, ...others] = kinds.map(
+    ({ kind, unfinished }) => sql`
+    select ended.id, ended.kind from (${unfinished}) as unfinished (id) cross join lateral (
+      select id, kind from workflow where id = unfinished.id and kind = ${kind}
       and state not in ('queued', 'running') offset 0
-    ) as ended`
-  return rows.map(({ id }) => id)
+    ) as ended`,
+  )
+  if (!first) return []
+  return await sql<{ id: string; kind: string }[]>`${others.reduce((all, one) => sql`${all} union all ${one}`, first)}`
 }
 
 /** Returns undefined if it is already finished, or if another process is finishing it. */
