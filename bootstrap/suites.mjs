@@ -4,13 +4,20 @@ import { join, relative, sep } from 'node:path'
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'bench']
-const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/structure']
+const wholeSystem = [
+  'test/accounts',
+  'test/attacks',
+  'test/contract',
+  'test/faults',
+  'test/kubernetes',
+  'test/structure',
+]
 const withEngine = ['test/e2e', 'test/browser']
 
 /**
  * Sorts test files (paths from the root, with `/`). `unit` tests are beside the code. `fast` adds
  * tests of the whole system without an engine. `docker` tests need a Docker Engine and run one file
- * at a time. `faults` tests take long.
+ * at a time. `faults` tests take long. `kubernetes` tests need the test cluster.
  * @param {string[]} files
  */
 export function sortTests(files) {
@@ -26,8 +33,10 @@ export function sortTests(files) {
   const tests = files.filter(isTest).sort()
   const unit = tests.filter((file) => isIn(file, besideTheCode) && !needsEngine(file))
   const system = tests.filter((file) => !needsEngine(file) && (isIn(file, wholeSystem) || /^test\/[^/]+$/.test(file)))
-  const faults = files.filter((file) => /\.faults\.ts$/.test(file)).sort()
-  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults }
+  /** @param {RegExp} ending */
+  const withEnding = (ending) => files.filter((file) => ending.test(file)).sort()
+  const [faults, kubernetes] = [withEnding(/\.faults\.ts$/), withEnding(/\.kubernetes\.ts$/)]
+  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults, kubernetes }
 }
 
 /**

@@ -1,11 +1,14 @@
 // `npm test`: checks types and lint, and runs all tests, up to the first failure. `--unit` runs
-// only the quick tests beside the code, `--faults` only the long tests that break things.
+// only the quick tests beside the code, `--faults` only the long tests that break things,
+// `--kubernetes` only the tests on a cluster, which it starts and removes. `--with-kubernetes` adds
+// those to all other tests if nothing must be built for them.
 import { readOptions } from './options.mjs'
-import { prepare, root } from './prepare.mjs'
+import { isApt, prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 import { runCheck, runTests } from './run-suite.mjs'
 import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
+import { listUnbuilt, whyNoCluster, withCluster } from './test-cluster.mjs'
 
 /** @typedef {import('./suites.mjs').Counts} Counts */
 /** @typedef {(more?: { print?: (text: string) => void }) => Promise<Counts>} Suite */
@@ -35,8 +38,8 @@ async function sideBySide([first, ...others]) {
 /** @typedef {{ title: string, files?: string[], run: Suite }} NamedSuite */
 
 await main(async () => {
-  const options = readOptions(['--unit', '--faults'])
-  const only = options.includes('--unit') ? 'unit' : options.includes('--faults') ? 'faults' : undefined
+  const options = readOptions(['--unit', '--faults', '--kubernetes', '--with-kubernetes'])
+  const only = ['unit', 'faults', 'kubernetes'].find((name) => options.includes(`--${name}`))
   const needsEngine = only !== 'unit'
   const { node, env } = await prepare({ engine: needsEngine, testing: needsEngine })
   // An engine was just prepared. Without one, tests must fail instead of being skipped.
@@ -46,11 +49,13 @@ await main(async () => {
   const temporary = scratch ? { TMPDIR: scratch.path } : {}
   process.once('exit', () => scratch?.remove())
   const settings = { cwd: root, env: { ...env, ...required, ...temporary, NODE_TEST_CONTEXT: undefined } }
-  return await runAll(suitesOf(only, node, settings))
+  const suites = suitesOf(only, node, settings)
+  if (options.includes('--with-kubernetes')) suites.push(kubernetesIfBuilt(node, settings))
+  return await runAll(suites)
 })
 
 /**
- * @param {'unit' | 'faults' | undefined} only
+ * @param {string | undefined} only
  * @param {string} node
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} settings
  * @returns {NamedSuite[]}
@@ -72,11 +77,51 @@ function suitesOf(only, node, settings) {
     const limits = { timeoutSeconds: 600, limitMinutes: 180 }
     return [{ title: 'Faults', files: files.faults, run: tests('faults', 1, limits) }]
   }
+  if (only === 'kubernetes') return [onKubernetes(node, settings)]
   return [
     { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], settings) },
     { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], settings) },
     { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) },
   ]
+}
+
+/**
+ * The tests on a cluster. Where none can run, they are skipped with a line that says why.
+ * @param {string} node
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} settings
+ * @returns {NamedSuite}
+ */
+function onKubernetes(node, settings) {
+  const { kubernetes } = sortTests(listFiles(root))
+  const limits = { timeoutSeconds: 300, limitMinutes: 60 }
+  const run = async () => {
+    const reason = whyNoCluster({ isApt: isApt(), isRoot: process.getuid?.() === 0 })
+    if (reason !== undefined) return skipped(reason)
+    const place = { root, node, env: settings.env }
+    return await withCluster(place, () => runTests(node, kubernetes, { ...settings, ...limits, concurrency: 1 }))
+  }
+  return { title: 'Kubernetes', files: kubernetes, run }
+}
+
+/**
+ * @param {string} node
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} settings
+ * @returns {NamedSuite}
+ */
+function kubernetesIfBuilt(node, settings) {
+  const suite = onKubernetes(node, settings)
+  const run = async () => {
+    const unbuilt = await listUnbuilt({ root, node, env: settings.env })
+    if (unbuilt.length === 0) return await suite.run()
+    return skipped(`these are not built yet: ${unbuilt.join(', ')}. "npm run test:kubernetes" builds them`)
+  }
+  return { ...suite, run }
+}
+
+/** @param {string} reason */
+function skipped(reason) {
+  console.log(`Tests on Kubernetes are skipped: ${reason}.`)
+  return { passed: 0, failed: 0, skipped: 0 }
 }
 
 /**

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { must } from './commands.ts'
+import { packImage } from './pack-image.ts'
+import { images, modules, programs, versions } from './settings.ts'
+
+/** Names of the single program that has etcd and every part of Kubernetes that a node needs. */
+const kubernetesNames = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+  'kubectl',
+]
+
+/** Go packages whose own module allows `go install`. */
+const installed = {
+  coredns: `github.com/coredns/coredns@v${versions.coredns}`,
+  'local-path-provisioner': `github.com/rancher/local-path-provisioner@v${versions['local-path-provisioner']}`,
+  'metrics-server': `sigs.k8s.io/metrics-server/cmd/metrics-server@v${versions['metrics-server']}`,
+} as const
+
+/** A cold build of everything takes a quarter of an hour on two cores. */
+const timeoutMs = 40 * 60_000
+const env = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' }
+
+/** Lists the programs that the cache lacks. Images are packed from them within seconds. */
+export const listMissing = (): readonly string[] =>
+  ['hyper', 'pause', ...Object.keys(installed)].filter((name) => !existsSync(join(programs, name)))
+
+/** Builds programs and images that the cache lacks. `say` gets a line before each long step. */
+export async function build(say: (line: string) => void): Promise<void> {
+  await Promise.all([programs, images].map((path) => mkdir(path, { recursive: true })))
+  await program('hyper', say, () => goBuild('hyper', kubernetesFlags()))
+  for (const name of kubernetesNames) {
+    if (!existsSync(join(programs, name))) await symlink('hyper', join(programs, name))
+  }
+  await program('pause', say, () => goBuild('pause', ''))
+  for (const [name, source] of Object.entries(installed)) {
+    await program(name, say, () =>
+      must('go', ['install', '-trimpath', '-ldflags', '-s -w', source], {
+        env: { ...env, GOBIN: programs },
+        timeoutMs,
+      }),
+    )
+  }
+  for (const name of ['pause', ...Object.keys(installed)]) {
+    await image(name, { Entrypoint: [`/${name}`] }, (folder) => copyFile(join(programs, name), join(folder, name)))
+  }
+  await image('busybox', { Env: ['PATH=/bin'], Cmd: ['/bin/sh'] }, copyBusybox)
+}
+
+async function program(name: string, say: (line: string) => void, make: () => Promise<unknown>): Promise<void> {
+  if (existsSync(join(programs, name))) return
+  say(`Building ${name} for tests on Kubernetes`)
+  await make()
+}
+
+const goBuild = (name: string, flags: string): Promise<string> =>
+  must('go', ['build', '-trimpath', '-o', join(programs, name), '-ldflags', `-s -w ${flags}`, '.'], {
+    cwd: join(modules, name),
+    env,
+    timeoutMs,
+  })
+
+/** Kubernetes reads its version from variables that the linker sets. */
+function kubernetesFlags(): string {
+  const [major = '', minor = ''] = versions.kubernetes.split('.')
+  const values = {
+    gitVersion: `v${versions.kubernetes}`,
+    gitMajor: major,
+    gitMinor: minor,
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+  }
+  return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version']
+    .flatMap((path) => Object.entries(values).map(([name, value]) => `-X ${path}.${name}=${value}`))
+    .join(' ')
+}
+
+/** Packs an image of one layer, filled by `fill`, unless the cache has it. */
+async function image(name: string, config: object, fill: (folder: string) => Promise<unknown>): Promise<void> {
+  const file = join(images, `${name}.tar`)
+  if (existsSync(file)) return
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-image-'))
+  try {
+    await fill(folder)
+    await packImage({ name: imageName(name), folder, config, file })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export const imageName = (name: string): string => `localhost/test/${name}:1`
+
+/** Copies busybox with a name for each of its programs. */
+async function copyBusybox(folder: string): Promise<void> {
+  const copy = join(folder, 'bin', 'busybox')
+  await mkdir(dirname(copy))
+  const path = (await must('which', ['busybox'])).trim()
+  await copyFile(path, copy)
+  for (const applet of (await must(path, ['--list'])).trim().split('\n')) {
+    if (applet !== 'busybox') await symlink('busybox', join(folder, 'bin', applet))
+  }
+  await mkdir(join(folder, 'tmp'), { mode: 0o1777 })
+}

@@ -1,0 +1,3 @@
+module quayside/test/pause
+
+go 1.24

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** Versions of the programs of the test cluster, which Go modules provide. */
+export const versions = {
+  kubernetes: '1.34.4',
+  coredns: '1.15.0',
+  'local-path-provisioner': '0.0.30',
+  'metrics-server': '0.9.0',
+} as const
+
+/** The folder with the sources of programs that have a Go module of their own. */
+export const modules = join(import.meta.dirname, 'modules')
+export const manifests = join(import.meta.dirname, 'manifests')
+
+/** Built programs and images. The name changes with whatever they are built from. */
+export const cache = join(
+  process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
+  'quayside',
+  `kubernetes-${fingerprint()}`,
+)
+export const programs = join(cache, 'bin')
+export const images = join(cache, 'images')
+
+/**
+ * The state of the running cluster. A machine has at most one, because its addresses are fixed. Its
+ * path is short, since a socket's path has at most 107 characters.
+ */
+export const state = '/var/tmp/quayside-kubernetes'
+export const run = join(state, 'run')
+export const logs = join(state, 'log')
+export const etc = join(state, 'etc')
+export const pki = join(etc, 'pki')
+export const containerdSocket = join(run, 'containerd.sock')
+/** The kubeconfig of an administrator of the cluster. */
+export const kubeconfig = join(etc, 'admin.kubeconfig')
+
+export const node = 'quayside-node'
+/** An empty bridge has the address of the node, so that nothing leaves by a real interface. */
+export const nodeBridge = 'qsk-node'
+export const podBridge = 'qsk-pods'
+export const addresses = {
+  node: '10.97.0.1',
+  podGateway: '10.244.0.1',
+  pods: '10.244.0.0/24',
+  services: '10.96.0.0/16',
+  api: '10.96.0.1',
+  dns: '10.96.0.10',
+} as const
+export const ports = { api: 6443, registry: 5000, etcd: 2379, etcdPeers: 2380 } as const
+
+function fingerprint(): string {
+  const hash = createHash('sha256').update(JSON.stringify([versions, process.arch]))
+  for (const file of ['hyper/go.mod', 'hyper/go.sum', 'hyper/main.go', 'pause/go.mod', 'pause/main.go']) {
+    hash.update(readFileSync(join(modules, file)))
+  }
+  return hash.digest('hex').slice(0, 12)
+}
