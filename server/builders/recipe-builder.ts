@@ -2,6 +2,7 @@ import { finished, type Readable } from 'node:stream'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
 import type { Attempt, LineSink } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import { bringImages, keepNames } from './bring-images.ts'
 import { capLog } from './build-log.ts'
 import { type BuildOrder, buildOrder } from './build-order.ts'
@@ -80,7 +81,7 @@ async function refusalOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    await guard.check(host.replace(/:\d+$/, ''), AbortSignal.any([signal, AbortSignal.timeout(dnsMs)]))
+    await guard.check(host.replace(/:\d+$/, ''), startDeadline(dnsMs, signal).signal)
     return undefined
   } catch (error) {
     signal.throwIfAborted()

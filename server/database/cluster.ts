@@ -1,5 +1,6 @@
 import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { startDeadline } from '../lib/deadline.ts'
 import { AppError } from '../lib/error.ts'
 import { start } from '../lib/run.ts'
 import { syncDirectory } from '../lib/sync-directory.ts'
@@ -88,7 +89,7 @@ async function initialize(call: {
       said = (said + chunk.toString()).slice(-4096)
     })
   }
-  const limit = AbortSignal.any([call.signal, AbortSignal.timeout(60_000)])
+  const { signal: limit } = startDeadline(60_000, call.signal)
   // A plain kill lets initdb stop its helper process. The next start removes its files.
   const onAbort = (): void => void child.kill('SIGTERM')
   limit.addEventListener('abort', onAbort, { once: true })

@@ -1,3 +1,4 @@
+import { startDeadline } from '../lib/deadline.ts'
 import { newRandomId } from '../lib/id.ts'
 import { baseOf } from './domain-name.ts'
 import {
@@ -43,7 +44,7 @@ export async function askProof(
 ): Promise<Evidence> {
   const assumed = assumedProof(domain, mode)
   if (assumed !== undefined) return { proven: proof ?? assumed }
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(askMs)])
+  const { signal: deadline } = startDeadline(askMs, signal)
   const base = baseOf(domain)
   const places = [...new Set([base, registrableDomain(base) ?? base])].map(textName)
   try {

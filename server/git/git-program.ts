@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import type { LineSink } from '../lib/attempt.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import { masker } from '../lib/masker.ts'
 import { killGroup, type RunResult, run, start } from '../lib/run.ts'
 import { Secret } from '../lib/secret.ts'
@@ -165,12 +166,12 @@ function endOf(call: Pick<GitCall, 'signal' | 'timeoutMs' | 'remote'>): {
   readonly signal: AbortSignal
   throwIfOver(): void
 } {
-  const deadline = AbortSignal.timeout(call.timeoutMs)
+  const deadline = startDeadline(call.timeoutMs, call.signal)
   return {
-    signal: AbortSignal.any([call.signal, deadline]),
+    signal: deadline.signal,
     throwIfOver() {
       call.signal.throwIfAborted()
-      if (!deadline.aborted) return
+      if (!deadline.isOver) return
       throw new GitError(
         'timeout',
         `${hostOf(call)} did not answer within ${call.timeoutMs / 1000} s. Try again later.`,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import { checkTarget } from '../lib/target.ts'
 import type { Remote } from './environment.ts'
 import { GitError, type Repository } from './git.ts'
@@ -86,12 +87,12 @@ async function checkedAddresses(
   url: URL,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  const deadline = AbortSignal.timeout(timeoutMs)
+  const deadline = startDeadline(timeoutMs, signal)
   try {
-    return await checkTarget(guard, url, { signal: AbortSignal.any([signal, deadline]) })
+    return await checkTarget(guard, url, deadline)
   } catch (thrown) {
     signal.throwIfAborted()
-    if (deadline.aborted) {
+    if (deadline.isOver) {
       throw new GitError(
         'timeout',
         `The name "${url.hostname}" was not found within ${timeoutMs / 1000} s. Try again later.`,

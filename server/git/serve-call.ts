@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { startDeadline } from '../lib/deadline.ts'
 import type { Logger } from '../lib/log.ts'
 import type { PaceLimits } from '../lib/pace.ts'
 import { runCgi } from './cgi.ts'
@@ -91,7 +92,7 @@ export async function serveCall(
     return refuse(response, 404, 'The repository does not exist.')
   }
   using tooSlow = watchPace(request, response, server.pace)
-  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), tooSlow.signal])
+  const signal = startDeadline(timeoutMs, tooSlow.signal).signal
   const { organization, repository, remoteUser: pusher } = call
   const forget = async () => server.watch?.forget({ organization, repository })
   await using _held = writes ? await server.empty.hold(path, forget) : undefined

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { LineSink } from './attempt.ts'
+import { startDeadline } from './deadline.ts'
 
 /**
  * The only module that starts programs: with an argument list, never through a shell, with an
@@ -36,8 +37,8 @@ const basePath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 export async function run(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const child = start(program, args, options)
   const { promise, resolve, reject } = Promise.withResolvers<RunResult>()
-  const timeout = AbortSignal.timeout(options.timeoutMs)
-  const ended = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
+  const deadline = startDeadline(options.timeoutMs, options.signal)
+  const ended = deadline.signal
   const onEnd = (): void => killGroup(child)
   if (ended.aborted) onEnd()
   ended.addEventListener('abort', onEnd, { once: true })
@@ -59,7 +60,7 @@ export async function run(program: string, args: readonly string[], options: Run
   child.on('close', (code, signalName) => {
     ended.removeEventListener('abort', onEnd)
     if (options.signal?.aborted) reject(options.signal.reason)
-    else if (timeout.aborted) reject(new Error(`${program} did not end within ${options.timeoutMs / 1000} s`))
+    else if (deadline.isOver) reject(new Error(`${program} did not end within ${options.timeoutMs / 1000} s`))
     else resolve({ exitCode: code ?? (signalName ? 137 : 1), stdout: Buffer.concat(chunks), stderr })
   })
   return promise

@@ -1,4 +1,5 @@
 import type { AddressGuard } from './address.ts'
+import { startDeadline } from './deadline.ts'
 import { createOpenStream, lateText, SafeFetchError, type SafeStream, type StreamRequest } from './safe-stream.ts'
 
 export { SafeFetchError } from './safe-stream.ts'
@@ -34,19 +35,18 @@ export type SafeFetch = (url: string | URL, request: SafeRequest) => Promise<Saf
 export function createSafeFetch(guard: AddressGuard): SafeFetch {
   const open = createOpenStream(guard)
   return async (target, { timeoutMs, maxResponseBytes, ...wanted }) => {
-    const timeout = AbortSignal.timeout(timeoutMs)
-    const signal = AbortSignal.any([wanted.signal, timeout])
+    const deadline = startDeadline(timeoutMs, wanted.signal)
     const url = URL.parse(String(target))
     if (!url) throw new SafeFetchError('address', 'The address is not a valid URL.')
     try {
       const limits = { headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs }
-      await using answer = await open(url, { ...wanted, ...limits, signal })
+      await using answer = await open(url, { ...wanted, ...limits, signal: deadline.signal })
       const { body, truncated } = await readBody(answer, maxResponseBytes, wanted.signal)
       const { status, headers, isPrivate } = answer
       return { status, headers, isPrivate, body, truncated }
     } catch (thrown) {
       wanted.signal.throwIfAborted()
-      throw timeout.aborted ? new SafeFetchError('timeout', lateText(url, timeoutMs), { cause: thrown }) : thrown
+      throw deadline.isOver ? new SafeFetchError('timeout', lateText(url, timeoutMs), { cause: thrown }) : thrown
     }
   }
 }

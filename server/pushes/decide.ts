@@ -1,5 +1,6 @@
 import { refusal } from '@quayside/contract/states.ts'
 import { GitError, repositoryKey } from '../git/index.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import { AppError } from '../lib/error.ts'
 import {
   listAutoDeployed,
@@ -128,12 +129,12 @@ type Asked<T> = { readonly answer: T; readonly failure?: never } | { readonly an
 
 /** Returns the answer of a git server, or the reason for having none. */
 async function ask<T>(signal: AbortSignal, question: (signal: AbortSignal) => Promise<T>): Promise<Asked<T>> {
-  const limit = AbortSignal.timeout(questionMs)
+  const deadline = startDeadline(questionMs, signal)
   try {
-    return { answer: await question(AbortSignal.any([signal, limit])) }
+    return { answer: await question(deadline.signal) }
   } catch (error) {
     signal.throwIfAborted()
-    if (limit.aborted) return { failure: `the git server did not answer within ${questionMs / 1000} s.` }
+    if (deadline.isOver) return { failure: `the git server did not answer within ${questionMs / 1000} s.` }
     if (error instanceof GitError || error instanceof AppError) return { failure: error.message }
     throw error
   }

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/index.ts'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import { AppError } from '../lib/error.ts'
 import { Secret } from '../lib/secret.ts'
 import { loginOf, type Opened } from './login.ts'
@@ -34,7 +35,7 @@ async function checkHost(
 ): Promise<void> {
   const { hostname } = new URL(url.replace(/^oci:/, 'https:'))
   try {
-    await guard.check(hostname, AbortSignal.any([signal, AbortSignal.timeout(dnsMs)]))
+    await guard.check(hostname, startDeadline(dnsMs, signal).signal)
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof AddressError && error.reason === 'refused')) return

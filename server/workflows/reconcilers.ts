@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
+import { startLimit } from '../lib/deadline.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
-import { nobodyWaits } from '../lib/nobody-waits.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import { backOff } from './outage.ts'
 import { createWake, type Wake } from './wake.ts'
@@ -116,15 +116,7 @@ async function repeat(loop: Loop): Promise<void> {
 }
 
 async function runOnce({ reconciler, clock, signal, limitMs = 600_000 }: Loop): Promise<void> {
-  const late = new AbortController()
-  const over = new AbortController()
-  clock.sleep(limitMs, over.signal).then(
-    () => late.abort(new Error(`reconciler "${reconciler.name}" did not end within ${limitMs / 1000} s`)),
-    () => {},
-  )
-  try {
-    await reconciler.reconcile(AbortSignal.any([signal, late.signal]))
-  } finally {
-    over.abort(nobodyWaits)
-  }
+  const late = () => new Error(`reconciler "${reconciler.name}" did not end within ${limitMs / 1000} s`)
+  using limit = startLimit(clock, limitMs, late)
+  await reconciler.reconcile(AbortSignal.any([signal, limit.signal]))
 }

@@ -1,3 +1,4 @@
+import { startLimit } from '../lib/deadline.ts'
 import { messageOf } from '../lib/error.ts'
 import { nobodyWaits } from '../lib/nobody-waits.ts'
 import { backOff, isOutage } from './outage.ts'
@@ -26,18 +27,8 @@ export async function workUntil<T>(
   bounds: Bounds,
 ): Promise<T> {
   if (bounds.remainingMs <= 0) throw bounds.late()
-  const deadline = new AbortController()
-  const over = new AbortController()
-  run.clock.sleep(Math.min(bounds.remainingMs, longestMs), over.signal).then(
-    () => deadline.abort(bounds.late()),
-    () => {},
-  )
-  const signal = AbortSignal.any([bounds.signal, deadline.signal])
-  try {
-    return await retryOutages(run, work, signal)
-  } finally {
-    over.abort(nobodyWaits)
-  }
+  using limit = startLimit(run.clock, Math.min(bounds.remainingMs, longestMs), bounds.late)
+  return await retryOutages(run, work, AbortSignal.any([bounds.signal, limit.signal]))
 }
 
 async function retryOutages<T>(

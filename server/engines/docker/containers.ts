@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import type { LineSink } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import { EngineError } from '../engine.ts'
 import { type DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
 import type { ContainerCreateOptions, ContainerInfo, ContainerInspectInfo } from './docker-api.ts'
@@ -212,7 +213,7 @@ export async function untilStopped(
   limitMs: number,
   outer: AbortSignal,
 ): Promise<void> {
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(limitMs)])
+  const { signal } = startDeadline(limitMs, outer)
   try {
     const query = { condition: 'not-running' }
     const answer = await daemon.stream({ method: 'POST', path: `/containers/${id}/wait`, query, signal })

@@ -1,4 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import { aboveFloor, type DiskFloor, sizeText } from '../../lib/disk-floor.ts'
 import { messageOf } from '../../lib/error.ts'
 import { everyOne } from '../../lib/every-one.ts'
@@ -123,14 +124,13 @@ interface Parts {
 /** Copies volumes while everything that uses the plain ones is paused, at most for the limit. */
 async function copyStanding(copying: Copying, parts: Parts, { mostStandingSeconds }: CopyLimits): Promise<number> {
   const { host, attempt } = copying
-  const over = AbortSignal.timeout(mostStandingSeconds * 1000)
+  const deadline = startDeadline(mostStandingSeconds * 1000, attempt.signal)
   const volumes = [...parts.plain, ...(parts.given ? [parts.given] : [])].map(({ from }) => volumeName({ id: from }))
   const release = host.held.hold(volumes)
   try {
-    const signal = AbortSignal.any([attempt.signal, over])
-    return await copyTogether({ ...copying, attempt: { ...attempt, signal } }, parts)
+    return await copyTogether({ ...copying, attempt: { ...attempt, signal: deadline.signal } }, parts)
   } catch (error) {
-    if (!over.aborted || attempt.signal.aborted) throw error
+    if (!deadline.isOver || attempt.signal.aborted) throw error
     const message =
       `the services were paused for ${mostStandingSeconds} s, and their volumes were not copied by then; ` +
       'copy them when less is written, stop the services first, or ask the operator to raise ' +

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { startDeadline } from '../../lib/deadline.ts'
 import { killGroup, start } from '../../lib/run.ts'
 import { EngineError, type InodeCounts } from '../engine.ts'
 import { listContainers } from './containers.ts'
@@ -24,9 +25,9 @@ interface Source {
 /** Engine.countInodes for Docker. */
 export async function countInodes(source: Source, most: number, signal: AbortSignal): Promise<InodeCounts | undefined> {
   if (!(await canRead(join(source.root, 'volumes')))) return undefined
-  const over = AbortSignal.timeout(allMs)
+  const all = startDeadline(allMs, signal)
   const count = (directory: string): Promise<number> =>
-    over.aborted ? Promise.resolve(0) : countIn(directory, most, AbortSignal.any([signal, over]))
+    all.isOver ? Promise.resolve(0) : countIn(directory, most, all.signal)
   const layers: InodeCounts['layers'][number][] = []
   const runs: InodeCounts['runs'][number][] = []
   const volumes: InodeCounts['volumes'][number][] = []
@@ -107,7 +108,7 @@ async function inspectPlaces(daemon: DockerDaemon, id: string, signal: AbortSign
 async function countIn(directory: string, most: number, signal: AbortSignal): Promise<number> {
   const list = ['find', directory, '-xdev', '-printf', '%y%n\\n']
   const child = start('nice', ['-n', '19', ...list], { cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] })
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(directoryMs)])
+  const { signal: ended } = startDeadline(directoryMs, signal)
   const end = (): void => killGroup(child)
   if (ended.aborted) end()
   ended.addEventListener('abort', end, { once: true })

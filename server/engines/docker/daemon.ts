@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import { messageOf } from '../../lib/error.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { type SocketCall, SocketHttp, SocketRefusal } from '../../lib/socket-http.ts'
@@ -90,7 +91,7 @@ export class DockerDaemon {
    * Returns a connection on which both sides keep sending bytes; closed when the signal is aborted.
    */
   async duplex(call: DaemonCall): Promise<Duplex> {
-    const begun = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? defaultTimeoutMs)])
+    const { signal: begun } = startDeadline(call.timeoutMs ?? defaultTimeoutMs, call.signal)
     begun.throwIfAborted()
     try {
       const socket = await settled(this.#http.upgrade(asSent(call, begun), 'tcp'), begun)
@@ -120,14 +121,13 @@ export class DockerDaemon {
   }
 
   async #request(call: DaemonCall): Promise<unknown> {
-    const timeout = AbortSignal.timeout(call.timeoutMs ?? defaultTimeoutMs)
-    const ended = AbortSignal.any([call.signal, timeout])
-    ended.throwIfAborted()
+    const deadline = startDeadline(call.timeoutMs ?? defaultTimeoutMs, call.signal)
+    deadline.signal.throwIfAborted()
     try {
-      return await settled(this.#http.json(asSent(call, ended)), ended)
+      return await settled(this.#http.json(asSent(call, deadline.signal)), deadline.signal)
     } catch (error) {
       call.signal.throwIfAborted()
-      throw timeout.aborted ? late(call) : translated(error, call)
+      throw deadline.isOver ? late(call) : translated(error, call)
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import { messageOf } from '../../lib/error.ts'
 import { masker } from '../../lib/masker.ts'
 import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
@@ -46,7 +47,7 @@ export async function runPostStart(
   if (!command || command.length === 0) return
   const state = await inspectContainer(daemon, container, outer)
   if (!state?.running || postStarted.get(container) === state.startedAt) return
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(startDeadlineSeconds * 1000)])
+  const { signal } = startDeadline(startDeadlineSeconds * 1000, outer)
   try {
     const { exitCode, output } = await execIn(daemon, container, command, signal)
     if (exitCode !== 0) throw failed(`ended with exit code ${exitCode}`, masker(secretsIn(workload))(output))
@@ -98,7 +99,7 @@ export async function graceAfterPreStop(
   const command = commandOf(labels, label.preStop)
   if (!command || command.length === 0) return graceSeconds
   const begunMs = clock.monotonic()
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(graceSeconds * 1000)])
+  const { signal } = startDeadline(graceSeconds * 1000, outer)
   try {
     await execIn(daemon, id, command, signal)
   } catch {

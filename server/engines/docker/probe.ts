@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
+import { startDeadline } from '../../lib/deadline.ts'
 import { assertNever, messageOf } from '../../lib/error.ts'
 import type { Probe } from '../engine.ts'
 
@@ -24,12 +25,12 @@ export async function probe(
   timeoutSeconds: number,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
-  const timeout = AbortSignal.timeout(timeoutSeconds * 1000)
+  const deadline = startDeadline(timeoutSeconds * 1000, signal)
   try {
-    return await ask(check, target, AbortSignal.any([signal, timeout]))
+    return await ask(check, target, deadline.signal)
   } catch (error) {
     signal.throwIfAborted()
-    if (timeout.aborted)
+    if (deadline.isOver)
       return { healthy: false, silent: false, why: `${describe(check)} got no answer within ${timeoutSeconds} s` }
     const silent = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
     return { healthy: false, silent, why: `${describe(check)} failed: ${messageOf(error)}` }

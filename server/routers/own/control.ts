@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { startDeadline } from '../../lib/deadline.ts'
 import { AppError } from '../../lib/error.ts'
 
 export interface ControlRequest {
@@ -22,13 +23,12 @@ export interface ControlAnswer {
 export async function askRouter(socketPath: string, question: ControlRequest): Promise<ControlAnswer> {
   const { signal, timeoutMs } = question
   signal?.throwIfAborted()
-  const limit = AbortSignal.timeout(timeoutMs)
-  const ended = signal ? AbortSignal.any([signal, limit]) : limit
+  const deadline = startDeadline(timeoutMs, signal)
   try {
-    return await exchange(socketPath, question, ended)
+    return await exchange(socketPath, question, deadline.signal)
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
-    const why = limit.aborted ? `did not answer within ${timeoutMs / 1000} s` : 'cannot be reached'
+    const why = deadline.isOver ? `did not answer within ${timeoutMs / 1000} s` : 'cannot be reached'
     throw new AppError('unavailable', `The router process ${why}; it is restarted when it is gone.`, {
       cause,
       details: { socketPath, path: question.path },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { startDeadline } from '../../../lib/deadline.ts'
 import type { SafeStream } from '../../../lib/safe-stream.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 import { readWhole } from './answers.ts'
@@ -89,12 +90,12 @@ export function createSource(clients: readonly RegistryClient[]): ImageSource {
 }
 
 async function limited<T>(signal: AbortSignal, work: (bounded: AbortSignal) => Promise<T>): Promise<T> {
-  const late = AbortSignal.timeout(smallMs)
+  const deadline = startDeadline(smallMs, signal)
   try {
-    return await work(AbortSignal.any([signal, late]))
+    return await work(deadline.signal)
   } catch (error) {
     signal.throwIfAborted()
-    throw late.aborted ? new RegistryProblem('away', `it did not answer within ${smallMs / 1000} s`) : error
+    throw deadline.isOver ? new RegistryProblem('away', `it did not answer within ${smallMs / 1000} s`) : error
   }
 }
 
