@@ -26,6 +26,6 @@ export const resting: Benchmark = {
       session.say(`  ${name}: ${own.toFixed(1)} MB in ${pids.length} process${pids.length === 1 ? '' : 'es'}`)
       sum += own
     }
-    return [absolute('idle-memory', sum, 'MB', atMost(280))]
+    return [absolute('idle-memory', sum, 'MB', atMost(180))]
   },
 }

@@ -5,7 +5,7 @@ import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
-import { readSetting, settingOr, writeSetting } from './database/index.ts'
+import { readSetting, renewConnections, settingOr, writeSetting } from './database/index.ts'
 import { examine, gatherFacts } from './doctor/index.ts'
 import { localEngine } from './engines/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -84,7 +84,7 @@ async function run(
     instance,
     formerUrls: await rememberUrl(database, config.publicUrl),
     routerProcess: router,
-    reconcilers: [superviseRouter(router), createMemoryKeeper({ log })],
+    reconcilers: [superviseRouter(router), createMemoryKeeper({ log, beside: () => renewConnections(database) })],
   }
   const drivers = createDrivers(ground)
   // Another engine may be down at the start. Its clusters wait for it.

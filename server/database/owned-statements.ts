@@ -1,21 +1,8 @@
 import type { Database } from './database.ts'
 import { beginInTurn, currentOwner, type Limit, type SharedConnections, shareConnections, takeSlot } from './owners.ts'
+import { isStatement, type Send, type Statement, sendOver } from './statement.ts'
 
 type Begin = (...args: readonly unknown[]) => Promise<unknown>
-type Send = (statement: Statement) => void
-
-/**
- * The part of the driver's statements that decides when and where they are sent. Written for
- * version 3.4.9 of the driver: a statement calls its `handler` when it is first awaited. Cursors
- * never settle and would keep their slot.
- */
-interface Statement extends Promise<unknown> {
-  handler: Send
-  reject: (error: unknown) => void
-}
-
-const isStatement = (made: unknown): made is Statement =>
-  made instanceof Promise && typeof Reflect.get(made, 'handler') === 'function'
 
 /**
  * Connections that belong to one owner at a time, which may queue any number of statements on them.
@@ -41,10 +28,7 @@ function createLane(connect: (max: number) => Database): Lane {
     },
     send: (statement) => {
       pool ??= connect(laneConnections)
-      // All statements of a pool have the same handler. This one is never sent.
-      const made: unknown = pool.unsafe('')
-      if (!isStatement(made)) throw new Error('the driver of PostgreSQL has no handler of statements')
-      made.handler(statement)
+      sendOver(pool)(statement)
     },
     end: async (limit) => pool?.end(limit),
   }

@@ -5,6 +5,7 @@ import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
 import { divideByOwner, ownedConnections } from './owned-statements.ts'
 import { beginInTurn, currentOwner, shareConnections } from './owners.ts'
+import { renewable } from './renewal.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 import { withUnits } from './unit-of-work.ts'
 import { withWholeResults } from './whole-results.ts'
@@ -36,12 +37,30 @@ export interface PoolOptions {
  * (seconds) is set.
  */
 export function openDatabase(options: PoolOptions): Database {
-  const open = (max: number): Database => connectGuarded({ ...options, max })
+  const renewals: (() => void)[] = []
+  const open = (max?: number): Database => {
+    const { pool, renew } = renewable(() => connectGuarded(max === undefined ? options : { ...options, max }))
+    renewals.push(renew)
+    return pool
+  }
   // Units of work hold a connection for as long as a request takes, so they have their own
   // connections.
   const [statements, units] = [ownedConnections(open), shareConnections(open)]
-  const database = divideByOwner(connectGuarded(options), statements, units)
-  return withUnits(database, (work, owner = currentOwner() ?? newId()) => beginInTurn(units, owner, work))
+  const divided = divideByOwner(open(), statements, units)
+  const database = withUnits(divided, (work, owner = currentOwner() ?? newId()) => beginInTurn(units, owner, work))
+  renewalsOf.set(database, renewals)
+  return database
+}
+
+const renewalsOf = new WeakMap<Database, readonly (() => void)[]>()
+
+/**
+ * Replaces the connections of a pool as soon as they are idle, to return memory: the process of a
+ * connection keeps plans and tables of every statement that it has executed, about 10 MB after a
+ * deployment, until the connection is closed. No statement fails or is sent twice.
+ */
+export function renewConnections(database: Database): void {
+  for (const renew of renewalsOf.get(database) ?? []) renew()
 }
 
 function connectGuarded(options: PoolOptions): Database {

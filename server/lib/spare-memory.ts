@@ -19,9 +19,9 @@ export interface Rest {
   readonly given?: { readonly atMs: number; readonly rssBytes: number }
 }
 
-const everyMs = 10_000
+const everyMs = 5_000
 const quietUtilization = 0.1
-const quietLooks = 2
+const quietLooks = 4
 /** Less is not worth a short pause. */
 const leastGrowthBytes = 32 * 1024 * 1024
 const leastPauseMs = 120_000
@@ -50,8 +50,10 @@ export function createMemoryKeeper(options: {
   readonly log: Logger
   readonly look?: () => Look
   readonly collect?: () => Promise<void>
+  /** Returns memory of other processes that work for this one. */
+  readonly beside?: () => void
 }) {
-  const { log, look = looks(), collect = collectGarbage } = options
+  const { log, look = looks(), collect = collectGarbage, beside } = options
   let rest: Rest = { quietLooks: 0 }
   return {
     name: 'spare memory',
@@ -60,6 +62,7 @@ export function createMemoryKeeper(options: {
       const { rest: next, isDue } = decide(rest, look())
       rest = next
       if (!isDue) return
+      beside?.()
       await collect()
       const { atMs, rssBytes } = look()
       rest = { quietLooks: 0, given: { atMs, rssBytes } }
