@@ -55,7 +55,7 @@ import { LayerLimits } from './layer-limits.ts'
 import { followRestarts, type PostStarted } from './lifecycle.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
-import { Looks, longestMs } from './looks.ts'
+import { Looks } from './looks.ts'
 import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
@@ -68,6 +68,7 @@ import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
 import { type Host, startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
+import { UntilEvent } from './until-event.ts'
 import { Usage } from './usage.ts'
 import { eraseVolumes, removeVolume } from './volumes.ts'
 import { writeVolume } from './write-volume.ts'
@@ -115,7 +116,7 @@ export class DockerEngine implements Engine {
   readonly #usage: Usage
   readonly #looks: Looks
   #hasInit: boolean | undefined
-  #followed: { readonly count: number | undefined; readonly atMs: number } = { count: undefined, atMs: 0 }
+  readonly #followed: UntilEvent<string[]>
 
   constructor({ socketPath, instance, clock, log, ...images }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
@@ -136,7 +137,8 @@ export class DockerEngine implements Engine {
     this.#registries = createRegistries({ daemon, clock, ...usual, ...images })
     this.#looks = new Looks(this.#host, known)
     this.#root = new DiskRoot({ daemon, clock })
-    this.#liveness = new Liveness({ daemon, clock, instance })
+    this.#liveness = new Liveness({ daemon, clock, instance, events })
+    this.#followed = new UntilEvent({ clock, events })
     this.#usage = new Usage({ daemon, clock })
   }
 
@@ -324,13 +326,8 @@ export class DockerEngine implements Engine {
   }
 
   async followRestarts(signal: AbortSignal): Promise<string[]> {
-    const count = this.#host.events.count()
-    const atMs = this.#host.clock.monotonic()
-    const isSame = count !== undefined && count === this.#followed.count && atMs - this.#followed.atMs < longestMs
-    if (isSame) return []
-    const problems = await followRestarts(this.#host, signal)
-    this.#followed = { count, atMs }
-    return problems
+    const { value: problems, isReused } = await this.#followed.get(() => followRestarts(this.#host, signal))
+    return isReused ? [] : problems
   }
 
   /** Observations from before its end are outdated. */

@@ -7,6 +7,7 @@ import type { ContainerInfo } from './docker-api.ts'
 import { label } from './labels.ts'
 import { graceAfterPreStop } from './lifecycle.ts'
 import { probe } from './probe.ts'
+import { type Source, UntilEvent } from './until-event.ts'
 
 interface Watched {
   readonly startedAt: string
@@ -35,6 +36,12 @@ export function probeOf(text: string | undefined): Probe | undefined {
   }
 }
 
+export interface LivenessOptions extends Source {
+  readonly daemon: DockerDaemon
+  readonly clock: Clock
+  readonly instance: string
+}
+
 /**
  * Restarts running replicas that fail their liveness probe. Counts failures in memory: a restart of
  * the platform resets the counts, which only delays a restart.
@@ -44,20 +51,27 @@ export class Liveness {
   readonly #clock: Clock
   readonly #instance: string
   readonly #watched = new Map<string, Watched>()
+  readonly #listed: UntilEvent<readonly ContainerInfo[]>
 
-  constructor(options: { readonly daemon: DockerDaemon; readonly clock: Clock; readonly instance: string }) {
+  constructor(options: LivenessOptions) {
     this.#daemon = options.daemon
     this.#clock = options.clock
     this.#instance = options.instance
+    this.#listed = new UntilEvent(options)
   }
 
   async check(signal: AbortSignal): Promise<string[]> {
-    const filter = { instance: this.#instance, labels: { [label.liveness]: true } as const }
-    const probed = (await listContainers(this.#daemon, filter, signal)).filter(({ State }) => State === 'running')
+    const { value: listed } = await this.#listed.get(() => this.#list(signal))
+    const probed = listed.filter(({ State }) => State === 'running')
     const ids = new Set(probed.map(({ Id }) => Id))
     for (const id of this.#watched.keys()) if (!ids.has(id)) this.#watched.delete(id)
     const restarted = await Promise.all(probed.map((container) => this.#checkOne(container, signal)))
     return restarted.filter((name) => name !== undefined)
+  }
+
+  #list(signal: AbortSignal): Promise<readonly ContainerInfo[]> {
+    const filter = { instance: this.#instance, labels: { [label.liveness]: true } as const }
+    return listContainers(this.#daemon, filter, signal)
   }
 
   async #checkOne({ Id, Labels }: ContainerInfo, signal: AbortSignal): Promise<string | undefined> {

@@ -4,32 +4,28 @@ import type { ContainerInfo } from './docker-api.ts'
 import type { KnownStates } from './known-states.ts'
 import { toObservation } from './observation.ts'
 import type { Host } from './start.ts'
+import { UntilEvent } from './until-event.ts'
 
 export type Seen = ReadonlyMap<string, Observation>
-
-/** The longest time for which a look is reused, even without events. */
-export const longestMs = 10_000
 
 /** Looks at all containers. Reuses the last look if there was no event since. */
 export class Looks {
   readonly #host: Host
   readonly #known: KnownStates
-  #last: { readonly count: number; readonly atMs: number; readonly seen: Seen } | undefined
+  readonly #last: UntilEvent<Seen>
 
   constructor(host: Host, known: KnownStates) {
     this.#host = host
     this.#known = known
+    this.#last = new UntilEvent(host)
   }
 
   async all(list: () => Promise<readonly ContainerInfo[]>, signal: AbortSignal): Promise<Seen> {
-    // Counted before the look, because an event during the look may be missing from it.
-    const count = this.#host.events.count()
-    const atMs = this.#host.clock.monotonic()
-    if (this.#last && this.#last.count === count && atMs - this.#last.atMs < longestMs) return this.#last.seen
-    this.#known.begin(atMs, count !== undefined)
-    const seen = await this.#look(await list(), signal)
-    this.#last = count === undefined ? undefined : { count, atMs, seen }
-    return seen
+    const look = async (isTold: boolean): Promise<Seen> => {
+      this.#known.begin(this.#host.clock.monotonic(), isTold)
+      return await this.#look(await list(), signal)
+    }
+    return (await this.#last.get(look)).value
   }
 
   async #look(found: readonly ContainerInfo[], signal: AbortSignal): Promise<Seen> {
