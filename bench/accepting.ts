@@ -30,7 +30,7 @@ export const accepting: Benchmark = {
     const accept = await prepareAccepting(session, installation)
     await accept()
     const { accepted } = await paired(rounds, floor, async () => ({ accepted: await accept() }))
-    return [relative('accept-deploy', accepted, 'requests/s', atLeast(0.2))]
+    return [relative('accept-deploy', accepted, 'requests/s', atLeast(0.3))]
   },
 }
 

@@ -25,8 +25,8 @@ export const changing: Benchmark = {
       () => change(session, application, next()),
     )
     return [
-      relative('change-to-answer', answer, 'ms', atMost(2)),
-      relative('change-to-deployed', deployed, 'ms', atMost(2.5)),
+      relative('change-to-answer', answer, 'ms', atMost(1.5)),
+      relative('change-to-deployed', deployed, 'ms', atMost(1.6)),
     ]
   },
 }

@@ -39,7 +39,7 @@ export const idling: Benchmark = {
     session.say(`  the server takes ${after.toFixed(0)} MB, ${before.toFixed(0)} before`)
     const each = (after - before) / services
     return [
-      absolute('idle-100-cpu', percent, '% of a core', atMost(3)),
+      absolute('idle-100-cpu', percent, '% of a core', atMost(2)),
       absolute('idle-100-memory', each, 'MB a service', atMost(0.3)),
     ]
   },

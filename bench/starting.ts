@@ -27,8 +27,8 @@ export const starting: Benchmark = {
       session.say(`  empty ${empty.at(-1)?.toFixed(2)} s, existing ${existing.at(-1)?.toFixed(2)} s`)
     }
     return [
-      absolute('start-empty', median(empty), 's', atMost(10)),
-      absolute('start-existing', median(existing), 's', atMost(3)),
+      absolute('start-empty', median(empty), 's', atMost(3)),
+      absolute('start-existing', median(existing), 's', atMost(1.5)),
     ]
   },
 }
