@@ -99,6 +99,7 @@ async function run(
   })
   // Last, because it outlives this process: a failed start must leave nothing running.
   await timed(say, `Starting the router on port ${config.routerPort}`, () => ensureRouterProcess(router))
+  await composition.connect()
   composition.start()
   started.defer(() => composition.stop())
   signal.throwIfAborted()

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRoster } from '../lib/roster.ts'
 import { builderOrNone, createBuilders, NoBuilderError } from './builders.ts'
 import { createFakeBuilder } from './fake/fake-builder.ts'
 import { noBuilder } from './no-builder.ts'
 
 const [here, shared] = [createFakeBuilder(), createFakeBuilder()]
-const { builderOf } = createBuilders([
-  { name: 'local', builder: here },
-  { name: 'second', builder: shared },
-  { name: 'third', builder: shared },
-])
+const { builderOf } = createBuilders(
+  createRoster([
+    { name: 'local', builder: here },
+    { name: 'second', builder: shared },
+    { name: 'third', builder: shared },
+  ]),
+)
 
 test('builderOf returns the builder of the engine of a cluster', () => {
   assert.equal(builderOf({ engine: 'local' }), here)
@@ -30,9 +33,4 @@ test('builderOrNone returns a builder without images for a record', async () => 
   assert.equal(await builder.has({ reference: 'a:b', digest: '' }, signal), false)
   await builder.prune('service', [], signal)
   assert.equal(builderOrNone(builderOf, { engine: 'local' }), here)
-})
-
-test('createBuilders rejects an engine with two builders', () => {
-  const one = { name: 'local', builder: here }
-  assert.throws(() => createBuilders([one, one]), /an engine has two builders/)
 })

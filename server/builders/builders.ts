@@ -1,4 +1,5 @@
 import { AppError } from '../lib/error.ts'
+import type { Roster } from '../lib/roster.ts'
 import type { Builder } from './builder.ts'
 import { noBuilder } from './no-builder.ts'
 
@@ -34,18 +35,14 @@ export interface Builders {
   readonly builderOf: BuilderOf
 }
 
-/** Creates the table of builders; engines may share one. Throws if an engine has two. */
-export function createBuilders(all: readonly NamedBuilder[]): Builders {
-  const byName = new Map(all.map(({ name, builder }) => [name, builder]))
-  if (byName.size < all.length) throw new Error('an engine has two builders')
-  return {
-    builderOf: (place) => {
-      const builder = place.engine === null ? undefined : byName.get(place.engine)
-      if (!builder) throw new NoBuilderError(place)
-      return builder
-    },
-  }
-}
+/** Several engines may share a builder. */
+export const createBuilders = (roster: Roster<NamedBuilder>): Builders => ({
+  builderOf: (place) => {
+    const named = place.engine === null ? undefined : roster.find(place.engine)
+    if (!named) throw new NoBuilderError(place)
+    return named.builder
+  },
+})
 
 /** Returns the builder of a cluster, or `noBuilder` if the cluster is only a record. */
 export const builderOrNone = (builderOf: BuilderOf, place: BuilderPlace): Builder =>

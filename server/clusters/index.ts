@@ -15,6 +15,7 @@ export {
   organizationOfCluster,
 } from './cluster-store.ts'
 export { createClusterWorkflow } from './cluster-workflow.ts'
+export { type Connection, createConnector, noConnection } from './connector.ts'
 export { createClusters } from './create-clusters.ts'
 export { createCredentials } from './credentials.ts'
 export { addBuiltInCluster, createPlatformParts, findClusterId } from './platform-parts.ts'

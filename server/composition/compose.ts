@@ -1,6 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
-import { createClusterWorkflow, createPlatformParts } from '../clusters/index.ts'
+import { createClusterWorkflow, createConnector, createPlatformParts } from '../clusters/index.ts'
 import { createDueWatch, createPulseOf } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
@@ -37,8 +37,10 @@ export function compose(ground: Ground, drivers: Drivers) {
   const foundation = createFoundation(ground, drivers, {
     workflows: () => workflows,
     measureDisk: () => disks.measureSoon(),
+    fleetChanged: () => reconcilers?.refresh(),
   })
-  const { config, log, database, vault, pepper, engines, routers, safeFetch, gitHost, lines, routes } = foundation
+  const { config, log, database, vault, pepper, fleet, safeFetch, gitHost, lines, routes } = foundation
+  const { engines, routers } = fleet
   const disks = createDisks(foundation, (name) => reconcilers?.nudge(name))
   const late = lateWorkflows(() => workflows)
   const nudgeRoutes = (): void => {
@@ -96,10 +98,11 @@ export function compose(ground: Ground, drivers: Drivers) {
   const pulse = createPulseOf({ url: ground.databaseUrl, clock })
   const app = createDoor(foundation, rooms, accounts, { openStreams, workflows, pulse })
   const stopping = new AbortController()
-  /** The parts that work without a request. */
-  const working: readonly Reconciler[] = [
+  const connector = createConnector({ database, log, connect: drivers.connect, ...fleet })
+  /** The parts that work without a request, once in a server. */
+  const once: readonly Reconciler[] = [
     ...ground.reconcilers,
-    ...routes.all.map(({ reconciler }) => reconciler),
+    connector,
     createProofReconciler({
       database,
       clock,
@@ -109,13 +112,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       mode: config.domainProof,
       nudgeRoutes,
     }),
-    ...observers.reconcilers,
-    ...engines.all.map((named) => createLiveness(foundation, named)),
-    ...engines.all.map((named) => createNetworkGuards(foundation, named)),
-    ...disks.reconcilers,
-    ...createStandstillReconcilers(foundation),
     createFinisher({ database, log, workflows: kindsOfWork }),
-    ...createScaling(foundation, observer, nudgeRoutes, stopping.signal),
     ...jobs.reconcilers,
     ...createBackupReconcilers(backups),
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
@@ -130,7 +127,23 @@ export function compose(ground: Ground, drivers: Drivers) {
     foundation.hostedPushes.reconciler,
     createPushPruner({ database, clock }),
   ]
+  /** The parts that each engine or router has for itself. */
+  const perDriver = [
+    observers.observers,
+    jobs.sweepers,
+    createStandstillReconcilers(foundation),
+    engines.each((named) => createLiveness(foundation, named)),
+    engines.each((named) => createNetworkGuards(foundation, named)),
+    ...createScaling(foundation, observer, nudgeRoutes, stopping.signal),
+  ]
+  const working = (): readonly Reconciler[] => [
+    ...once,
+    ...routes.all.map(({ reconciler }) => reconciler),
+    ...disks.reconcilers,
+    ...perDriver.flatMap(({ all }) => all.flat()),
+  ]
 
+  const dueWatch = createDueWatch({ database, reconcilers: working, remind: (name) => reconcilers?.remind(name) })
   let reconcilers: ReturnType<typeof runReconcilers> | undefined
 
   return {
@@ -139,14 +152,13 @@ export function compose(ground: Ground, drivers: Drivers) {
     gitHost,
     workflows,
     accounts,
+    /** Connects the clusters that have a kubeconfig. Their deployments need it before `start`. */
+    connect: (): Promise<void> => connector.reconcile(stopping.signal),
     /** Starts the parts that work without a request. */
     start(): void {
       workflows.start()
       reconcilers = runReconcilers({
-        reconcilers: [
-          ...working,
-          createDueWatch({ database, reconcilers: working, remind: (name) => reconcilers?.remind(name) }),
-        ],
+        reconcilers: () => [...working(), dueWatch],
         clock,
         log,
         signal: stopping.signal,

@@ -58,4 +58,4 @@ export function createCopyWorkflows(foundation: Foundation, workflows: LateWorkf
 
 /** Resumes the replicas of each engine that no copy needs to be paused. */
 export const createStandstillReconcilers = ({ log, engines }: Foundation) =>
-  engines.all.map((named) => createResumer({ log }, named))
+  engines.each((named) => createResumer({ log }, named))

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { createBuilders, refuseIncomplete } from '../builders/index.ts'
 import { createOrganizationDisk } from '../disk/index.ts'
 import { createNameServers, createRoutePublishers } from '../domains/index.ts'
-import { createEngines, reconcilerName } from '../engines/index.ts'
+import { reconcilerName } from '../engines/index.ts'
 import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -14,24 +13,26 @@ import { createLineSource, type LineCollector } from '../observations/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
-import { createRouters } from '../routers/index.ts'
 import { createRepositoryAccess } from '../services/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-
+import { createFleet } from './fleet.ts'
 import type { Drivers, Ground } from './ground.ts'
 
 /** The parts that rooms share: addresses that may be called, git, lines, routes. */
 export function createFoundation(
   ground: Ground,
   drivers: Drivers,
-  later: { readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>; readonly measureDisk: () => void },
+  later: {
+    readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>
+    readonly measureDisk: () => void
+    /** Called when a cluster was connected or disconnected. */
+    readonly fleetChanged: () => void
+  },
 ) {
   const { config, log, database, vault } = ground
-  const engines = createEngines(drivers.engines)
-  const builders = createBuilders(drivers.builders)
-  const routers = createRouters(drivers.routers)
-  refuseIncomplete(engines, builders, routers)
+  const fleet = createFleet(drivers, later.fleetChanged)
+  const { engines, builders, routers } = fleet
   const data = (name: string): string => join(config.dataDirectory, name)
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
@@ -77,6 +78,7 @@ export function createFoundation(
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
   return {
     ...ground,
+    fleet,
     engines,
     builders,
     routers,

@@ -1,14 +1,15 @@
 import { join } from 'node:path'
-import { createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
+import { type Builder, createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
+import { type Connection, noConnection } from '../clusters/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
-import { DockerEngine, localEngine, type NamedEngine } from '../engines/index.ts'
+import { DockerEngine, type Engine, localEngine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { gibibytes } from '../lib/gibibytes.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
-import { createOwnRouter, type NamedRouter, type RouterProcessOptions } from '../routers/index.ts'
+import { createOwnRouter, type NamedRouter, type Router, type RouterProcessOptions } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { createBaseImages } from './base-images.ts'
 
@@ -39,6 +40,17 @@ export interface Drivers {
   readonly engines: readonly NamedEngine[]
   readonly builders: readonly NamedBuilder[]
   readonly routers: readonly NamedRouter[]
+  /** Creates the drivers of a cluster that a user connected. Asks nobody yet. */
+  readonly connect: (connection: Connection) => ClusterDrivers
+}
+
+/** The drivers of one connected cluster. */
+export interface ClusterDrivers {
+  readonly engine: Engine
+  readonly builder: Builder
+  readonly router: Router
+  /** Ends what runs beside calls. The cluster was disconnected, or has another kubeconfig. */
+  readonly close: () => void
 }
 
 export function createDrivers(ground: Ground): Drivers {
@@ -71,5 +83,6 @@ export function createDrivers(ground: Ground): Drivers {
     engines: [{ name: localEngine, engine }],
     builders: [{ name: localEngine, builder }],
     routers: [{ name: localEngine, router: createOwnRouter({ process: routerProcess }) }],
+    connect: noConnection,
   }
 }

@@ -13,10 +13,7 @@ export function createJobRuns({ lineCollector, engines }: Foundation, recipe: Re
   const options: JobsOptions = { ...recipe, ...lineCollector, load: (run) => loadJob(recipe, run) }
   return {
     workflow: createJobRunWorkflow(options),
-    reconcilers: [
-      createTimetables(options),
-      ...engines.all.map((engine) => createTaskSweeper(options, engine)),
-      createRunPruner(options),
-    ],
+    reconcilers: [createTimetables(options), createRunPruner(options)],
+    sweepers: engines.each((engine) => createTaskSweeper(options, engine)),
   }
 }

@@ -16,17 +16,17 @@ import type { Foundation } from './foundation.ts'
 
 type Troubles = Pick<DiskKeeper, 'troubleOf'>
 
-/** The observers of all engines, and one that finds the observer of a service. */
+/** The observers of all current engines, and one that finds the observer of a service. */
 export function createServiceObservers(
   foundation: Foundation,
   options: RecipeOptions,
   disk: Troubles,
   nudgeRoutes: () => void,
 ) {
-  const observers = foundation.engines.all.map((engine) =>
+  const observers = foundation.engines.each((engine) =>
     createServiceObserver(foundation, engine, recipeFor(options, { engine: engine.name }), disk, nudgeRoutes),
   )
-  return { reconcilers: observers, observer: joinObservers(observers) }
+  return { observers, observer: joinObservers(observers) }
 }
 
 /** Observes the services on one engine and repairs them. */

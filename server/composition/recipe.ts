@@ -56,7 +56,7 @@ export function createRecipe(
       builds: createSlots(config.parallelBuilds, { reserve: 1 }),
       sameBuilds: createKeyedSlots(),
     },
-    deploymentSlots: createDeploymentSlots(engines.all, config.parallelDeployments),
+    deploymentSlots: createDeploymentSlots(config.parallelDeployments),
     drainMs: 30_000,
     whenEnded: foundation.stateChanges.nudge,
     onDiskFull: later.onDiskFull,

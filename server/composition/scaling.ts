@@ -1,5 +1,6 @@
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
+import type { Each } from '../lib/roster.ts'
 import { createAnnouncer, type ServiceObserver } from '../observations/index.ts'
 import { createScaler, createSleeper, createWaker } from '../scaling/index.ts'
 import type { Foundation } from './foundation.ts'
@@ -10,11 +11,11 @@ export function createScaling(
   observer: ServiceObserver,
   nudgeRoutes: () => void,
   stopping: AbortSignal,
-): Reconciler[] {
+): readonly Each<readonly Reconciler[]>[] {
   const given = { database, clock, log, ...createAnnouncer({ log, lines, observer, stopping }) }
   return [
-    ...engines.all.map((named) => createScaler({ ...given, ...named })),
-    ...routers.all.flatMap((scoped) => [
+    engines.each((named) => [createScaler({ ...given, ...named })]),
+    routers.each((scoped) => [
       createSleeper({ ...given, ...scoped }),
       createWaker({ ...given, ...scoped, refreshRoutes: nudgeRoutes }),
     ]),

@@ -20,7 +20,7 @@ test('one statement says which reconcilers have work', async (t) => {
   const reminded: string[] = []
   const { reconcile } = createDueWatch({
     database: sql,
-    reconcilers: [
+    reconcilers: () => [
       one('later', (db) => db`exists (select from task where due_at <= ${now})`),
       { name: 'without a condition', everyMs: 1, reconcile: async () => {} },
       one('never', (db) => db`false`),
@@ -45,7 +45,7 @@ test('a condition that cannot be checked fails the watch, and none of it sends n
   const statements: string[] = []
   const { sql } = await testDatabase(t, { onStatement: (text) => void statements.push(text) })
   const watch = (reconcilers: readonly DueReconciler[]) =>
-    createDueWatch({ database: sql, reconcilers, remind: () => assert.fail('nothing is due') })
+    createDueWatch({ database: sql, reconcilers: () => reconcilers, remind: () => assert.fail('nothing is due') })
   await assert.rejects(watch([one('broken', (db) => db`no_such_column`)]).reconcile(signal), /no_such_column/)
   statements.length = 0
   await watch([]).reconcile(signal)

@@ -13,20 +13,19 @@ export interface DueReconciler extends Reconciler {
 
 export interface DueWatchOptions {
   readonly database: Database
-  /** Those without a condition are ignored. */
-  readonly reconcilers: readonly Reconciler[]
+  /** Returns the current ones. Those without a condition are ignored. */
+  readonly reconcilers: () => readonly Reconciler[]
   /** Called with the name of each reconciler that has work. */
   readonly remind: (name: string) => void
 }
 
 /** Checks twice a second which reconcilers have work, and reminds them. */
 export function createDueWatch({ database, reconcilers, remind }: DueWatchOptions): Reconciler {
-  const waiting = reconcilers.filter(hasCondition)
   return {
     name: 'due work',
     everyMs: 500,
     reconcile: async () => {
-      for (const { name } of await listDue(database, waiting)) remind(name)
+      for (const { name } of await listDue(database, reconcilers().filter(hasCondition))) remind(name)
     },
   }
 }

@@ -219,6 +219,7 @@ create table cluster (
   deployed_config_version bigint,
   platform_version text not null default ''::text,
   operation_number integer not null default 0,
+  kubeconfig_mark text generated always as (md5((sealed_kubeconfig)::text)) stored,
   constraint cluster_credentials_id_fkey FOREIGN KEY (credentials_id) REFERENCES credentials(id),
   constraint cluster_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint cluster_pkey PRIMARY KEY (id)

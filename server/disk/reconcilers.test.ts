@@ -22,5 +22,5 @@ test('the disk is checked once a minute', () => {
 })
 
 test('joinDisks throws without a keeper of this machine', () => {
-  assert.throws(() => joinDisks([], () => {}), /this machine has no engine/)
+  assert.throws(() => joinDisks({ all: [] }, () => {}), /this machine has no engine/)
 })

@@ -1,8 +1,15 @@
 import { localEngine, reconcilerName } from '../engines/index.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
+import { type Each, eachOf } from '../lib/roster.ts'
 import type { DiskKeeper } from './keeper.ts'
 
-/** The disk keepers of all engines. */
+/** An engine's keeper. */
+export interface NamedKeeper {
+  readonly name: string
+  readonly keeper: DiskKeeper
+}
+
+/** The disk keepers of all current engines. */
 export interface Disks {
   /** The keeper of this machine's disk. */
   readonly local: DiskKeeper
@@ -17,23 +24,28 @@ export interface Disks {
  * Runs each engine's keeper separately, so an engine that hangs delays no other. `nudge` runs a
  * reconciler at once. Throws if this machine has no keeper.
  */
-export function joinDisks(
-  keepers: readonly { readonly name: string; readonly keeper: DiskKeeper }[],
-  nudge: (reconciler: string) => void,
-): Disks {
-  const local = keepers.find(({ name }) => name === localEngine)?.keeper
+export function joinDisks(keepers: Each<NamedKeeper>, nudge: (reconciler: string) => void): Disks {
+  const local = keepers.all.find(({ name }) => name === localEngine)?.keeper
   if (!local) throw new Error('this machine has no engine')
-  const measuring = keepers.map(({ name, keeper }) => createDiskReconciler(keeper, name))
-  const watching = keepers.map(({ name, keeper }) =>
-    createSpaceWatch(keeper, name, () => nudge(reconcilerName('disk', name))),
+  const reconcilers = eachOf(
+    () => keepers.all,
+    ({ name, keeper }) => [
+      createDiskReconciler(keeper, name),
+      createSpaceWatch(keeper, name, () => nudge(reconcilerName('disk', name))),
+    ],
   )
   return {
     local,
-    reconcilers: [...measuring, ...watching],
-    troubleOf: (service) => keepers.map(({ keeper }) => keeper.troubleOf(service)).find((text) => text !== undefined),
+    get reconcilers() {
+      return reconcilers.all.flat()
+    },
+    troubleOf: (service) =>
+      keepers.all.map(({ keeper }) => keeper.troubleOf(service)).find((text) => text !== undefined),
     measureSoon: () => {
-      for (const { keeper } of keepers) keeper.measureSoon()
-      for (const { name } of measuring) nudge(name)
+      for (const { name, keeper } of keepers.all) {
+        keeper.measureSoon()
+        nudge(reconcilerName('disk', name))
+      }
     },
   }
 }

@@ -21,7 +21,7 @@ export interface RoutePublisher {
 
 const refreshEvery = 5
 
-/** The publishers of all routers. A router that hangs delays no other. */
+/** The publishers of all current routers. A router that hangs delays no other. */
 export interface RoutePublishers {
   readonly all: readonly RoutePublisher[]
   /** Returns the publisher of a cluster's router. */
@@ -33,22 +33,24 @@ export interface RoutePublishers {
 /** Creates a publisher for each router. `nameOf` returns the name of a router's reconciler. */
 export function createRoutePublishers(
   database: Database,
-  routers: Routers,
+  routers: Pick<Routers, 'each'>,
   nameOf: (router: string) => string,
 ): RoutePublishers {
-  const scoped = routers.all.map(({ name, router, scope }) => ({
+  const scoped = routers.each(({ name, router, scope }) => ({
     scope,
     publisher: createRoutePublisher({ database, router, scope, name: nameOf(name) }),
   }))
-  const all = scoped.map(({ publisher }) => publisher)
+  const all = () => scoped.all.map(({ publisher }) => publisher)
   return {
-    all,
+    get all() {
+      return all()
+    },
     publisherOf: (place) => {
-      const found = scoped.find(({ scope }) => serves(scope, place))
+      const found = scoped.all.find(({ scope }) => serves(scope, place))
       if (!found) throw new Error('every cluster has a router')
       return found.publisher
     },
-    lostPorts: (serviceId) => all.flatMap((publisher) => publisher.lostPorts(serviceId)),
+    lostPorts: (serviceId) => all().flatMap((publisher) => publisher.lostPorts(serviceId)),
   }
 }
 

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock as clock } from '../lib/clock.ts'
+import { createRoster } from '../lib/roster.ts'
 import { createEngines, enginesOfRow, NoEngineError, reconcilerName } from './engines.ts'
 import { FakeEngine } from './fake/fake-engine.ts'
 
 const [first, second] = [new FakeEngine({ clock }), new FakeEngine({ clock })]
-const engines = createEngines([
+const roster = createRoster([
   { name: 'local', engine: first },
   { name: 'second', engine: second },
 ])
+const engines = createEngines(roster)
 
 test('engineOf returns the engine of the cluster, and throws if it has none', () => {
   assert.equal(engines.engineOf({ engine: 'local' }), first)
@@ -24,12 +26,16 @@ test('capacityOf returns the capacity of the cluster’s engine, or of the first
   assert.equal(engines.capacityOf({ engine: 'second' }), second.capacity)
   assert.equal(engines.capacityOf({ engine: null }), first.capacity)
   assert.equal(engines.capacityOf({ engine: 'third' }), first.capacity)
-  assert.throws(() => createEngines([]), /no engine/)
+  assert.throws(() => createEngines(createRoster()), /no engine/)
 })
 
-test('createEngines rejects two engines of the same name', () => {
-  const named = { name: 'local', engine: first }
-  assert.throws(() => createEngines([named, named]), /two engines/)
+test('an engine comes and goes', () => {
+  const third = new FakeEngine({ clock })
+  roster.add({ name: 'third', engine: third })
+  assert.equal(engines.engineOf({ engine: 'third' }), third)
+  assert.equal(engines.all.length, 3)
+  roster.remove('third')
+  assert.throws(() => engines.engineOf({ engine: 'third' }), /needs the engine "third"/)
 })
 
 test('enginesOfRow returns all engines if the service no longer has a row', () => {

@@ -1,4 +1,5 @@
 import { AppError } from '../lib/error.ts'
+import type { Each, Roster } from '../lib/roster.ts'
 import type { Engine, EngineCapabilities, EngineCapacity } from './engine.ts'
 import { noEngine } from './no-engine.ts'
 
@@ -35,25 +36,29 @@ export class NoEngineError extends AppError {
   }
 }
 
-/** The engines of this installation by their names. */
+/** The engines of this installation by their names. They come and go with connected clusters. */
 export interface Engines<Role = Engine> {
-  /** All engines, for work that is done for each engine on its own. */
+  /** The current engines. */
   readonly all: readonly NamedEngine<Role>[]
+  /** Creates something for each engine while it is there, for work that each needs separately. */
+  readonly each: <U>(create: (named: NamedEngine<Role>) => U) => Each<U>
   readonly engineOf: EngineOf<Role>
   readonly capabilitiesOf: CapabilitiesOf
   /** Returns the capacity of a cluster's engine, or of the first engine if it has none. */
   readonly capacityOf: (place: EnginePlace) => EngineCapacity
 }
 
-/** Throws if two engines have the same name. */
-export function createEngines(all: readonly NamedEngine[]): Engines {
-  const byName = new Map(all.map(({ name, engine }) => [name, engine]))
-  if (byName.size < all.length) throw new Error('two engines have the same name')
-  const [first] = all
+/** Throws if there is no engine. The first one has the capacity of clusters without an engine. */
+export function createEngines(roster: Roster<NamedEngine>): Engines {
+  const [first] = roster.all
   if (!first) throw new Error('there is no engine')
-  const find = ({ engine }: EnginePlace): Engine | undefined => (engine === null ? undefined : byName.get(engine))
+  const find = ({ engine }: EnginePlace): Engine | undefined =>
+    engine === null ? undefined : roster.find(engine)?.engine
   return {
-    all,
+    get all() {
+      return roster.all
+    },
+    each: roster.each,
     engineOf: (place) => {
       const engine = find(place)
       if (!engine) throw new NoEngineError(place)

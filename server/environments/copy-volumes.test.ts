@@ -6,6 +6,7 @@ import { silent } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
+import { createRoster } from '../lib/roster.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createVolumeCopier } from './copy-volumes.ts'
 import { createResumer } from './resumer.ts'
@@ -32,7 +33,7 @@ async function openBench(t: Cleanup, names: readonly [string, string]) {
     engine.erase = async (service) => void asked.push(`${name} erases ${service}`)
     return { name, engine }
   }
-  const engines = createEngines([engineNamed('local'), engineNamed('second')])
+  const engines = createEngines(createRoster([engineNamed('local'), engineNamed('second')]))
   const copier = createVolumeCopier({
     database: sql,
     engines,

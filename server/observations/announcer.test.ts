@@ -13,7 +13,7 @@ test('announcer logs a new number of replicas and has the observers of all engin
   const { changed } = createAnnouncer({
     log: silentLogger,
     lines: { append: async (_, lines) => void done.push(...lines.map(({ text = '' }) => text)) },
-    observer: joinObservers([watcher('first'), watcher('second')]),
+    observer: joinObservers({ all: [watcher('first'), watcher('second')] }),
     stopping: new AbortController().signal,
   })
   changed('shop', 'Scaled from 1 to 2 replica(s) by load.')

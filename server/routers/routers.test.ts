@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRoster } from '../lib/roster.ts'
 import { createFakeRouter } from './fake/fake-router.ts'
 import { allClusters, createRouters, NoRouterError, serves } from './routers.ts'
 
 const [here, there] = [createFakeRouter(), createFakeRouter()]
-const routers = createRouters([
+const roster = createRoster([
   { name: 'local', router: here },
   { name: 'second', router: here },
   { name: 'far', router: there },
 ])
+const routers = createRouters(roster)
 
 test('routerOf returns the router of the engine of a cluster, and the first one for a record', () => {
   assert.equal(routers.routerOf({ engine: 'local' }), here)
@@ -36,8 +38,22 @@ test('each router is listed once, and every cluster is served by exactly one', (
   }
 })
 
-test('createRouters throws without a router, or when an engine has two', () => {
-  const one = { name: 'local', router: here }
-  assert.throws(() => createRouters([one, one]), /an engine has two routers/)
-  assert.throws(() => createRouters([]), /there is no router/)
+test('a router that comes takes its clusters from the first one, and returns them when it leaves', () => {
+  const late = createFakeRouter()
+  const servingLate = () =>
+    routers.all.filter(({ scope }) => serves(scope, { engine: 'late' })).map(({ router }) => router)
+  const scopes = routers.each(({ scope }) => scope)
+  const [firstScope] = scopes.all
+  assert.deepEqual(servingLate(), [here])
+  roster.add({ name: 'late', router: late })
+  assert.deepEqual(servingLate(), [late])
+  assert.equal(scopes.all[0], firstScope)
+  assert.equal(scopes.all.length, 3)
+  assert.deepEqual(firstScope?.engines, ['far', 'late'])
+  roster.remove('late')
+  assert.deepEqual(servingLate(), [here])
+})
+
+test('createRouters throws without a router', () => {
+  assert.throws(() => createRouters(createRoster()), /there is no router/)
 })

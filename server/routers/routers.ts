@@ -1,4 +1,5 @@
 import { AppError } from '../lib/error.ts'
+import { type Each, eachOf, type Roster } from '../lib/roster.ts'
 import type { Router } from './router.ts'
 
 /** The part of a cluster that decides which router carries its traffic: the name of its engine. */
@@ -16,7 +17,7 @@ export interface NamedRouter {
   readonly router: Router
 }
 
-/** The clusters of one router. */
+/** The clusters of one router. `engines` is read when it is needed, because engines come and go. */
 export interface RouterScope {
   readonly engines: readonly string[]
   /** Set if the router serves all clusters except those of `engines`. */
@@ -38,33 +39,41 @@ export class NoRouterError extends AppError {
 
 /** The routers of this installation by the names of their engines. */
 export interface Routers {
-  /** All routers, each once, for work that each router needs separately. */
+  /** The current routers, each once. */
   readonly all: readonly ScopedRouter[]
+  /** Creates something for each router while it is there, for work that each needs separately. */
+  readonly each: <U>(create: (scoped: ScopedRouter) => U) => Each<U>
   readonly routerOf: RouterOf
 }
 
 /**
  * Maps engines to routers; several engines may share one. The first router also serves clusters
- * that are only records or whose engine no longer exists. Throws if an engine has two routers.
+ * that are only records or whose engine no longer exists. Throws if there is no router.
  */
-export function createRouters(named: readonly NamedRouter[]): Routers {
-  const byName = new Map(named.map(({ name, router }) => [name, router]))
-  if (byName.size < named.length) throw new Error('an engine has two routers')
-  const [first] = named
+export function createRouters(roster: Roster<NamedRouter>): Routers {
+  const [first] = roster.all
   if (!first) throw new Error('there is no router')
-  const groups = [...Map.groupBy(named, ({ router }) => router)]
-  const others = named.flatMap(({ name, router }) => (router === first.router ? [] : [name]))
-  const all = groups.map(([router, own]): ScopedRouter => {
-    const engines = own.map(({ name }) => name)
+  const scoped = (router: Router): ScopedRouter => {
     const isRest = router === first.router
-    return { name: engines[0] ?? '', router, scope: { engines: isRest ? others : engines, isRest } }
-  })
+    const isListed = (one: NamedRouter): boolean => (one.router === router) !== isRest
+    const scope: RouterScope = {
+      get engines() {
+        return roster.all.filter(isListed).map(({ name }) => name)
+      },
+      isRest,
+    }
+    return { name: roster.all.find((one) => one.router === router)?.name ?? '', router, scope }
+  }
+  const all = eachOf(() => [...new Set(roster.all.map(({ router }) => router))], scoped)
   return {
-    all,
+    get all() {
+      return all.all
+    },
+    each: (create) => eachOf(() => all.all, create),
     routerOf: (place) => {
-      const router = place.engine === null ? first.router : byName.get(place.engine)
-      if (!router) throw new NoRouterError(place)
-      return router
+      const named = place.engine === null ? first : roster.find(place.engine)
+      if (!named) throw new NoRouterError(place)
+      return named.router
     },
   }
 }

@@ -7,13 +7,13 @@ import { aborted, until } from './testing.ts'
 
 const base = { clock: systemClock, log: silentLogger, signal: new AbortController().signal }
 const hour = 3_600_000
-type Reconciler = ReconcilersOptions['reconcilers'][number]
+type Reconciler = ReturnType<ReconcilersOptions['reconcilers']>[number]
 
 const one = (reconcile: Reconciler['reconcile'], everyMs = hour): Reconciler => ({ name: 'one', everyMs, reconcile })
 
 test('runs a reconciler at the start and again after its interval', async (t) => {
   let runs = 0
-  const running = runReconcilers({ ...base, reconcilers: [one(async () => void runs++, 5)] })
+  const running = runReconcilers({ ...base, reconcilers: () => [one(async () => void runs++, 5)] })
   t.after(() => running.stop())
   await until('three runs', () => runs >= 3)
 })
@@ -24,7 +24,7 @@ test('runs it at once when nudged, again if it was running, and never twice at a
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const running = runReconcilers({
     ...base,
-    reconcilers: [
+    reconcilers: () => [
       one(async () => {
         assert.equal(++active, 1)
         await gates[runs++]?.promise
@@ -61,7 +61,11 @@ test('a reminder ends a pause after a success, but not a run and not a pause aft
       return slept
     },
   }
-  const running = runReconcilers({ ...base, clock, reconcilers: [one(() => outcomes[runs++]?.() ?? gate.promise)] })
+  const running = runReconcilers({
+    ...base,
+    clock,
+    reconcilers: () => [one(() => outcomes[runs++]?.() ?? gate.promise)],
+  })
   t.after(() => running.stop())
   await until('first run', () => runs === 1)
   running.remind('one')
@@ -88,7 +92,7 @@ test('continues after errors, which it counts, without affecting others', async 
   const running = runReconcilers({
     ...base,
     random: () => 0,
-    reconcilers: [
+    reconcilers: () => [
       one(() => Promise.reject(new Error('no')), 1),
       { name: 'other', everyMs: 1, reconcile: async () => void others++ },
     ],
@@ -108,7 +112,7 @@ test('aborts what runs when it is stopped, from inside or outside, and waits for
       }).finally(() => {
         isRunning = false
       })
-    const running = runReconcilers({ ...base, signal: outside.signal, reconcilers: [one(reconcile)] })
+    const running = runReconcilers({ ...base, signal: outside.signal, reconcilers: () => [one(reconcile)] })
     await until('run', () => isRunning)
     if (from === 'outside') outside.abort(new Error('end'))
     await running.stop()
@@ -117,14 +121,14 @@ test('aborts what runs when it is stopped, from inside or outside, and waits for
 })
 
 test('aborts a run that takes too long', async (t) => {
-  const running = runReconcilers({ ...base, limitMs: 20, reconcilers: [one((signal) => aborted(signal))] })
+  const running = runReconcilers({ ...base, limitMs: 20, reconcilers: () => [one((signal) => aborted(signal))] })
   t.after(() => running.stop())
   await until('failure', () => running.counts()['one']?.failures === 1)
 })
 
 test('rejects two of the same name', () => {
   const reconciler = one(async () => {})
-  assert.throws(() => runReconcilers({ ...base, reconcilers: [reconciler, reconciler] }), /two reconcilers/)
+  assert.throws(() => runReconcilers({ ...base, reconcilers: () => [reconciler, reconciler] }), /two reconcilers/)
 })
 
 test('waits the interval within a tenth, and longer after failures', () => {
@@ -142,4 +146,44 @@ test('waits the interval within a tenth, and longer after failures', () => {
     nextDelay(hour, 5, () => 0),
     hour,
   )
+})
+
+test('a refresh starts the reconcilers that were added and ends those that were removed', async (t) => {
+  const runs: string[] = []
+  const named = (name: string): Reconciler => ({ name, everyMs: 1, reconcile: async () => void runs.push(name) })
+  const [first, second] = [named('first'), named('second')]
+  let wanted: readonly Reconciler[] = [first]
+  const running = runReconcilers({ ...base, reconcilers: () => wanted })
+  t.after(() => running.stop())
+  await until('a run of the first', () => runs.includes('first'))
+  wanted = [second]
+  running.refresh()
+  await until('runs of the second', () => (running.counts()['second']?.runs ?? 0) >= 5)
+  const runsOfFirst = running.counts()['first']?.runs
+  await until('more runs of the second', () => (running.counts()['second']?.runs ?? 0) >= 50)
+  assert.equal(running.counts()['first']?.runs, runsOfFirst)
+  running.nudge('first')
+})
+
+test('a reconciler that was removed during its run is aborted, and its successor waits for it', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const events: string[] = []
+  const former = one(async (signal) => {
+    events.push('former')
+    await aborted(signal).catch(() => {})
+    await gate.promise
+    events.push('end of former')
+  })
+  const next = one(async () => void events.push('next'))
+  let wanted: readonly Reconciler[] = [former]
+  const running = runReconcilers({ ...base, reconcilers: () => wanted })
+  t.after(() => running.stop())
+  await until('a run of the former', () => events.length === 1)
+  wanted = [next]
+  running.refresh()
+  await new Promise(setImmediate)
+  assert.deepEqual(events, ['former'])
+  gate.resolve()
+  await until('a run of the next', () => events.length === 3)
+  assert.deepEqual(events, ['former', 'end of former', 'next'])
 })

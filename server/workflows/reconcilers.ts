@@ -7,7 +7,8 @@ import { backOff } from './outage.ts'
 import { createWake, type Wake } from './wake.ts'
 
 export interface ReconcilersOptions {
-  readonly reconcilers: readonly Reconciler[]
+  /** Returns those that have to run now, each with a name of its own. */
+  readonly reconcilers: () => readonly Reconciler[]
   readonly clock: Clock
   readonly log: Logger
   /** Ends all of them, like `stop`, without waiting. */
@@ -18,12 +19,15 @@ export interface ReconcilersOptions {
 }
 
 export interface Reconcilers {
-  /** Runs it at once, or again if it is running now. Throws for an unknown name. */
+  /** Runs it at once, or again if it is running now. Throws for a name that never existed. */
   nudge(name: string): void
   /**
-   * Runs it at once, unless it is running or waits after a failure. Throws for an unknown name.
+   * Runs it at once, unless it is running or waits after a failure. Throws for a name that never
+   * existed.
    */
   remind(name: string): void
+  /** Starts the reconcilers that were added, and ends those that were removed. */
+  refresh(): void
   stop(): Promise<void>
   counts(): Readonly<Record<string, { readonly runs: number; readonly failures: number }>>
 }
@@ -46,40 +50,70 @@ export function nextDelay(everyMs: number, failures: number, random: () => numbe
 export function runReconcilers(options: ReconcilersOptions): Reconcilers {
   const stopping = new AbortController()
   const signal = AbortSignal.any([options.signal, stopping.signal])
-  const rests = new Map<string, Rest>()
-  const counts: Record<string, { runs: number; failures: number }> = {}
-  const loops: Promise<void>[] = []
-  const names = options.reconcilers.map(({ name }) => name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new Error(`two reconcilers have the name "${twice}"`)
-  for (const reconciler of options.reconcilers) {
+  const running = new Map<Reconciler, Running>()
+  const byName = new Map<string, Running>()
+  const start = (reconciler: Reconciler): void => {
+    const former = byName.get(reconciler.name)
     const rest: Rest = { wake: createWake(options.clock), isDisturbable: false }
-    const count = { runs: 0, failures: 0 }
-    rests.set(reconciler.name, rest)
-    counts[reconciler.name] = count
-    loops.push(repeat({ ...options, reconciler, rest, count, signal }))
+    const count = former?.count ?? { runs: 0, failures: 0 }
+    const leaving = new AbortController()
+    const own = AbortSignal.any([signal, leaving.signal])
+    // A successor of the same name waits: they never run at the same time.
+    const ended = (former?.ended ?? Promise.resolve()).then(() =>
+      repeat({ ...options, reconciler, rest, count, signal: own }),
+    )
+    const one = { rest, count, leaving, ended }
+    running.set(reconciler, one)
+    byName.set(reconciler.name, one)
   }
-  const wakeAll = (): void => {
-    for (const { wake } of rests.values()) wake.wake()
+  const refresh = (): void => {
+    const wanted = options.reconcilers()
+    refuseDoubles(wanted)
+    for (const [reconciler, { rest, leaving }] of running) {
+      if (wanted.includes(reconciler)) continue
+      running.delete(reconciler)
+      leaving.abort(new Error(`"${reconciler.name}" is no longer needed`))
+      rest.wake.wake()
+    }
+    for (const reconciler of wanted) if (!running.has(reconciler)) start(reconciler)
   }
   const restOf = (name: string): Rest => {
-    const rest = rests.get(name)
-    if (!rest) throw new Error(`the reconciler "${name}" does not exist`)
-    return rest
+    const one = byName.get(name)
+    if (!one) throw new Error(`the reconciler "${name}" does not exist`)
+    return one.rest
+  }
+  const wakeAll = (): void => {
+    for (const { rest } of running.values()) rest.wake.wake()
   }
   signal.addEventListener('abort', wakeAll, { once: true })
+  refresh()
   return {
     nudge: (name) => restOf(name).wake.wake(),
     remind: (name) => {
       const { wake, isDisturbable } = restOf(name)
       if (isDisturbable) wake.wake()
     },
+    refresh,
     stop: async () => {
       stopping.abort(new Error('this process stops'))
-      await Promise.all(loops)
+      await Promise.all([...byName.values()].map(({ ended }) => ended))
     },
-    counts: () => structuredClone(counts),
+    counts: () => Object.fromEntries([...byName].map(([name, { count }]) => [name, { ...count }])),
   }
+}
+
+function refuseDoubles(reconcilers: readonly Reconciler[]): void {
+  const names = reconcilers.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new Error(`two reconcilers have the name "${twice}"`)
+}
+
+/** One reconciler, until it leaves. */
+interface Running {
+  readonly rest: Rest
+  readonly count: { runs: number; failures: number }
+  readonly leaving: AbortController
+  readonly ended: Promise<void>
 }
 
 /** The pause between two runs. */

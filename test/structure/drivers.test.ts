@@ -15,6 +15,7 @@ const creates = /\b(?:new DockerEngine|createDockerBuilder|createOwnRouter)\(/
 
 /** Files outside of the drivers' rooms that may name the type of a whole driver, and why. */
 const holders: Readonly<Record<string, string>> = {
+  'server/composition/ground.ts': 'creates the drivers of clusters',
   'server/disk/keeper.ts': 'keeps the disk of one engine',
   'server/domains/publisher.ts': 'hands routes to one router',
   'server/rollout/recipe.ts': 'resolves the drivers of one cluster',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { createFakeBuilder, type NamedBuilder } from '../../server/builders/index.ts'
+import { noConnection } from '../../server/clusters/index.ts'
 import { type Composition, compose } from '../../server/composition/index.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Database } from '../../server/database/index.ts'
@@ -26,6 +27,8 @@ export interface PlatformOptions {
   /** Builders and routers of further engines that do not share the fake ones. */
   readonly builders?: readonly NamedBuilder[]
   readonly routers?: readonly NamedRouter[]
+  /** Creates the drivers of connected clusters. */
+  readonly connect?: Drivers['connect']
   /** Receives every SQL statement of the server. */
   readonly onStatement?: (text: string) => void
   /**
@@ -65,7 +68,7 @@ export interface Platform extends Composition {
    * Makes a further server on the same data. It works after `start` or `workflows.start` is called.
    * The test must stop it.
    */
-  another(parts?: { readonly drivers?: Drivers; readonly way?: Way }): Promise<Composition>
+  another(parts?: { readonly drivers?: Omit<Drivers, 'connect'>; readonly way?: Way }): Promise<Composition>
   /** Adds further objects to a tenant. */
   addObjects(tenant: Tenant): Promise<Objects>
   /**
@@ -106,11 +109,13 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
     builders: [...sharing(own.builders).map(({ name }) => ({ name, builder: fakes.builder })), ...own.builders],
     routers: [...sharing(own.routers).map(({ name }) => ({ name, router: fakes.router })), ...own.routers],
   }
+  const connect = options.connect ?? noConnection
   const drivers = { ...around, engines: enginesWith(engine) }
   const ground = (other: Way | undefined) => (other ? { database: other.sql, databaseUrl: other.url } : { database })
   const composition = await composeIn(directory, ground(way), logged, options, {
     ...around,
     engines: enginesWith(options.engine ?? engine),
+    connect,
   })
   ending = () => composition.stop()
   if (options.works) composition.start()
@@ -129,7 +134,8 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
     a: { ...a, objects: ofA },
     b: { ...b, objects: ofB },
     call: (token, method, path, body, headers) => call(composition, { token, method, path, body, headers }),
-    another: (parts) => composeIn(directory, ground(parts?.way), logged, options, parts?.drivers ?? drivers),
+    another: (parts) =>
+      composeIn(directory, ground(parts?.way), logged, options, { connect, ...(parts?.drivers ?? drivers) }),
     addObjects: (tenant) => addObjects(database, composition, tenant),
     addRepository: (tenant, change = '') => addRepository(directory, composition, tenant, change),
     listen: () => composition.app.listen({ host: '127.0.0.1', port: 0 }),

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from '../database/index.ts'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createConnector } from './connector.ts'
+import { addOrganization } from './testing.ts'
+
+const { signal } = new AbortController()
+
+/** A connector whose drivers are records of what happened, and clusters of one organization. */
+async function openBench(t: Cleanup) {
+  const { sql } = await testDatabase(t)
+  const { organizationId } = await addOrganization(sql)
+  const happened: string[] = []
+  let broken: string | undefined
+  const connector = createConnector({
+    database: sql,
+    log: silentLogger,
+    connect: ({ engine }) => {
+      if (engine === broken) throw new Error('it is broken')
+      happened.push(`connect ${engine}`)
+      return { close: () => void happened.push(`close ${engine}`) }
+    },
+    join: (engine) => void happened.push(`join ${engine}`),
+    leave: (engine) => void happened.push(`leave ${engine}`),
+  })
+  return {
+    sql,
+    connector,
+    add: (engine: string | null, kubeconfig: string | null) => addCluster(sql, organizationId, engine, kubeconfig),
+    /** Breaks the drivers of an engine, or none. */
+    break: (engine: string | undefined) => {
+      broken = engine
+    },
+    /** Whether the connector has work by its condition, and what it does then. */
+    look: async () => {
+      const [row] = await sql<{ due: boolean }[]>`select ${connector.due(sql)} as due`
+      await connector.reconcile(signal)
+      return [row?.due, ...happened.splice(0)]
+    },
+  }
+}
+
+async function addCluster(sql: Database, organizationId: string, engine: string | null, kubeconfig: string | null) {
+  const [row] = await sql<{ id: string }[]>`
+    insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes, engine,
+      sealed_kubeconfig)
+    values (gen_random_uuid(), ${organizationId}, now(), now(), gen_random_uuid(), 'here', 'ON_PREMISE', 'SELF_MANAGED',
+      ${engine}, ${kubeconfig}) returning id`
+  return row?.id ?? ''
+}
+
+const sealed = (text: string) => `v1.${Buffer.from(text).toString('base64url')}`
+
+test('clusters with a kubeconfig and an engine are connected once', async (t) => {
+  const { add, look } = await openBench(t)
+  assert.deepEqual(await look(), [false])
+  await add('b', sealed('one'))
+  await add('a', sealed('one'))
+  await add(null, sealed('one'))
+  await add('c', null)
+  assert.deepEqual(await look(), [true, 'connect a', 'join a', 'connect b', 'join b'])
+  assert.deepEqual(await look(), [false])
+})
+
+test('a new kubeconfig replaces the drivers, and a cluster that is gone loses them', async (t) => {
+  const { sql, add, look } = await openBench(t)
+  const [first, second] = [await add('first', sealed('one')), await add('second', sealed('one'))]
+  await look()
+  await sql`update cluster set sealed_kubeconfig = ${sealed('two')} where id = ${first}`
+  assert.deepEqual(await look(), [true, 'leave first', 'close first', 'connect first', 'join first'])
+  await sql`update cluster set name = 'renamed' where id = ${first}`
+  assert.deepEqual(await look(), [false])
+  await sql`delete from cluster where id = ${second}`
+  assert.deepEqual(await look(), [true, 'leave second', 'close second'])
+})
+
+test('drivers that cannot be created keep no other cluster from being connected, and are tried again', async (t) => {
+  const bench = await openBench(t)
+  bench.break('a')
+  await bench.add('a', sealed('one'))
+  await bench.add('b', sealed('one'))
+  assert.deepEqual(await bench.look(), [true, 'connect b', 'join b'])
+  assert.deepEqual(await bench.look(), [true])
+  bench.break(undefined)
+  assert.deepEqual(await bench.look(), [true, 'connect a', 'join a'])
+})
