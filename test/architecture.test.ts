@@ -202,6 +202,7 @@ const tellsKindsApart: Record<string, string> = {
   'server/variables/built-ins.ts': 'which built-in variables a kind announces',
   'server/variables/record.ts': 'databases have no scope of their own on the wire',
   'server/engines/docker/events.ts': 'a word of the engine, not a kind',
+  'server/engines/kubernetes/': 'words of Kubernetes, not kinds',
   'server/http/handlers/kind.ts': 'a mode of databases, not a kind',
 }
 

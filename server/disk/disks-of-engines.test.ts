@@ -33,9 +33,10 @@ const platform = await createPlatform(
 const { a, database, engine } = platform
 const signal = AbortSignal.timeout(60_000)
 const here = a.objects.applicationId
+const [{ kubeconfig_mark: _mark, ...former } = {}] = await database`select * from cluster where id = ${a.clusterId}`
 const [cluster] = await database`
   insert into cluster ${database({
-    ...(await database`select * from cluster where id = ${a.clusterId}`)[0],
+    ...former,
     id: crypto.randomUUID(),
     name: 'elsewhere',
     is_default: false,

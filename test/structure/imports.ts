@@ -145,7 +145,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   'temporal-polyfill': ['server/lib/time-zone.ts'],
   tldts: ['server/domains/public-suffix.ts'],
   undici: ['server/lib/safe-stream.ts', 'router/'],
-  ws: ['server/http/streams/'],
+  ws: ['server/engines/kubernetes/client/channels.ts', 'server/http/streams/'],
   yaml: ['server/clusters/', 'server/repositories/', 'server/services/yaml.ts'],
 }
 

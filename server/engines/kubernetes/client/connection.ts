@@ -1,0 +1,205 @@
+import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
+import { isIP, isIPv6, type LookupFunction } from 'node:net'
+import type { AddressGuard } from '../../../lib/address.ts'
+import { startDeadline } from '../../../lib/deadline.ts'
+import type { KubeAccess } from './access.ts'
+import { errorOfAnswer, errorOfConnection, KubeError } from './kube-error.ts'
+
+/** One request to an API server. */
+export interface KubeRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Begins with `/api`. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  readonly contentType?: string
+  /** The time until the answer begins. Thirty seconds by default. */
+  readonly timeoutMs?: number
+}
+
+/** What every connection to the server needs: TLS, credentials, and the check of its address. */
+export interface KubeTarget {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: {
+    readonly ca?: string
+    readonly cert?: string
+    readonly key?: string
+    readonly servername?: string
+    readonly lookup: LookupFunction
+  }
+}
+
+interface Opened extends KubeTarget {
+  readonly agent: Agent
+}
+
+const usualTimeoutMs = 30_000
+const lookupTimeoutMs = 10_000
+/** A list of many objects. Larger answers end the request. */
+const longestAnswerBytes = 256 * 1024 * 1024
+
+/**
+ * Sends requests to one API server, over connections that are kept. Every address is checked by the
+ * guard when it is connected to. Follows no redirect and uses no proxy.
+ */
+export class KubeConnection {
+  readonly #access: () => Promise<KubeAccess>
+  readonly #guard: AddressGuard
+  #opened: Promise<Opened> | undefined
+
+  constructor({ access, guard }: { readonly access: () => Promise<KubeAccess>; readonly guard: AddressGuard }) {
+    this.#access = access
+    this.#guard = guard
+  }
+
+  /** Returns how to connect. Throws KubeError if the address is refused. */
+  target(): Promise<KubeTarget> {
+    return this.#open()
+  }
+
+  /** Sends a request and returns the parsed answer. Throws KubeError. */
+  async json(wish: KubeRequest, signal: AbortSignal): Promise<unknown> {
+    const deadline = startDeadline(wish.timeoutMs ?? usualTimeoutMs, signal)
+    const text = await this.#read(wish, deadline.signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      if (!deadline.isOver) throw error
+      throw new KubeError(0, 'Timeout', 'the API server did not answer in time', { cause: error })
+    })
+    try {
+      return JSON.parse(text)
+    } catch (cause) {
+      throw new KubeError(0, 'Unreadable', `the answer to ${wish.path} is not JSON; is it an API server?`, { cause })
+    }
+  }
+
+  /**
+   * Sends a request and returns the body as it arrives. Abort the signal to end it. Throws
+   * KubeError.
+   */
+  async stream(wish: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const begun = startDeadline(wish.timeoutMs ?? usualTimeoutMs)
+    const answer = await this.#send(wish, signal, begun.signal)
+    if (answer.statusCode === 200) return answer
+    throw errorOfAnswer(answer.statusCode ?? 0, await textOf(answer))
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    this.#opened?.then(
+      ({ agent }) => agent.destroy(),
+      () => {},
+    )
+    this.#opened = undefined
+  }
+
+  async #read(wish: KubeRequest, signal: AbortSignal): Promise<string> {
+    const answer = await this.#send(wish, signal)
+    const text = await textOf(answer).catch((error: unknown) => {
+      throw errorOfConnection('', error)
+    })
+    const status = answer.statusCode ?? 0
+    if (status >= 200 && status < 300) return text
+    throw errorOfAnswer(status, text)
+  }
+
+  /** `late` ends the wait for the beginning of the answer, `signal` the whole request. */
+  async #send(wish: KubeRequest, signal: AbortSignal, late?: AbortSignal): Promise<IncomingMessage> {
+    const { url, agent, headers, tls } = await this.#open()
+    signal.throwIfAborted()
+    const body = wish.body === undefined ? undefined : JSON.stringify(wish.body)
+    const options = {
+      ...tls,
+      agent,
+      method: wish.method ?? 'GET',
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port || 443,
+      path: `${url.pathname.replace(/\/$/, '')}${wish.path}${queryOf(wish.query)}`,
+      headers: {
+        ...headers,
+        accept: 'application/json',
+        ...(body !== undefined && {
+          'content-type': wish.contentType ?? 'application/json',
+          'content-length': Buffer.byteLength(body),
+        }),
+      },
+      signal,
+    }
+    return new Promise((resolve, reject) => {
+      const sent = request(options, (answer) => {
+        late?.removeEventListener('abort', end)
+        resolve(answer)
+      })
+      const end = (): void => void sent.destroy(new Error('it does not answer'))
+      late?.addEventListener('abort', end, { once: true })
+      sent.on('error', (error) => {
+        late?.removeEventListener('abort', end)
+        reject(signal.aborted ? signal.reason : errorOfConnection(url.host, error))
+      })
+      sent.end(body)
+    })
+  }
+
+  #open(): Promise<Opened> {
+    this.#opened ??= this.#connect().catch((error: unknown) => {
+      this.#opened = undefined
+      throw error
+    })
+    return this.#opened
+  }
+
+  async #connect(): Promise<Opened> {
+    const { server, authority, serverName, token, certificate, key } = await this.#access()
+    const url = new URL(server)
+    if (url.protocol !== 'https:') throw new KubeError(0, 'Refused', `the API server ${url.host} must use https`)
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    // Node.js asks `lookup` for names only.
+    if (isIP(host) !== 0)
+      await this.#check(host).catch((error: unknown) => Promise.reject(errorOfConnection(url.host, error)))
+    return {
+      url,
+      agent: new Agent({ keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 16, timeout: 0 }),
+      headers: token ? { authorization: `Bearer ${token.reveal()}` } : {},
+      tls: {
+        ...(authority && { ca: authority }),
+        ...(certificate && key && { cert: certificate, key: key.reveal() }),
+        // The name of an address must not be sent.
+        ...((serverName ?? (isIP(host) === 0 ? host : undefined)) && { servername: serverName ?? host }),
+        lookup: (hostname, wanted, done) => {
+          this.#check(hostname).then(
+            (addresses) => {
+              const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+              const [first] = found
+              if (wanted.all) done(null, found)
+              else if (first) done(null, first.address, first.family)
+            },
+            (error: Error) => done(error, ''),
+          )
+        },
+      },
+    }
+  }
+
+  #check(host: string): Promise<readonly string[]> {
+    return this.#guard.check(host, AbortSignal.timeout(lookupTimeoutMs))
+  }
+}
+
+function queryOf(query: KubeRequest['query']): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) params.set(name, String(value))
+  return params.size === 0 ? '' : `?${params}`
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of answer) {
+    // No encoding is set, so pieces are buffers.
+    pieces.push(piece as Buffer)
+    length += (piece as Buffer).length
+    if (length > longestAnswerBytes) throw new KubeError(0, 'TooLong', 'the answer of the API server is too long')
+  }
+  return Buffer.concat(pieces).toString()
+}

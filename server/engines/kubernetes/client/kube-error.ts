@@ -1,0 +1,70 @@
+import { AddressError } from '../../../lib/address.ts'
+import { messageOf } from '../../../lib/error.ts'
+
+/** An answer of an API server that is an error, or no answer. `message` can be shown to users. */
+export class KubeError extends Error {
+  /** The status of HTTP; 0 if there was no answer. */
+  readonly status: number
+  /**
+   * Kubernetes' own word, such as `NotFound`, `Conflict` or `Expired`; `Unreachable` without an
+   * answer.
+   */
+  readonly reason: string
+
+  constructor(status: number, reason: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'KubeError'
+    this.status = status
+    this.reason = reason
+  }
+}
+
+/** Whether the error is one of these answers, by its status or Kubernetes' own word. */
+export const isKubeError = (error: unknown, ...answers: readonly (number | string)[]): error is KubeError =>
+  error instanceof KubeError && (answers.includes(error.status) || answers.includes(error.reason))
+
+/** Whether a later try may succeed: there was no answer, or the server is busy. */
+export const isPassing = (error: unknown): boolean =>
+  isKubeError(error, 0, 429, 500, 502, 503, 504) && !isKubeError(error, 'Refused', 'Certificate')
+
+/** Returns the error of an answer whose body is a `Status` object, or any text. */
+export function errorOfAnswer(status: number, body: string): KubeError {
+  const said = parseStatus(body)
+  const message = said?.message ?? (body.slice(0, 500).trim() || 'no reason')
+  return new KubeError(status, said?.reason ?? `Status${status}`, withoutEnd(message))
+}
+
+function parseStatus(body: string): { message?: string; reason?: string } | undefined {
+  try {
+    const { kind, message, reason } = Object(JSON.parse(body))
+    if (kind !== 'Status') return undefined
+    return {
+      ...(typeof message === 'string' && message !== '' && { message }),
+      ...(typeof reason === 'string' && reason !== '' && { reason }),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const certificateCodes = /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY|EPROTO/
+
+/** Returns the error of a request that got no answer from `server`. */
+export function errorOfConnection(server: string, cause: unknown): KubeError {
+  if (cause instanceof KubeError) return cause
+  const { code } = cause instanceof Error && 'code' in cause ? cause : { code: undefined }
+  const why = String(code ?? messageOf(cause))
+  const fail = (reason: string, message: string) => new KubeError(0, reason, message, { cause })
+  if (cause instanceof AddressError) {
+    return fail(cause.reason === 'refused' ? 'Refused' : 'Unreachable', withoutEnd(cause.message))
+  }
+  if (certificateCodes.test(why)) {
+    return fail(
+      'Certificate',
+      `the certificate of ${server}, or that of the kubeconfig, is not accepted (${why}); send a new kubeconfig`,
+    )
+  }
+  return fail('Unreachable', `the API server ${server} cannot be reached (${why})`)
+}
+
+const withoutEnd = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text)

@@ -1,0 +1,221 @@
+import type { Duplex, Readable } from 'node:stream'
+import type { AddressGuard } from '../../../lib/address.ts'
+import type { KubeAccess } from './access.ts'
+import { KubeConnection } from './connection.ts'
+import { type ContainerPlace, exec, type KubeExec } from './exec.ts'
+import { type Kind, kindOf, pathOf } from './kinds.ts'
+import { isKubeError } from './kube-error.ts'
+import type { KubeObject } from './objects.ts'
+import { portForward } from './port-forward.ts'
+import { readEvents, type WatchEvent } from './watch.ts'
+
+/** The owner of the fields that the platform applies. */
+export const fieldManager = 'quayside'
+
+export interface KubeOptions {
+  /** Returns how to reach the server. Called before the first request, and again if it failed. */
+  readonly access: () => Promise<KubeAccess>
+  /** Decides to which addresses the server may connect. */
+  readonly guard: AddressGuard
+}
+
+/** Where an object is. Without a namespace: an object of the whole cluster. */
+export interface Place {
+  readonly namespace?: string | undefined
+  readonly name: string
+}
+
+/** Which objects are meant. Without a namespace: those of all namespaces. */
+export interface Selection {
+  readonly namespace?: string | undefined
+  readonly labels?: Readonly<Record<string, string>>
+  /** A field selector such as `spec.nodeName=a`. */
+  readonly fields?: string
+}
+
+export interface KubeList<T> {
+  readonly items: readonly T[]
+  readonly resourceVersion: string
+}
+
+/** Reads lines of a container. */
+export interface LogWish {
+  readonly follow: boolean
+  /** Only lines from this second on (RFC 3339). */
+  readonly sinceTime?: string
+  /** Lines of the container before its last restart. */
+  readonly previous?: boolean
+  readonly tailLines?: number
+}
+
+/** The API server of one cluster. Every call throws KubeError, or the reason of its signal. */
+export type Kube = ReturnType<typeof createKube>
+
+/** Nothing is connected before the first call. */
+export function createKube(options: KubeOptions) {
+  const connection = new KubeConnection(options)
+  const write = <T extends KubeObject>(
+    method: 'POST' | 'PATCH',
+    path: string,
+    {
+      body,
+      query,
+      contentType,
+    }: { body: unknown; query?: Readonly<Record<string, string | boolean>>; contentType: string },
+    signal: AbortSignal,
+  ): Promise<T> =>
+    // The server answers with the object that was written.
+    connection.json({ method, path, body, contentType, query: { fieldManager, ...query } }, signal) as Promise<T>
+
+  return {
+    async get<T extends KubeObject>(kind: Kind<T>, place: Place, signal: AbortSignal): Promise<T | undefined> {
+      try {
+        return (await connection.json({ path: pathOf(kind, place) }, signal)) as T
+      } catch (error) {
+        if (isKubeError(error, 404)) return undefined
+        throw error
+      }
+    },
+
+    /** Lists objects, in pages of five hundred. */
+    async list<T extends KubeObject>(kind: Kind<T>, selection: Selection, signal: AbortSignal): Promise<KubeList<T>> {
+      const items: T[] = []
+      let [resourceVersion, next] = ['', '']
+      do {
+        const query = { ...queryOf(selection), limit: 500, continue: next || undefined }
+        const answer = Object(await connection.json({ path: pathOf(kind, selection), query }, signal))
+        // The kind of items is that of the path, and they do not repeat it.
+        items.push(...(answer.items as T[]))
+        resourceVersion = answer.metadata.resourceVersion
+        next = answer.metadata.continue ?? ''
+      } while (next !== '')
+      return { items, resourceVersion }
+    },
+
+    /**
+     * Creates or changes an object by server-side apply. Fields that an earlier apply had and this
+     * one lacks are removed. Unknown fields are refused. A field that somebody else has applied is
+     * a conflict (409) unless `force` is set.
+     */
+    apply<T extends KubeObject>(
+      object: T,
+      signal: AbortSignal,
+      { force = true, dryRun = false }: { readonly force?: boolean; readonly dryRun?: boolean } = {},
+    ): Promise<T> {
+      const query = { force, fieldValidation: 'Strict', ...(dryRun && { dryRun: 'All' }) }
+      return write<T>(
+        'PATCH',
+        pathOf(kindOf(object), object.metadata),
+        { body: object, query, contentType: 'application/apply-patch+yaml' },
+        signal,
+      )
+    },
+
+    /** Creates an object. One that exists is an error (409). */
+    create<T extends KubeObject>(object: T, signal: AbortSignal): Promise<T> {
+      const path = pathOf(kindOf(object), { namespace: object.metadata.namespace })
+      const query = { fieldValidation: 'Strict' }
+      return write<T>('POST', path, { body: object, query, contentType: 'application/json' }, signal)
+    },
+
+    /** Changes some fields of an object; null removes one. */
+    patch<T extends KubeObject>(kind: Kind<T>, place: Place, change: object, signal: AbortSignal): Promise<T> {
+      const contentType = 'application/merge-patch+json'
+      return write<T>('PATCH', pathOf(kind, place), { body: change, contentType }, signal)
+    },
+
+    /**
+     * Begins to delete an object. Returns false if it does not exist, or is not the one of `uid`.
+     */
+    async remove(
+      kind: Kind,
+      place: Place,
+      signal: AbortSignal,
+      { graceSeconds, uid, propagation = 'Background' }: RemovalOptions = {},
+    ): Promise<boolean> {
+      const body = {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        propagationPolicy: propagation,
+        ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
+        ...(uid !== undefined && { preconditions: { uid } }),
+      }
+      try {
+        await connection.json({ method: 'DELETE', path: pathOf(kind, place), body }, signal)
+        return true
+      } catch (error) {
+        if (isKubeError(error, 404) || (uid !== undefined && isKubeError(error, 409))) return false
+        throw error
+      }
+    },
+
+    /**
+     * Returns changes after a version, until the server ends the watch, which it does after five to
+     * ten minutes. Throws KubeError `Expired` if the version is too old.
+     */
+    async *watch<T extends KubeObject>(
+      kind: Kind<T>,
+      selection: Selection & { readonly resourceVersion?: string | undefined },
+      signal: AbortSignal,
+    ): AsyncGenerator<WatchEvent<T>> {
+      const { resourceVersion } = selection
+      const query = { ...queryOf(selection), resourceVersion, watch: true, allowWatchBookmarks: true }
+      const body = await connection.stream({ path: pathOf(kind, selection), query }, signal)
+      yield* readEvents<T>(body, signal)
+    },
+
+    /** Returns the lines of a container as they come, each after its time and a space. */
+    log({ namespace, pod, container }: ContainerPlace, wish: LogWish, signal: AbortSignal): Promise<Readable> {
+      const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log`
+      return connection.stream({ path, query: { container, timestamps: true, ...wish } }, signal)
+    },
+
+    exec: (
+      place: ContainerPlace,
+      command: readonly string[],
+      streams: { readonly hasTerminal: boolean; readonly hasInput: boolean },
+      signal: AbortSignal,
+    ): Promise<KubeExec> => exec(connection, place, command, streams, signal),
+
+    portForward: (
+      pod: { readonly namespace: string; readonly pod: string },
+      port: number,
+      signal: AbortSignal,
+    ): Promise<Duplex> => portForward(connection, pod, port, signal),
+
+    /** Returns the version of the server, such as 1, 34 and `v1.34.4`. */
+    async version(signal: AbortSignal): Promise<KubeVersion> {
+      const { major, minor, gitVersion } = Object(await connection.json({ path: '/version' }, signal))
+      // Some providers write `28+`.
+      return { major: Number.parseInt(major, 10), minor: Number.parseInt(minor, 10), text: String(gitVersion) }
+    },
+
+    /** Returns any document of the API, such as the metrics of a namespace. */
+    raw: (path: string, signal: AbortSignal): Promise<unknown> => connection.json({ path }, signal),
+
+    /** Ends all connections. */
+    close: (): void => connection.close(),
+  }
+}
+
+export interface RemovalOptions {
+  readonly graceSeconds?: number
+  readonly uid?: string | undefined
+  /** Whether the objects that it owns are deleted before it or after it. */
+  readonly propagation?: 'Background' | 'Foreground'
+}
+
+export interface KubeVersion {
+  readonly major: number
+  readonly minor: number
+  readonly text: string
+}
+
+const queryOf = ({ labels, fields }: Selection) => ({
+  labelSelector:
+    labels &&
+    Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(','),
+  fieldSelector: fields,
+})

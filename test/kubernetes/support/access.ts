@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createKube, type Kube, type KubeAccess } from '../../../server/engines/kubernetes/client/index.ts'
+import { type AddressGuard, createAddressGuard } from '../../../server/lib/address.ts'
+import { Secret } from '../../../server/lib/secret.ts'
+import { pki, ports } from '../cluster/settings.ts'
+
+/** A guard of an operator who listed the loopback device. */
+export const loopbackGuard: AddressGuard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] })
+
+/** Returns how an administrator reaches the test cluster. */
+export async function adminAccess(): Promise<KubeAccess> {
+  const [authority, certificate, key] = await Promise.all(
+    ['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFile(join(pki, name), 'utf8')),
+  )
+  return { server: `https://127.0.0.1:${ports.api}`, authority, certificate, key: new Secret(key ?? '') }
+}
+
+/** Returns a client of the test cluster with all rights, or with other credentials. */
+export const openKube = (change: Partial<KubeAccess> = {}, guard: AddressGuard = loopbackGuard): Kube =>
+  createKube({ access: async () => ({ ...(await adminAccess()), ...change }), guard })
