@@ -42,6 +42,15 @@ export interface Config {
   /** Open streams at the same time, of one token or account and of one organization. */
   readonly streamLimits: { readonly perCaller: number; readonly perOrganization: number }
   readonly allowPrivateTargets: readonly string[]
+  /**
+   * The repository `host/path` from which connected clusters take images; undefined: clusters run
+   * none. The password is in a file.
+   */
+  readonly clusterRegistry:
+    | { readonly repository: string; readonly username?: string; readonly passwordFile?: string }
+    | undefined
+  /** An image with a shell, `tar` and `head`, as connected clusters name it. */
+  readonly clusterToolsImage: string
   readonly issuers: readonly Issuer[]
   /** Origins of web pages that may use the API from a browser, as `https://app.example.org`. */
   readonly corsOrigins: readonly string[]
@@ -169,6 +178,8 @@ export function readConfig(variables: Variables = process.env): Config {
       perOrganization: number(variables, 'QUAYSIDE_STREAMS_PER_ORGANIZATION', 200, 1, 1_000_000),
     },
     allowPrivateTargets: list(variables, 'QUAYSIDE_ALLOW_PRIVATE_TARGETS', cidrForm),
+    clusterRegistry: clusterRegistry(variables),
+    clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/busybox:1.37',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
     buildCpuMilli: number(variables, 'QUAYSIDE_BUILD_CPU', usualBuildCpu(), 10, 1_000_000),
@@ -268,6 +279,26 @@ function hostAccess(text: string): Config['hostAccess'] {
       `QUAYSIDE_HOST_ACCESS must be closed, open, or ports such as 443, 5000-5010/udp, not "${text}".`,
     )
   })
+}
+
+const repositoryForm = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)+$/
+
+function clusterRegistry(variables: Variables): Config['clusterRegistry'] {
+  const repository = variables['QUAYSIDE_CLUSTER_REGISTRY']
+  const username = variables['QUAYSIDE_CLUSTER_REGISTRY_USERNAME']
+  const passwordFile = variables['QUAYSIDE_CLUSTER_REGISTRY_PASSWORD_FILE']
+  if (!repository) return undefined
+  if (!repositoryForm.test(repository)) {
+    throw new ConfigError(
+      `QUAYSIDE_CLUSTER_REGISTRY must be like registry.example.org/team/images, not "${repository}".`,
+    )
+  }
+  if (Boolean(username) !== Boolean(passwordFile)) {
+    throw new ConfigError(
+      'QUAYSIDE_CLUSTER_REGISTRY_USERNAME needs QUAYSIDE_CLUSTER_REGISTRY_PASSWORD_FILE, and vice versa.',
+    )
+  }
+  return { repository, ...(username && passwordFile && { username, passwordFile: resolve(passwordFile) }) }
 }
 
 function oneOf<const T extends string>(variables: Variables, name: string, values: readonly [T, ...T[]]): T {

@@ -1,6 +1,13 @@
-import type { ImageStore, NamedEngine, PublishedImage, RegistryLogin, RegistryTarget } from '../engines/index.ts'
+import {
+  EngineError,
+  type ImageStore,
+  type NamedEngine,
+  type PublishedImage,
+  type RegistryTarget,
+} from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Builder } from './builder.ts'
+import { type RegistryAccount, readRegistryLogin } from './registry-login.ts'
 
 export interface RegistryBuilderOptions {
   /** Builds the images and keeps them on its own engine. */
@@ -9,31 +16,29 @@ export interface RegistryBuilderOptions {
   readonly images: NamedEngine<ImageStore>
   /** Pushes an image from there to a registry. Throws EngineError. */
   readonly push: (image: string, target: RegistryTarget, attempt: Attempt) => Promise<PublishedImage>
-  /**
-   * `host/path` in a registry from which the clusters' engines pull. Each service has a repository
-   * below it.
-   */
-  readonly repository: string
-  readonly login?: RegistryLogin
+  /** The registry from which the clusters' engines pull. Undefined: there is none. */
+  readonly registry: RegistryAccount | undefined
 }
 
 /**
  * Creates a builder for clusters on other machines. It publishes the images of another builder in a
  * registry, by digest.
  */
-export const createRegistryBuilder = ({
-  builder,
-  images,
-  push,
-  repository,
-  login,
-}: RegistryBuilderOptions): Builder => ({
+export const createRegistryBuilder = ({ builder, images, push, registry }: RegistryBuilderOptions): Builder => ({
   find: (recipe, signal) => builder.find(recipe, signal),
   has: (image, signal) => builder.has(image, signal),
   promote: (digest, recipe, signal) => builder.promote(digest, recipe, signal),
   build: (source, recipe, attempt) => builder.build(source, recipe, attempt),
   prune: (service, keep, signal) => builder.prune(service, keep, signal),
   images,
-  publish: async ({ reference }, service, attempt) =>
-    (await push(reference, { repository: `${repository}/${service}`, login }, attempt)).reference,
+  publish: async ({ reference }, service, attempt) => {
+    if (registry === undefined) throw new EngineError('refused', noRegistry)
+    const target = { repository: `${registry.repository}/${service}`, login: await readRegistryLogin(registry) }
+    return (await push(reference, target, attempt)).reference
+  },
 })
+
+/** What to do on an installation whose clusters cannot get images. */
+export const noRegistry =
+  'This installation has no registry from which a cluster can take images. Ask its operator to set ' +
+  'QUAYSIDE_CLUSTER_REGISTRY.'

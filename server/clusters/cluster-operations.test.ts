@@ -6,12 +6,13 @@ import { createFinisher } from '../workflows/index.ts'
 import { testWorkflows, until } from '../workflows/testing.ts'
 import { createClusterLocks } from './cluster-locks.ts'
 import { createClusterOperations } from './cluster-operations.ts'
-import { createClusterWorkflow } from './cluster-workflow.ts'
+import { type ClusterFinding, createClusterWorkflow } from './cluster-workflow.ts'
 import { createClusterRecords } from './clusters.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database, start } = await testWorkflows({ after })
 let engine: () => Promise<void> = async () => {}
+const findings: readonly ClusterFinding[] = []
 const done: string[] = []
 const workflow = createClusterWorkflow({
   database,
@@ -22,6 +23,7 @@ const workflow = createClusterWorkflow({
       done.push('engine')
       await engine()
     },
+    listFindings: async () => findings,
     renewRouter: async () => void done.push('router'),
     publishRoutes: async () => void done.push('routes'),
   },
@@ -94,7 +96,12 @@ test('an operation that cannot continue ends with an error that is reported, and
     database,
     clock,
     version: '1',
-    parts: { checkEngine: async () => {}, renewRouter: async () => {}, publishRoutes: async () => {} },
+    parts: {
+      checkEngine: async () => {},
+      listFindings: async () => [],
+      renewRouter: async () => {},
+      publishRoutes: async () => {},
+    },
   })
   const queue = { submit: workflows.submit, nudge: () => {} }
   const gate = Promise.withResolvers<void>()

@@ -47,12 +47,7 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
     /** Always rejects: no cluster here can be stopped. */
     async stop(organizationId: string, clusterId: string): Promise<never> {
       const row = existing(await findCluster(database, organizationId, clusterId), clusterId)
-      const reason =
-        row.engine === null
-          ? `Cluster "${row.name}" is ${row.status}: nothing of it was started from here.`
-          : `Cluster "${row.name}" is the machine that this platform runs on: stop the server instead, or stop ` +
-            'the services.'
-      throw new AppError('conflict', reason)
+      throw new AppError('conflict', stopRefusal(row))
     },
 
     async logs(organizationId: string, clusterId: string) {
@@ -78,4 +73,11 @@ function refuse(row: ClusterRow): void {
   if (noEngine) throw new AppError('invalid', noEngine)
   const reason = row.lock_reason === null ? passingMessage(row) : lockedMessage(row)
   if (reason) throw new AppError('conflict', reason)
+}
+
+function stopRefusal({ name, status, engine }: ClusterRow): string {
+  if (engine === null) return `Cluster "${name}" is ${status}: nothing of it was started from here.`
+  if (engine !== 'local')
+    return `Cluster "${name}" is not stopped from here, because it is its owner's: stop its services.`
+  return `Cluster "${name}" is the machine that this platform runs on: stop the server instead, or stop the services.`
 }

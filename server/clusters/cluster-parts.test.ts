@@ -6,7 +6,7 @@ import { testVault } from '../vault/testing.ts'
 import { createClusterParts } from './cluster-parts.ts'
 import { createClusterRecords } from './clusters.ts'
 import { checkedDns } from './dns.ts'
-import { checkKubeconfig } from './kubeconfig.ts'
+import { readAccess } from './kubeconfig.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database } = await testDatabase({ after })
@@ -17,12 +17,18 @@ const parts = createClusterParts({
   vault,
   domain: 'apps.test',
   ableOf: (engine) => (engine === null ? undefined : { shapes: new Set(), settings: new Set() }),
+  allowsHost: (host) => host !== '10.0.0.1',
 })
 const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 1, memory: 1 }) })
 const { organizationId, builtIn } = await addOrganization(database)
 const { id } = await clusters.create(owner(organizationId), request('record'))
-const kubeconfig =
-  'apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: [{name: a, user: {token: hidden}}]\n'
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: here
+clusters: [{ name: one, cluster: { server: https://kubernetes.example.org:6443 } }]
+contexts: [{ name: here, context: { cluster: one, user: me } }]
+users: [{ name: me, user: { token: hidden } }]
+`
 
 test('a kubeconfig is returned unchanged, and is stored sealed', async () => {
   await assert.rejects(parts.kubeconfig(organizationId, id, false), { code: 'invalid', message: /no kubeconfig yet/ })
@@ -35,10 +41,17 @@ test('a kubeconfig is returned unchanged, and is stored sealed', async () => {
 
 test('a body that is not a kubeconfig is rejected', async () => {
   for (const text of ['{', 'a: [', 'null', '[]', 'kind: Config', 'apiVersion: v1\nkind: Config\nclusters: {}']) {
-    await assert.rejects(checkKubeconfig(text), { code: 'invalid', message: /^The body/ }, text)
+    await assert.rejects(
+      readAccess(text, () => true),
+      { code: 'invalid', message: /^The body/ },
+      text,
+    )
   }
   const bomb = `a: &a [x]\n${Array.from({ length: 30 }, (_, i) => `b${i}: &b${i} [*${i ? `b${i - 1}` : 'a'}, *${i ? `b${i - 1}` : 'a'}]`).join('\n')}`
-  await assert.rejects(checkKubeconfig(bomb), { code: 'invalid' })
+  await assert.rejects(
+    readAccess(bomb, () => true),
+    { code: 'invalid' },
+  )
 })
 
 test('advanced settings of a cluster without an engine are stored, and are in its Helm values', async () => {

@@ -15,7 +15,8 @@ import type { Vault } from '../vault/index.ts'
 import { type ClusterRow, findCluster, lockCluster, type RouteEntry } from './cluster-store.ts'
 import { existing } from './clusters.ts'
 import { checkedDns, type DnsBody } from './dns.ts'
-import { checkKubeconfig } from './kubeconfig.ts'
+import { engineNameOf } from './engine-name.ts'
+import { readAccess } from './kubeconfig.ts'
 import { listEnvironmentsOf, updateAdvanced, updateDns, updateKubeconfig, updateRoutes } from './part-store.ts'
 
 export interface ClusterPartsOptions {
@@ -26,12 +27,14 @@ export interface ClusterPartsOptions {
   readonly domain: string
   /** Returns the capabilities of an engine. Undefined for a cluster without an engine. */
   readonly ableOf: (engine: string | null) => Abilities | undefined
+  /** Whether the server may connect to this host, without asking for its addresses. */
+  readonly allowsHost: (host: string) => boolean
 }
 
 const cell = (row: string, column: string) => ({ table: 'cluster', row, column })
 
 /** The parts of a cluster that are stored beside its record. */
-export function createClusterParts({ database, clock, vault, domain, ableOf }: ClusterPartsOptions) {
+export function createClusterParts({ database, clock, vault, domain, ableOf, allowsHost }: ClusterPartsOptions) {
   const find = async (organizationId: string, id: string) =>
     existing(await findCluster(database, organizationId, id), id)
   /** Changes a cluster that is locked against other changes meanwhile. */
@@ -72,7 +75,7 @@ export function createClusterParts({ database, clock, vault, domain, ableOf }: C
     },
     async setKubeconfig(organizationId: string, id: string, text: string) {
       checkKubernetes(await find(organizationId, id))
-      await checkKubeconfig(text)
+      await readAccess(text, allowsHost)
       await change(organizationId, id, async (sql, row) => {
         checkKubernetes(row)
         const sealed = await vault.seal(sql, organizationId, cell(id, 'sealed_kubeconfig'), text)
@@ -132,7 +135,7 @@ function checkSettings(
   if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
 }
 
-function checkKubernetes({ name, engine }: ClusterRow): void {
-  if (engine === null) return
+function checkKubernetes({ id, name, engine }: ClusterRow): void {
+  if (engine === null || engine === engineNameOf(id)) return
   throw new AppError('invalid', `Cluster "${name}" does not run Kubernetes, so it has no kubeconfig.`)
 }

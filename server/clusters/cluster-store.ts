@@ -4,6 +4,7 @@ import type { KubernetesMode } from '@quayside/contract/resources/cluster.ts'
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import { insertCredentials } from './credentials-store.ts'
+import { reachingEngine } from './engine-name.ts'
 import type { ClusterSettings } from './settings.ts'
 
 export interface ClusterRow {
@@ -56,10 +57,11 @@ export interface DnsSettings {
   readonly [field: string]: unknown
 }
 
-/** Returns the name of the cluster's engine. Null if it has none. */
+/** Returns the name of the engine that reaches the cluster. Null if nothing does. */
 export async function engineOfCluster(sql: Sql, id: string): Promise<string | null> {
-  const [row] = await sql<{ engine: string | null }[]>`select engine from cluster where id = ${id}`
-  return row?.engine ?? null
+  const [row] = await sql<Pick<ClusterRow, 'id' | 'engine' | 'sealed_kubeconfig'>[]>`
+    select id, engine, sealed_kubeconfig from cluster where id = ${id}`
+  return row ? reachingEngine(row) : null
 }
 
 /** A lock expires by itself. */

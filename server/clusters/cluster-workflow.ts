@@ -18,10 +18,19 @@ export const clusterWorkflow = 'cluster'
 export interface ClusterParts {
   /** Rejects with the reason while the engine of the cluster does not answer. */
   readonly checkEngine: (clusterId: string, signal: AbortSignal) => Promise<void>
+  /** Lists what the cluster lacks. */
+  readonly listFindings: (clusterId: string, signal: AbortSignal) => Promise<readonly ClusterFinding[]>
   /** Replaces the cluster's router by one of this version. The table is kept. */
   readonly renewRouter: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Sends the whole table of routes to the router of the cluster. */
   readonly publishRoutes: (clusterId: string, signal: AbortSignal) => Promise<void>
+}
+
+/** Something that a cluster lacks, with what it prevents and the command that mends it. */
+export interface ClusterFinding {
+  readonly message: string
+  /** Nothing can run on the cluster without it. */
+  readonly isBlocking: boolean
 }
 
 export interface ClusterWorkflowOptions {
@@ -66,6 +75,16 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
   const patiently = (name: string, work: (signal: AbortSignal) => Promise<void>) =>
     step(name, ({ signal }) => untilDone(options, work, signal), { deadlineSeconds: patienceSeconds })
   await patiently('ENGINE', (signal) => parts.checkEngine(operation.cluster_id, signal))
+  const blocking = await step(
+    'CHECK',
+    async ({ signal }) => {
+      const findings = await parts.listFindings(operation.cluster_id, signal)
+      await context.fenced((sql) => report(sql, options, operation, findings))
+      return findings.flatMap(({ message, isBlocking }) => (isBlocking ? message : []))
+    },
+    { deadlineSeconds: patienceSeconds },
+  )
+  if (blocking.length > 0) throw new Error(`the cluster lacks what it needs: ${blocking.join(' ')}`)
   if (operation.kind === 'DRY_RUN') return endDryRun(options, operation, step, context)
   await step('CREATE', () =>
     context.fenced((sql) => say(sql, { step: 'Create', message: `Updating the router to version ${version}.` })),
@@ -79,6 +98,19 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
       await finishOperation(sql, id, clock.now())
     }),
   )
+}
+
+/** Writes a line for each finding. */
+async function report(
+  sql: Sql,
+  { clock }: ClusterWorkflowOptions,
+  operation: OperationRow,
+  findings: readonly ClusterFinding[],
+): Promise<void> {
+  for (const { message, isBlocking } of findings) {
+    const line = { at: clock.now(), step: 'ValidateSystemRequirements', message, is_error: isBlocking } as const
+    await insertLogLine(sql, operation, line)
+  }
 }
 
 /** The cluster is DRY_RUN for a moment, then returns to its previous status. */

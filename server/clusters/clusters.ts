@@ -61,11 +61,12 @@ export function createClusterRecords({ database, clock, ceilingOf }: ClustersOpt
       return { is_ready: engine !== null && status === 'DEPLOYED' }
     },
 
-    /** Throws AppError `conflict` for a cluster without an engine. */
-    async requireEngine(organizationId: string, id: string): Promise<void> {
+    /** Throws AppError `conflict` for every cluster except the built-in one. */
+    async requireDisk(organizationId: string, id: string): Promise<void> {
       const { engine, name } = await find(database, organizationId, id)
-      if (engine === null)
-        throw new AppError('conflict', `Cluster "${name}" is a record without an engine, so it has no disk here.`)
+      if (engine === 'local') return
+      const why = engine === null ? 'is a record without an engine' : 'is another machine'
+      throw new AppError('conflict', `Cluster "${name}" ${why}, so it has no disk here.`)
     },
 
     /** Creates a record with the status READY. Nothing is created elsewhere. */
@@ -168,7 +169,7 @@ async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<Cl
 }
 
 function removalRefusal(row: ClusterRow, environments: number): string | undefined {
-  if (row.engine !== null) return `Cluster "${row.name}" is built in: it is the machine that this platform runs on.`
+  if (row.engine === 'local') return `Cluster "${row.name}" is built in: it is the machine that this platform runs on.`
   if (row.lock_reason !== null) return lockedMessage(row)
   if (environments > 0) return `Cluster "${row.name}" has ${environments} environments; delete them first.`
   return passingMessage(row)

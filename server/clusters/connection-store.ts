@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../database/index.ts'
 
-/** A cluster with a kubeconfig that an engine of its own runs. */
+/** A cluster with a kubeconfig. An engine of its own reaches it. */
 export interface ConnectionRow {
   readonly id: string
   readonly organization_id: string
@@ -10,10 +10,12 @@ export interface ConnectionRow {
   readonly kubeconfig_mark: string
 }
 
-const connected = (sql: Sql) => sql`kubeconfig_mark is not null and engine is not null and engine <> 'local'`
+/** The name of the engine is that of `engineNameOf`. */
+const connections = (sql: Sql) => sql`
+  select id, organization_id, 'kubernetes-' || id as engine, kubeconfig_mark from cluster
+  where kubeconfig_mark is not null`
 
-export const listConnections = (sql: Sql) => sql<ConnectionRow[]>`
-  select id, organization_id, engine, kubeconfig_mark from cluster where ${connected(sql)} order by engine`
+export const listConnections = (sql: Sql) => sql<ConnectionRow[]>`${connections(sql)} order by engine`
 
 /** Returns the marks of these connections as one text, as `otherConnections` compares it. */
 export const marksOf = (rows: readonly Pick<ConnectionRow, 'engine' | 'kubeconfig_mark'>[]): string =>
@@ -25,4 +27,14 @@ export const marksOf = (rows: readonly Pick<ConnectionRow, 'engine' | 'kubeconfi
 /** Returns an expression that is true if the connections are not those with these marks. */
 export const otherConnections = (sql: Sql, marks: string): Fragment => sql`
   (select coalesce(string_agg(mark, ',' order by mark collate "C"), '')
-   from (select engine || ' ' || kubeconfig_mark as mark from cluster where ${connected(sql)}) of_clusters) <> ${marks}`
+   from (select engine || ' ' || kubeconfig_mark as mark from (${connections(sql)}) one) of_all) <> ${marks}`
+
+/** Returns the sealed kubeconfig of a cluster. Undefined if it has none. */
+export async function findKubeconfig(
+  sql: Sql,
+  clusterId: string,
+): Promise<{ readonly organization_id: string; readonly sealed_kubeconfig: string } | undefined> {
+  const [row] = await sql<{ organization_id: string; sealed_kubeconfig: string }[]>`
+    select organization_id, sealed_kubeconfig from cluster where id = ${clusterId} and sealed_kubeconfig is not null`
+  return row
+}

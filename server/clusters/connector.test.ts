@@ -4,6 +4,7 @@ import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createConnector } from './connector.ts'
+import { engineNameOf } from './engine-name.ts'
 import { addOrganization } from './testing.ts'
 
 const { signal } = new AbortController()
@@ -17,18 +18,18 @@ async function openBench(t: Cleanup) {
   const connector = createConnector({
     database: sql,
     log: silentLogger,
-    connect: ({ engine }) => {
-      if (engine === broken) throw new Error('it is broken')
-      happened.push(`connect ${engine}`)
-      return { close: () => void happened.push(`close ${engine}`) }
+    connect: ({ engine: name }) => {
+      if (name === broken) throw new Error('it is broken')
+      happened.push(`connect ${name}`)
+      return { close: () => void happened.push(`close ${name}`) }
     },
-    join: (engine) => void happened.push(`join ${engine}`),
-    leave: (engine) => void happened.push(`leave ${engine}`),
+    join: (name) => void happened.push(`join ${name}`),
+    leave: (name) => void happened.push(`leave ${name}`),
   })
   return {
     sql,
     connector,
-    add: (engine: string | null, kubeconfig: string | null) => addCluster(sql, organizationId, engine, kubeconfig),
+    add: (name: string, kubeconfig: string | null) => addCluster(sql, organizationId, name, kubeconfig),
     /** Breaks the drivers of an engine, or none. */
     break: (engine: string | undefined) => {
       broken = engine
@@ -42,47 +43,62 @@ async function openBench(t: Cleanup) {
   }
 }
 
-async function addCluster(sql: Database, organizationId: string, engine: string | null, kubeconfig: string | null) {
+async function addCluster(sql: Database, organizationId: string, name: string, kubeconfig: string | null) {
   const [row] = await sql<{ id: string }[]>`
-    insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes, engine,
+    insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes,
       sealed_kubeconfig)
-    values (gen_random_uuid(), ${organizationId}, now(), now(), gen_random_uuid(), 'here', 'ON_PREMISE', 'SELF_MANAGED',
-      ${engine}, ${kubeconfig}) returning id`
+    values (${idOf(name)}, ${organizationId}, now(), now(), ${name}, 'here', 'ON_PREMISE', 'SELF_MANAGED',
+      ${kubeconfig}) returning id`
   return row?.id ?? ''
 }
 
+/** Ids in the order of names of one letter. */
+const idOf = (name: string): string => `${name.repeat(8)}-0000-4000-8000-000000000000`
+const engine = (name: string): string => engineNameOf(idOf(name))
+
 const sealed = (text: string) => `v1.${Buffer.from(text).toString('base64url')}`
 
-test('clusters with a kubeconfig and an engine are connected once', async (t) => {
+test('clusters with a kubeconfig are connected once', async (t) => {
   const { add, look } = await openBench(t)
   assert.deepEqual(await look(), [false])
   await add('b', sealed('one'))
   await add('a', sealed('one'))
-  await add(null, sealed('one'))
   await add('c', null)
-  assert.deepEqual(await look(), [true, 'connect a', 'join a', 'connect b', 'join b'])
+  assert.deepEqual(await look(), [
+    true,
+    `connect ${engine('a')}`,
+    `join ${engine('a')}`,
+    `connect ${engine('b')}`,
+    `join ${engine('b')}`,
+  ])
   assert.deepEqual(await look(), [false])
 })
 
 test('a new kubeconfig replaces the drivers, and a cluster that is gone loses them', async (t) => {
   const { sql, add, look } = await openBench(t)
-  const [first, second] = [await add('first', sealed('one')), await add('second', sealed('one'))]
+  const [first, second] = [await add('a', sealed('one')), await add('b', sealed('one'))]
   await look()
   await sql`update cluster set sealed_kubeconfig = ${sealed('two')} where id = ${first}`
-  assert.deepEqual(await look(), [true, 'leave first', 'close first', 'connect first', 'join first'])
+  assert.deepEqual(await look(), [
+    true,
+    `leave ${engine('a')}`,
+    `close ${engine('a')}`,
+    `connect ${engine('a')}`,
+    `join ${engine('a')}`,
+  ])
   await sql`update cluster set name = 'renamed' where id = ${first}`
   assert.deepEqual(await look(), [false])
   await sql`delete from cluster where id = ${second}`
-  assert.deepEqual(await look(), [true, 'leave second', 'close second'])
+  assert.deepEqual(await look(), [true, `leave ${engine('b')}`, `close ${engine('b')}`])
 })
 
 test('drivers that cannot be created keep no other cluster from being connected, and are tried again', async (t) => {
   const bench = await openBench(t)
-  bench.break('a')
+  bench.break(engine('a'))
   await bench.add('a', sealed('one'))
   await bench.add('b', sealed('one'))
-  assert.deepEqual(await bench.look(), [true, 'connect b', 'join b'])
+  assert.deepEqual(await bench.look(), [true, `connect ${engine('b')}`, `join ${engine('b')}`])
   assert.deepEqual(await bench.look(), [true])
   bench.break(undefined)
-  assert.deepEqual(await bench.look(), [true, 'connect a', 'join a'])
+  assert.deepEqual(await bench.look(), [true, `connect ${engine('a')}`, `join ${engine('a')}`])
 })

@@ -7,6 +7,7 @@ export {
   listProviders,
   listRegions,
 } from './catalogue.ts'
+export { createClusterAccess } from './cluster-access.ts'
 export {
   type ClusterRow,
   clusterTarget,

@@ -1,6 +1,7 @@
 import type { ClusterState } from '@quayside/contract/enums.ts'
 import type { ClusterLogStep } from '@quayside/contract/resources/cluster-parts.ts'
 import type { Fragment, Sql } from '../database/index.ts'
+import { engineNameOf } from './engine-name.ts'
 
 export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN'
 export interface OperationRow {
@@ -35,11 +36,12 @@ export async function setStatus(sql: Sql, clusterId: string, status: ClusterStat
 
 /**
  * Records that the cluster has the version `platformVersion` of the platform, and its current
- * settings.
+ * settings. From its first deployment on, its engine runs services.
  */
 export async function markDeployed(sql: Sql, clusterId: string, platformVersion: string, now: Date): Promise<void> {
   await sql`
     update cluster set status = 'DEPLOYED', last_deployment_date = ${now}, platform_version = ${platformVersion},
+      engine = coalesce(engine, ${engineNameOf(clusterId)}),
       deployed_config_version = config_version
     where id = ${clusterId}`
 }

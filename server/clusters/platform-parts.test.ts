@@ -17,11 +17,15 @@ test('the parts of a cluster are its engine and its router', async (t) => {
   const asked: string[] = []
   const parts = createPlatformParts({
     database: sql,
-    engineOf: ({ engine }) => ({ ping: async () => void asked.push(`ping ${engine}`) }),
+    engineOf: ({ engine }) => ({
+      ping: async () => void asked.push(`ping ${engine}`),
+      listFindings: async () => [{ message: `no ${engine}`, isBlocking: false }],
+    }),
     publisherOf: ({ engine }) => ({ apply: async () => asked.push(`apply ${engine}`) }),
     routerOf: ({ engine }) => ({ renew: async () => void asked.push(`renew ${engine}`) }),
   })
   await parts.checkEngine(id, signal)
+  assert.deepEqual(await parts.listFindings(id, signal), [{ message: 'no local', isBlocking: false }])
   await parts.renewRouter(id, signal)
   await parts.publishRoutes(id, signal)
   assert.deepEqual(asked, ['ping local', 'renew local', 'apply local'])

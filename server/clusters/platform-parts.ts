@@ -1,17 +1,23 @@
 import type { Database, Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import { engineOfCluster, findCluster, insertBuiltInCluster } from './cluster-store.ts'
-import type { ClusterParts } from './cluster-workflow.ts'
+import type { ClusterFinding, ClusterParts } from './cluster-workflow.ts'
 
 /** The fields of a cluster that decide which engine and which router it has. */
 interface Place {
   readonly engine: string | null
 }
 
+/** The part of an engine that operations on clusters use. */
+export interface ReachedEngine {
+  ping(signal: AbortSignal): Promise<void>
+  listFindings(signal: AbortSignal): Promise<readonly ClusterFinding[]>
+}
+
 /** What operations on clusters need of other rooms. */
 export interface PlatformPartsOptions {
   readonly database: Database
-  readonly engineOf: (place: Place) => { ping(signal: AbortSignal): Promise<void> }
+  readonly engineOf: (place: Place) => ReachedEngine
   readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
   readonly routerOf: (place: Place) => { renew(signal: AbortSignal): Promise<void> }
 }
@@ -24,6 +30,7 @@ export const createPlatformParts = ({
   publisherOf,
 }: PlatformPartsOptions): ClusterParts => ({
   checkEngine: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
+  listFindings: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).listFindings(signal),
   renewRouter: async (id, signal) => routerOf({ engine: await engineOfCluster(database, id) }).renew(signal),
   publishRoutes: async (id, signal) =>
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),

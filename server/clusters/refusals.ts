@@ -1,4 +1,5 @@
 import type { ClusterRow } from './cluster-store.ts'
+import { reachingEngine } from './engine-name.ts'
 
 /** Statuses of a cluster with an operation in progress. */
 export const passingStatuses = ['DEPLOYMENT_QUEUED', 'DEPLOYING', 'DRY_RUN'] as const
@@ -12,8 +13,9 @@ export const passingMessage = ({ name, status }: ClusterRow): string | undefined
     ? `Cluster "${name}" is ${status}: another operation is in progress. Try again when it has ended.`
     : undefined
 
-/** Returns why nothing can be deployed to a cluster. Undefined for one with an engine. */
-export const engineMessage = ({ name, engine }: Pick<ClusterRow, 'name' | 'engine'>): string | undefined =>
-  engine === null
-    ? `Cluster "${name}" is a record: no engine of this installation runs workloads on it. Use the built-in cluster.`
+/** Returns why a cluster itself cannot be deployed. Undefined for one that an engine reaches. */
+export const engineMessage = (row: ClusterRow): string | undefined =>
+  reachingEngine(row) === null
+    ? `Cluster "${row.name}" is a record: no engine of this installation runs workloads on it. PUT its kubeconfig, ` +
+      'or use the built-in cluster.'
     : undefined

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Builder, createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
-import { type Connection, noConnection } from '../clusters/index.ts'
+import type { Connection } from '../clusters/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import { DockerEngine, type Engine, localEngine, type NamedEngine } from '../engines/index.ts'
@@ -12,6 +12,7 @@ import type { Reconciler } from '../lib/reconciler.ts'
 import { createOwnRouter, type NamedRouter, type Router, type RouterProcessOptions } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { createBaseImages } from './base-images.ts'
+import { createConnect } from './connecting.ts'
 
 /** The parts that exist before the rooms. main or a test opens them. */
 export interface Ground {
@@ -79,10 +80,11 @@ export function createDrivers(ground: Ground): Drivers {
     maxImageBytes,
     floorBytes,
   })
+  const router = createOwnRouter({ process: routerProcess })
   return {
     engines: [{ name: localEngine, engine }],
     builders: [{ name: localEngine, builder }],
-    routers: [{ name: localEngine, router: createOwnRouter({ process: routerProcess }) }],
-    connect: noConnection,
+    routers: [{ name: localEngine, router }],
+    connect: createConnect(ground, { engine, builder, router }),
   }
 }

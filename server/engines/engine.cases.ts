@@ -24,6 +24,11 @@ export interface EngineBench {
   readonly commands: Record<'printVariable' | 'printFile' | 'exitWith', (argument: string) => string[]>
   /** Removes one replica behind the engine's back. */
   remove(replica: string): Promise<void>
+  /**
+   * The engine replaces lost replicas itself, at once, and keeps nothing of replicas that ended.
+   * Otherwise that happens at the next start.
+   */
+  readonly repairsItself?: boolean
   close(): Promise<void>
 }
 
@@ -100,13 +105,15 @@ function startCases(get: () => EngineBench): void {
   })
 
   it('reports a removed replica as missing and recreates it', async () => {
-    const { engine, workload, remove } = get()
+    const { engine, workload, remove, repairsItself } = get()
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
     await engine.start(release, attempt())
     await remove((await replicasOf(engine, release))[0]?.name ?? '')
-    const observation = await engine.observe(release.service, limit())
-    assert.equal(observation.state, 'starting')
-    assert.match((observation.state === 'starting' && observation.reason) || '', /1 of 2 replicas is missing/)
+    if (!repairsItself) {
+      const observation = await engine.observe(release.service, limit())
+      assert.equal(observation.state, 'starting')
+      assert.match((observation.state === 'starting' && observation.reason) || '', /1 of 2 replicas is missing/)
+    }
     assert.equal((await engine.start(release, attempt())).length, 2)
     assert.equal((await engine.observe(release.service, limit())).state, 'running')
     await engine.erase(release.service, attempt())
@@ -115,7 +122,7 @@ function startCases(get: () => EngineBench): void {
 
 function failureCases(get: () => EngineBench): void {
   it('keeps the running replicas when another one cannot be recreated', async () => {
-    const { engine, workload, remove, answers } = get()
+    const { engine, workload, remove, answers, repairsItself } = get()
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
     await engine.start(release, attempt())
     const [first, second] = await replicasOf(engine, release)
@@ -123,7 +130,9 @@ function failureCases(get: () => EngineBench): void {
     const broken = { ...release, workload: { ...workload('image-missing'), replicas: { min: 2, max: 2 } } }
     await assert.rejects(engine.start(broken, attempt()), { reason: 'image-missing' })
     const left = await replicasOf(engine, release)
-    assert.deepEqual([left.length, left[0]?.name], [1, second?.name])
+    const up = left.filter(({ running }) => running).map(({ name }) => name)
+    assert.ok(second && up.includes(second.name), up.join())
+    assert.ok(repairsItself || left.length === 1, up.join())
     assert.equal((await engine.start(release, attempt())).length, 2)
     assert.equal(await answers((await engine.start(release, attempt()))[0] ?? only([])), true)
     await engine.erase(release.service, attempt())
@@ -195,14 +204,15 @@ function crashCases(get: () => EngineBench): void {
   }
 
   it('retires the rest after a crash between stopping and removing', async () => {
-    const { engine, workload } = get()
+    const { engine, workload, repairsItself } = get()
     const release = newRelease(workload('web'))
     await engine.start(release, attempt())
     armFailpoints('retire.stopped:throw')
     await assert.rejects(engine.retire(release.service, undefined, attempt()), /failpoint/)
     assert.equal((await engine.observe(release.service, limit())).state, 'stopped')
     const [{ startedAt, finishedAt } = {}] = await replicasOf(engine, release)
-    assert.ok(startedAt && finishedAt && startedAt <= finishedAt, `${startedAt} to ${finishedAt}`)
+    const isKnown = startedAt && finishedAt && startedAt <= finishedAt
+    assert.ok(repairsItself || isKnown, `${startedAt} to ${finishedAt}`)
     await engine.retire(release.service, undefined, attempt())
     assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })
     await engine.erase(release.service, attempt())
@@ -244,7 +254,8 @@ function endCases(get: () => EngineBench): void {
     const same = { ...release, workload: { ...release.workload, replicas: { min: 2, max: 3 } } }
     assert.equal((await engine.start(same, attempt())).length, 2)
     assert.deepEqual((await replicasOf(engine, release)).map(({ name }) => name).sort(), left)
-    assert.equal(await answers(endpoints.at(-1) ?? only([])), true)
+    const other = endpoints.find(({ replica }) => replica !== first.replica)
+    assert.equal(await answers(other ?? only([])), true)
     await engine.erase(release.service, attempt())
   })
 

@@ -30,6 +30,14 @@ export * from './terminal.ts'
 export * from './volume.ts'
 export * from './workload.ts'
 
+/** Something that an engine lacks. */
+export interface Finding {
+  /** What it lacks, what that prevents, and the command that mends it. */
+  readonly message: string
+  /** Nothing can run without it. */
+  readonly isBlocking: boolean
+}
+
 /** What every engine has in addition to its roles. */
 export interface Reachable {
   readonly capabilities: EngineCapabilities
@@ -37,6 +45,8 @@ export interface Reachable {
   readonly capacity: EngineCapacity
   /** Rejects with the reason if the engine cannot be reached. */
   ping(signal: AbortSignal): Promise<void>
+  /** Lists what the engine needs and does not have. Throws EngineError. */
+  listFindings(signal: AbortSignal): Promise<readonly Finding[]>
 }
 
 /**

@@ -27,7 +27,12 @@ export function usageCases(name: string, open: () => Promise<UsageBench>): void 
       const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
       assert.deepEqual(await engine.usage(newId(), signal()), [])
       await engine.start(release, attempt())
-      const usage = await engine.usage(release.service, signal())
+      let usage: ReplicaUsage[] = []
+      // Some engines measure at an interval.
+      await until('both replicas are measured', async () => {
+        usage = await engine.usage(release.service, signal())
+        return usage.length === 2
+      })
       const seen = await engine.observe(release.service, signal())
       assert.ok(seen.state !== 'absent')
       assert.deepEqual(usage.map(({ replica }) => replica).sort(), seen.replicas.map((replica) => replica.name).sort())

@@ -18,6 +18,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
   capabilities: { description: 'a record', shapes: new Set(), settings: new Set(), images: 'shared' },
   capacity: { ...machine, cpuMilli: 0, memoryMiB: 0 },
   ping: refuse,
+  listFindings: refuse,
   prepareEnvironment: refuse,
   start: refuse,
   retire: nothing,

@@ -27,7 +27,7 @@ export function refusalOfKind(
   if (engine === null) {
     return (
       `Cluster "${name}" is a record: no engine of this installation runs anything on it. Use the built-in ` +
-      'cluster.'
+      'cluster, or PUT a kubeconfig and deploy the cluster.'
     )
   }
   const capabilities = capabilitiesOf({ engine })

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { createFakeBuilder, createRegistryBuilder } from '../builders/index.ts'
 import { EngineError, FakeEngine, type RegistryTarget } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import { Secret } from '../lib/secret.ts'
 
 /** An engine on another machine: it pulls images from a registry and is sent none directly. */
 class FarEngine extends FakeEngine {
@@ -30,7 +32,9 @@ const [far, here] = [new FarEngine({ clock }), new FakeEngine({ clock })]
 const pushed: { readonly image: string; readonly target: RegistryTarget }[] = []
 let failure: Error | undefined
 const digest = `sha256:${'a'.repeat(64)}`
-const login = { username: 'robot', password: new Secret('SECRET') }
+const passwordFile = join(await mkdtemp(join(tmpdir(), 'quayside-registry-')), 'password')
+await writeFile(passwordFile, 'SECRET\n')
+after(() => rm(dirname(passwordFile), { recursive: true }))
 const builder = createRegistryBuilder({
   builder: createFakeBuilder(),
   images: { name: 'local', engine: here },
@@ -39,8 +43,7 @@ const builder = createRegistryBuilder({
     pushed.push({ image, target })
     return { reference: `${target.repository}@${digest}`, digest }
   },
-  repository: 'registry.example:5000/images',
-  login,
+  registry: { repository: 'registry.example:5000/images', username: 'robot', passwordFile },
 })
 const platform = await createPlatform(
   { after },
@@ -73,7 +76,8 @@ test('a built image is published and runs by its digest when the engine is on an
   await ended('SUCCESS')
   assert.deepEqual(far.imagesOf(id), [`registry.example:5000/images/${id}@${digest}`])
   assert.match(pushed.at(-1)?.image ?? '', new RegExp(`^quayside/${id}:`))
-  assert.equal(pushed.at(-1)?.target.login, login)
+  assert.equal(pushed.at(-1)?.target.login?.username, 'robot')
+  assert.equal(pushed.at(-1)?.target.login?.password.reveal(), 'SECRET')
   const before = pushed.length
   await send('POST', `/application/${id}/restart-service`)
   await ended('SUCCESS')

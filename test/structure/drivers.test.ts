@@ -10,12 +10,13 @@ import { sourceFiles } from './source-files.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 /** The files that create drivers of this machine: for the server, and for `npm run uninstall`. */
-const creators = ['server/composition/ground.ts', 'server/start/uninstall.ts']
-const creates = /\b(?:new DockerEngine|createDockerBuilder|createOwnRouter)\(/
+const creators = ['server/composition/connecting.ts', 'server/composition/ground.ts', 'server/start/uninstall.ts']
+const creates = /\b(?:new DockerEngine|new KubernetesEngine|createDockerBuilder|createOwnRouter)\(/
 
 /** Files outside of the drivers' rooms that may name the type of a whole driver, and why. */
 const holders: Readonly<Record<string, string>> = {
-  'server/composition/ground.ts': 'creates the drivers of clusters',
+  'server/composition/connecting.ts': 'creates the drivers of connected clusters',
+  'server/composition/ground.ts': 'creates the drivers of this machine',
   'server/disk/keeper.ts': 'keeps the disk of one engine',
   'server/domains/publisher.ts': 'hands routes to one router',
   'server/rollout/recipe.ts': 'resolves the drivers of one cluster',

@@ -53,7 +53,6 @@ const unbreakable: Readonly<Record<string, number>> = {
   'server/domains/domain-name.ts': 1,
   'server/engines/docker/containers.ts': 1,
   'server/engines/docker/docker-engine.docker.test.ts': 3,
-  'server/engines/docker/engine-cases.docker.test.ts': 1,
   'server/engines/docker/layer-limits.docker.test.ts': 1,
   'server/engines/docker/registry/manifest.ts': 1,
   'server/engines/docker/test-bench.ts': 1,

@@ -35,9 +35,13 @@ export interface TestApplication {
   answer(): Promise<{ status: number; body: string }>
 }
 
-export async function makeEnvironment(server: ServerProcess, name: string): Promise<string> {
+/** Makes an environment in a project of its own. Without a cluster: on the machine itself. */
+export async function makeEnvironment(server: ServerProcess, name: string, cluster?: string): Promise<string> {
   const project = await server.must<{ id: string }>('POST', `/organization/${server.organizationId}/project`, { name })
-  const environment = await server.must<{ id: string }>('POST', `/project/${project.id}/environment`, { name })
+  const environment = await server.must<{ id: string }>('POST', `/project/${project.id}/environment`, {
+    name,
+    ...(cluster && { cluster }),
+  })
   return environment.id
 }
 

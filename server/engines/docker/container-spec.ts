@@ -1,16 +1,8 @@
-import { Secret } from '../../lib/secret.ts'
-import { EngineError, type LongRunning, type PublishedPort, type Release, type Task, type Workload } from '../engine.ts'
+import type { LongRunning, PublishedPort, Release, Task, Workload } from '../engine.ts'
+import { addedCapabilities, checkedVariables, checkPaths } from '../program-rules.ts'
 import type { ContainerCreateOptions, HostConfig } from './docker-api.ts'
 import { containerLabels, holderName, networkName, taskLabels, volumeName } from './labels.ts'
 import { writableDirectories } from './read-only-root.ts'
-
-/**
- * The capabilities that ordinary images need if they start as root and then drop to their own user
- * (PostgreSQL, nginx, Redis …): to take over and enter their data directories, change user, and
- * signal workers of that user. Docker's other defaults (raw sockets, device nodes, chroot, file
- * capabilities, audit) are dropped. Programs that never were root have none of these either.
- */
-export const addedCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID']
 
 /** The members of HostConfig that we set; everything else keeps the daemon's default. */
 export type AllowedHostConfig = Required<
@@ -129,34 +121,5 @@ function programSpec(release: Release<Workload>, withInit: boolean): ProgramSpec
   }
 }
 
-function environmentOf(workload: Workload): string[] {
-  return Object.entries(workload.variables).map(([name, value]) => {
-    const text = value instanceof Secret ? value.reveal() : value
-    if (!/^[^\s=\0]+$/.test(name)) {
-      throw new EngineError(
-        'refused',
-        `variable name ${JSON.stringify(name)} is empty or contains a space or "="; rename it`,
-      )
-    }
-    if (text.includes('\0')) {
-      throw new EngineError('refused', `variable ${name} contains a NUL character, which no program accepts; remove it`)
-    }
-    return `${name}=${text}`
-  })
-}
-
-function checkPaths(workload: Workload): void {
-  const ofShape =
-    workload.shape === 'task' ? [workload.outputFile] : workload.storage.map(({ mountPoint }) => mountPoint)
-  const paths = [...ofShape, ...workload.files.map((file) => file.path)].filter((path) => path !== undefined)
-  for (const path of paths) {
-    const parts = path.split('/').slice(1)
-    const isPlain = path.startsWith('/') && parts.every((part) => part !== '' && part !== '.' && part !== '..')
-    if (!isPlain || path.includes('\0') || ['proc', 'sys', 'dev'].includes(parts[0] ?? '')) {
-      throw new EngineError(
-        'refused',
-        `${JSON.stringify(path)} is not a usable path: use an absolute path outside /proc, /sys and /dev`,
-      )
-    }
-  }
-}
+const environmentOf = (workload: Workload): string[] =>
+  checkedVariables(workload).map(([name, text]) => `${name}=${text}`)

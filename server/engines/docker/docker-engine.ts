@@ -14,6 +14,7 @@ import {
   type EngineCapacity,
   type EngineDisk,
   EngineError,
+  type Finding,
   type InodeCounts,
   type LogLine,
   type LogQuery,
@@ -319,6 +320,11 @@ export class DockerEngine implements Engine {
 
   async ping(signal: AbortSignal): Promise<void> {
     await this.#host.daemon.send({ method: 'GET', path: '/_ping', signal, timeoutMs: 5_000 })
+  }
+
+  /** Empty: `npm run doctor` checks the machine. */
+  async listFindings(): Promise<readonly Finding[]> {
+    return []
   }
 
   checkLiveness(signal: AbortSignal): Promise<string[]> {

@@ -6,7 +6,7 @@ import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import { usageCases } from '../engine.usage.cases.ts'
-import { node, openDockerBench, serve } from './test-bench.ts'
+import { busy, node, openDockerBench, shellCommands } from './test-bench.ts'
 import { useTestImage } from './test-image.ts'
 import { openTaskBench } from './test-task-bench.ts'
 
@@ -35,21 +35,10 @@ async function openDiskBench(): Promise<DiskBench> {
   }
 }
 diskCases('docker', openDiskBench)
-shellCases('docker', async () => {
-  const size = `const size=()=>console.log('size '+process.stdout.columns+'x'+process.stdout.rows)`
-  const answer = `(line)=>line==='exit'?process.exit(0):console.log('said '+line)`
-  const source = `${size};setTimeout(size,200);process.stdout.on('resize',size);require('readline').createInterface({input:process.stdin}).on('line',${answer})`
-  const echo = `process.stdin.on('data',(chunk)=>process.stdout.write(chunk)).on('end',()=>{process.exitCode=3})`
-  return {
-    ...(await openDockerBench({ socketPath, image })),
-    terminalCommand: ['node', '-e', source],
-    echoCommand: ['node', '-e', echo],
-  }
-})
+shellCases('docker', async () => ({ ...(await openDockerBench({ socketPath, image })), ...shellCommands }))
 usageCases('docker', async () => {
   const bench = await openDockerBench({ socketPath, image })
-  const spin = `${serve(8080)};(function spin(){const end=Date.now()+50;while(Date.now()<end);setImmediate(spin)})()`
-  return { ...bench, busy: () => ({ ...bench.workload('web'), cpuMilli: 300, ...node(spin) }), load: () => {} }
+  return { ...bench, busy: () => busy(bench.workload('web')), load: () => {} }
 })
 publishingCases('docker', async () => ({
   ...(await openDockerBench({ socketPath, image })),

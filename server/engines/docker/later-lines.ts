@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
+import { Channel } from '../channel.ts'
 import type { LogLine } from '../engine.ts'
-import { Channel } from './channel.ts'
 import type { ContainerEvent, Events } from './events.ts'
 import { label } from './labels.ts'
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { LogLine, LogQuery } from '../engine.ts'
+import { mergeLines } from '../merge-lines.ts'
 import { containerOutput, type OutputQuery } from './container-output.ts'
 import { listContainers } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
@@ -39,7 +40,7 @@ export async function* serviceLogs(
   const later = query.follow ? new LaterLines({ ...source, look, read, service }, signal) : undefined
   try {
     const containers = await look()
-    yield* merged(containers.filter(({ hasBegun }) => hasBegun).map((container) => read(container, false)))
+    yield* mergeLines(containers.filter(({ hasBegun }) => hasBegun).map((container) => read(container, false)))
     if (later) yield* later.from(containers)
   } catch (error) {
     if (!outer.aborted) throw error
@@ -56,25 +57,6 @@ async function* output(
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
   for await (const line of containerOutput(daemon, id, query, signal)) yield { ...line, replica, release }
-}
-
-/** Merges ordered sequences into one ordered sequence. */
-export async function* merged(sources: readonly AsyncGenerator<LogLine>[]): AsyncGenerator<LogLine> {
-  try {
-    const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })))
-    for (;;) {
-      let earliest: { source: AsyncGenerator<LogLine>; next: IteratorResult<LogLine> } | undefined
-      for (const head of heads) {
-        if (head.next.done) continue
-        if (earliest === undefined || head.next.value.at < earliest.next.value.at) earliest = head
-      }
-      if (earliest === undefined) return
-      yield earliest.next.value
-      earliest.next = await earliest.source.next()
-    }
-  } finally {
-    await Promise.allSettled(sources.map((source) => source.return(undefined)))
-  }
 }
 
 async function containersOf({ daemon, instance }: Source, service: string, signal: AbortSignal): Promise<Printed[]> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fakeWorkload } from '../fake/fake-workload.ts'
-import { pauseMs, readinessProbe, replicaError, verdict } from './patience.ts'
+import { leftMs, readinessProbe, replicaError, verdict } from '../health.ts'
+import { pauseMs } from './patience.ts'
 import { sampleState } from './sample-state.ts'
-import { leftMs } from './start.ts'
 
 describe('the patience of a start', () => {
   it('checks often at first, then after five per cent of the elapsed time, at least once per period', () => {

@@ -4,7 +4,8 @@ import { messageOf } from '../../lib/error.ts'
 import { everyOne } from '../../lib/every-one.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { Slots } from '../../lib/slots.ts'
-import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
+import { type Endpoint, EngineError, type Release, type Starting } from '../engine.ts'
+import { leftMs } from '../health.ts'
 import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
 import { listContainers, removeContainer } from './containers.ts'
@@ -48,15 +49,6 @@ interface Ground {
   readonly network: string
   /** Whether the release began so recently that its start may have been interrupted. */
   readonly isYoung: boolean
-}
-
-/**
- * Returns the time that a start has left. The deadline counts from the release's first start. A
- * later call still gets some time to check a healthy release.
- */
-export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlineSeconds'>, ageMs: number): number {
-  const deadlineMs = startDeadlineSeconds * 1000
-  return Math.min(deadlineMs, Math.max(deadlineMs - ageMs, 5_000))
 }
 
 /**

@@ -56,6 +56,25 @@ export function serve(
   return `process.on('SIGTERM',()=>process.exit(0));${server};${listen}`
 }
 
+const size = `const size=()=>console.log('size '+process.stdout.columns+'x'+process.stdout.rows)`
+const answer = `(line)=>line==='exit'?process.exit(0):console.log('said '+line)`
+const reader = `require('readline').createInterface({input:process.stdin}).on('line',${answer})`
+
+/** The commands of the suite of terminals. */
+export const shellCommands = {
+  terminalCommand: ['node', '-e', `${size};setTimeout(size,200);process.stdout.on('resize',size);${reader}`],
+  echoCommand: [
+    'node',
+    '-e',
+    `process.stdin.on('data',(chunk)=>process.stdout.write(chunk)).on('end',()=>{process.exitCode=3})`,
+  ],
+}
+
+const spin = `(function spin(){const end=Date.now()+50;while(Date.now()<end);setImmediate(spin)})()`
+
+/** Returns a program that uses all its CPU. */
+export const busy = (web: LongRunning): LongRunning => ({ ...web, cpuMilli: 300, ...node(`${serve(8080)};${spin}`) })
+
 const programs: Record<Exclude<Program, 'image-missing'>, string> = {
   web: serve(8080),
   crash: `console.log('boom');process.exitCode=3`,
@@ -64,7 +83,8 @@ const programs: Record<Exclude<Program, 'image-missing'>, string> = {
   'out-of-memory': `const kept=[];for(;;)kept.push(Buffer.alloc(1e7,1))`,
 }
 
-function workload(image: string, program: Program): LongRunning {
+/** The settings of a program of the suites. */
+export function workloadOf(image: string, program: Program): LongRunning {
   return {
     shape: 'long-running',
     image: program === 'image-missing' ? 'quayside-engine-test/missing:1' : image,
@@ -111,7 +131,7 @@ export async function openDockerBench(options: {
     createBare,
     reset,
     close: reset,
-    workload: (program) => workload(image, program),
+    workload: (program) => workloadOf(image, program),
     answers: async ({ address, port }) => (await fetch(`http://${address}:${port}/`, { signal: limit() })).ok,
     commands: {
       printVariable: (name) => ['node', '-e', `process.stdout.write(process.env[${JSON.stringify(name)}])`],

@@ -1,5 +1,6 @@
 import { systemClock } from '../../lib/clock.ts'
 import { outputFile, type TaskBench, type TaskProgram } from '../engine.tasks.cases.ts'
+import type { Task } from '../engine.ts'
 import { removeContainer } from './containers.ts'
 import { DockerDaemon } from './daemon.ts'
 import { holderName, taskName } from './labels.ts'
@@ -25,19 +26,22 @@ export async function openTaskBench(options: {
     engine,
     another: anotherEngine(),
     close,
-    task: (program) => ({
-      shape: 'task',
-      image: program === 'image-missing' ? 'quayside-engine-test/missing:1' : options.image,
-      ...node(program === 'image-missing' ? '' : programs[program]),
-      variables: {},
-      files: [],
-      cpuMilli: 500,
-      memoryMiB: 128,
-      aliases: [],
-      stopGraceSeconds: 5,
-      timeoutSeconds: 60,
-    }),
+    task: (program) => taskOf(options.image, program),
     remove: (run) => removeContainer(daemon, taskName(run), AbortSignal.timeout(60_000)),
     removeNetwork: (run) => removeContainer(daemon, holderName(run), AbortSignal.timeout(60_000)),
   }
 }
+
+/** The settings of a program of the suite. */
+export const taskOf = (image: string, program: TaskProgram): Task => ({
+  shape: 'task',
+  image: program === 'image-missing' ? 'quayside-engine-test/missing:1' : image,
+  ...node(program === 'image-missing' ? '' : programs[program]),
+  variables: {},
+  files: [],
+  cpuMilli: 500,
+  memoryMiB: 128,
+  aliases: [],
+  stopGraceSeconds: 5,
+  timeoutSeconds: 60,
+})

@@ -3,20 +3,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { masker } from '../../lib/masker.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
+import { readinessProbe, replicaError, settleMs, verdict } from '../health.ts'
 import { execIn, lastLines } from './container-output.ts'
 import { inspectContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import type { Events, News } from './events.ts'
 import { explainListeners, listenersOf } from './listening-ports.ts'
-import {
-  inspectPauseMs,
-  leastCommandPauseMs,
-  pauseMs,
-  readinessProbe,
-  replicaError,
-  settleMs,
-  verdict,
-} from './patience.ts'
+import { inspectPauseMs, leastCommandPauseMs, pauseMs } from './patience.ts'
 import { describe, type ProbeOutcome, probe } from './probe.ts'
 import type { ReplicaState } from './replica-state.ts'
 

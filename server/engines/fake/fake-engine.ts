@@ -5,6 +5,7 @@ import type {
   Engine,
   EngineCapabilities,
   EngineCapacity,
+  Finding,
   Observation,
   Release,
   RunningTask,
@@ -104,6 +105,14 @@ export class FakeEngine extends FakeInside implements Engine {
 
   async ping(signal: AbortSignal): Promise<void> {
     this.reach(signal)
+  }
+
+  /** What tests make it lack. */
+  findings: readonly Finding[] = []
+
+  async listFindings(signal: AbortSignal): Promise<readonly Finding[]> {
+    this.reach(signal)
+    return this.findings
   }
 
   /** Does nothing: this engine restarts nothing, and has no machine to guard. */

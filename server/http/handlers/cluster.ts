@@ -35,7 +35,7 @@ export const clusterHandlers = ({ clusters, disk, organizationDisk }: Rooms) => 
     listClusterEnvironments: async ({ target }) => ({ results: await parts.environments(target) }),
 
     getClusterDiskUsage: async ({ target, ids }) => {
-      await clusters.requireEngine(target.id, idOf(ids))
+      await clusters.requireDisk(target.id, idOf(ids))
       const [usage, organization] = await Promise.all([disk.usage(), organizationDisk.usage(target.id)])
       return { ...(usage ?? notMeasured), organization }
     },

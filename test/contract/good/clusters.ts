@@ -8,7 +8,8 @@ import type { Good } from '../requests.ts'
 let made = 0
 const kubeconfig = `apiVersion: v1
 kind: Config
-clusters: [{ name: one, cluster: { server: https://192.0.2.1 } }]
+current-context: one
+clusters: [{ name: one, cluster: { server: https://kubernetes.example.org:6443 } }]
 contexts: [{ name: one, context: { cluster: one, user: me } }]
 users: [{ name: me, user: { token: secret } }]
 `

@@ -63,6 +63,7 @@ export interface Pod extends KubeObject {
 export interface Container {
   readonly name: string
   readonly image?: string
+  readonly resources?: { readonly limits?: Readonly<Record<string, string>> }
 }
 
 export interface ContainerStatus {

@@ -1,0 +1,16 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Kube } from './client/index.ts'
+import type { PullRegistry } from './pull-secret.ts'
+
+/** What the parts of the engine share. */
+export interface KubeHost {
+  readonly kube: Kube
+  /** Two installations on one cluster never see each other's objects. */
+  readonly instance: string
+  readonly clock: Clock
+  /** An image with a shell, `tar` and `head`, as the nodes of the cluster name it. */
+  readonly helperImage: string
+  readonly registry: PullRegistry | undefined
+  readonly log?: Pick<Logger, 'warn'> | undefined
+}

@@ -1,0 +1,204 @@
+import type { Duplex } from 'node:stream'
+import type { AddressGuard } from '../../lib/address.ts'
+import type { Attempt } from '../../lib/attempt.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import { machine } from '../../lib/machine.ts'
+import {
+  type Endpoint,
+  type Engine,
+  type EngineCapabilities,
+  type EngineCapacity,
+  EngineError,
+  type Finding,
+  type LogLine,
+  type LogQuery,
+  type Observation,
+  type PinnedImage,
+  type RegistryLogin,
+  type Release,
+  type ReplicaUsage,
+  type RunningTask,
+  type ShellWish,
+  type Starting,
+  type Task,
+  type TaskOutcome,
+  type Terminal,
+} from '../engine.ts'
+import { capacityOf } from './capacity.ts'
+import { gatherFacts, judgeCluster } from './check.ts'
+import { createKube, type KubeAccess, kinds } from './client/index.ts'
+import { asEngineErrors } from './engine-errors.ts'
+import { ensureEnvironment, eraseEnvironment } from './environments.ts'
+import { KubernetesVolumes } from './kubernetes-volumes.ts'
+import { serviceLogs } from './logs.ts'
+import { Observations } from './observations.ts'
+import type { PullRegistry } from './pull-secret.ts'
+import { endReplicas, eraseService, retireService } from './retire.ts'
+import { runningContainer } from './running-pod.ts'
+import { startRelease } from './start.ts'
+import { endTask, listTasks, prepareTask, runTask } from './tasks.ts'
+import { connectTo, execIn, openTerminal } from './terminals.ts'
+import { usageOf } from './usage.ts'
+
+export interface KubernetesEngineOptions {
+  /** Returns how to reach the cluster. Nothing is asked before the first call. */
+  readonly access: () => Promise<KubeAccess>
+  /** Two installations on one cluster never see each other's objects. */
+  readonly instance: string
+  readonly guard: AddressGuard
+  readonly clock: Clock
+  readonly log?: Pick<Logger, 'warn'>
+  /**
+   * An image with a shell, `tar` and `head`, as the nodes of the cluster name it. For archives of
+   * volumes and output files of jobs.
+   */
+  readonly helperImage: string
+  /** The registry from which the nodes take images. Undefined: there is none. */
+  readonly registry: PullRegistry | undefined
+}
+
+/** Runs workloads as objects of one cluster of Kubernetes. */
+export class KubernetesEngine extends KubernetesVolumes implements Engine {
+  readonly capabilities: EngineCapabilities = {
+    description: 'a cluster of Kubernetes, which runs applications, containers, databases and jobs',
+    shapes: new Set(['long-running', 'task']),
+    settings: new Set(['read-only-root', 'lifecycle-commands']),
+    images: 'registry',
+  }
+  readonly #observations: Observations
+  #capacity: EngineCapacity = machine
+
+  constructor({ access, guard, ...rest }: KubernetesEngineOptions) {
+    super({ kube: createKube({ access, guard }), ...rest })
+    this.#observations = new Observations(this.host)
+  }
+
+  /** That of the largest node, once the cluster was asked. */
+  get capacity(): EngineCapacity {
+    return this.#capacity
+  }
+
+  ping(signal: AbortSignal): Promise<void> {
+    return asEngineErrors(async () => {
+      const { items } = await this.host.kube.list(kinds.node, {}, signal)
+      this.#capacity = capacityOf(items) ?? this.#capacity
+    })
+  }
+
+  listFindings(signal: AbortSignal): Promise<readonly Finding[]> {
+    return asEngineErrors(async () =>
+      judgeCluster({ ...(await gatherFacts(this.host, signal)), hasRegistry: this.host.registry !== undefined }),
+    )
+  }
+
+  /**
+   * Returns a pinned reference unchanged. The cluster's builder resolves tags and publishes images.
+   */
+  async pinImage(image: string, _login: RegistryLogin | undefined, _attempt: Attempt): Promise<PinnedImage> {
+    const [, digest] = image.split('@')
+    if (digest === undefined) throw new EngineError('refused', `"${image}" has no digest; publish it first`)
+    return { reference: image, digest, isThere: false, namedBy: 'registry' }
+  }
+
+  /** Does nothing: nodes fetch images when a replica starts. */
+  async fetchImage(): Promise<void> {}
+
+  prepareEnvironment(environment: string, { signal }: Attempt): Promise<void> {
+    return asEngineErrors(async () => void (await ensureEnvironment(this.host, environment, signal)))
+  }
+
+  start(release: Release, attempt: Starting): Promise<Endpoint[]> {
+    return asEngineErrors(() => startRelease(this.host, release, attempt))
+  }
+
+  retire(service: string, keep: string | undefined, { signal }: Attempt): Promise<void> {
+    return asEngineErrors(() => retireService(this.host, service, keep, signal))
+  }
+
+  endReplicas(service: string, replicas: readonly string[], { signal }: Attempt): Promise<void> {
+    return asEngineErrors(() => endReplicas(this.host, service, new Set(replicas), signal))
+  }
+
+  erase(service: string, { signal }: Attempt): Promise<void> {
+    return asEngineErrors(() => eraseService(this.host, service, signal))
+  }
+
+  eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
+    return asEngineErrors(() => eraseEnvironment(this.host, environment, signal))
+  }
+
+  observe(service: string, signal: AbortSignal): Promise<Observation> {
+    return asEngineErrors(() => this.#observations.one(service, signal))
+  }
+
+  observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
+    return asEngineErrors(() => this.#observations.all(signal))
+  }
+
+  usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {
+    return asEngineErrors(() => usageOf(this.host, service, signal))
+  }
+
+  prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
+    return asEngineErrors(() => prepareTask(this.host, release, run, attempt))
+  }
+
+  runTask(release: Release<Task>, run: string, attempt: Parameters<Engine['runTask']>[2]): Promise<TaskOutcome> {
+    return asEngineErrors(() => runTask(this.host, release, run, attempt))
+  }
+
+  endTask(run: string, attempt: Attempt): Promise<void> {
+    return asEngineErrors(() => endTask(this.host, run, attempt))
+  }
+
+  listTasks(signal: AbortSignal): Promise<RunningTask[]> {
+    return asEngineErrors(() => listTasks(this.host, signal))
+  }
+
+  logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
+    return serviceLogs(this.host, service, query, signal)
+  }
+
+  exec(service: string, command: readonly string[], signal: AbortSignal) {
+    return asEngineErrors(async () => {
+      return execIn(this.host, await runningContainer(this.host, service, undefined, signal), command, signal)
+    })
+  }
+
+  shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal> {
+    return asEngineErrors(async () => {
+      return openTerminal(this.host, await runningContainer(this.host, service, wish.replica, signal), wish, signal)
+    })
+  }
+
+  connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex> {
+    return asEngineErrors(async () => {
+      return connectTo(this.host, await runningContainer(this.host, service, replica, signal), port, signal)
+    })
+  }
+
+  /**
+   * Does nothing: the nodes of a cluster check liveness, restart replicas and run commands at
+   * starts.
+   */
+  async checkLiveness(): Promise<string[]> {
+    return []
+  }
+
+  /** Does nothing, as `checkLiveness`. */
+  async followRestarts(): Promise<string[]> {
+    return []
+  }
+
+  /** Does nothing: each environment has network rules of its own. */
+  async guardNetworks(): Promise<boolean> {
+    return false
+  }
+
+  /** Ends all connections to the cluster. */
+  close(): void {
+    this.#observations.close()
+    this.host.kube.close()
+  }
+}

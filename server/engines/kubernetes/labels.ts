@@ -1,0 +1,32 @@
+/**
+ * Labels of everything that the platform creates on a cluster, and the only way to find it again.
+ */
+export const label = {
+  manager: 'app.kubernetes.io/managed-by',
+  instance: 'quayside.io/instance',
+  environment: 'quayside.io/environment',
+  service: 'quayside.io/service',
+  release: 'quayside.io/release',
+  run: 'quayside.io/run',
+  volume: 'quayside.io/volume',
+  /** On objects of all releases of a service, such as its names. */
+  alias: 'quayside.io/alias',
+} as const
+
+export const annotation = {
+  /** The name of the service, for people. */
+  name: 'quayside.io/name',
+  /** The ports of a replica, separated by commas. */
+  ports: 'quayside.io/ports',
+  /** Kubernetes ends pods with a lower cost first. */
+  deletionCost: 'controller.kubernetes.io/pod-deletion-cost',
+} as const
+
+export const manager = 'quayside'
+
+/** Returns the labels of an object of this installation. */
+export const ownLabels = (instance: string, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  [label.manager]: manager,
+  [label.instance]: instance,
+  ...more,
+})

@@ -1,0 +1,40 @@
+import { text } from 'node:stream/consumers'
+import type { Release } from '../engine.ts'
+import { isKubeError, kinds } from './client/index.ts'
+import type { KubeHost } from './host.ts'
+import { labelsOf } from './manifests.ts'
+import { namespaceOf } from './names.ts'
+import { type PodState, toPodState } from './pod-state.ts'
+import { mainContainer } from './program.ts'
+
+const shown = 20
+
+/** Returns the last lines of a replica of a release: of one that failed, if there is one. */
+export async function lastLines(host: KubeHost, release: Release, signal: AbortSignal): Promise<string[]> {
+  const selection = { namespace: namespaceOf(release.environment), labels: labelsOf(release, host.instance) }
+  const { items } = await host.kube.list(kinds.pod, selection, signal)
+  const pods = items.map(toPodState)
+  const pod = pods.find(({ exits }) => exits > 0) ?? pods.find(({ isReady }) => !isReady) ?? pods[0]
+  if (!pod) return []
+  const current = await linesOfPod(host, pod, false, signal)
+  return current.length > 0 || pod.exits === 0 ? current : linesOfPod(host, pod, true, signal)
+}
+
+/** Returns the last lines of a pod, or of its program before the last restart. */
+export async function linesOfPod(
+  { kube }: KubeHost,
+  { namespace, name }: PodState,
+  previous: boolean,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const place = { namespace, pod: name, container: mainContainer }
+  try {
+    const lines = await text(await kube.log(place, { follow: false, previous, tailLines: shown }, signal))
+    // Each line begins with its time.
+    return lines.split('\n').flatMap((line) => (line === '' ? [] : line.slice(line.indexOf(' ') + 1)))
+  } catch (error) {
+    // A container that never started has printed nothing.
+    if (isKubeError(error, 400, 404)) return []
+    throw error
+  }
+}

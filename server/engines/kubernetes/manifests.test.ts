@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Secret } from '../../lib/secret.ts'
+import type { LongRunning, Release } from '../engine.ts'
+import { environmentNamespace, environmentPolicies } from './environment-objects.ts'
+import { releaseObjects, volumeClaims } from './manifests.ts'
+
+const release = (workload: Partial<LongRunning> = {}): Release => ({
+  id: '01a20b53-0000-7002-849b-000000000001',
+  service: '01a20b53-0000-7002-849b-000000000002',
+  environment: '01a20b53-0000-7002-849b-000000000003',
+  displayName: 'shop; $(touch x)',
+  workload: {
+    shape: 'long-running',
+    image: 'registry.example/web@sha256:0',
+    arguments: [],
+    variables: {},
+    files: [],
+    replicas: { min: 2, max: 4 },
+    cpuMilli: 250,
+    memoryMiB: 64,
+    aliases: ['shop'],
+    ports: [{ name: 'a name of more than fifteen characters', internalPort: 8080, protocol: 'HTTP' }],
+    probes: {},
+    storage: [],
+    stopGraceSeconds: 10,
+    startDeadlineSeconds: 60,
+    ...workload,
+  },
+})
+const setting = { instance: 'here' }
+/** The parts of an object that a test names, without their types. */
+const objectOf = (kind: string, workload: Partial<LongRunning> = {}, more: object = {}) =>
+  Object(releaseObjects(release(workload), { ...setting, ...more }).find((one) => one.kind === kind))
+const podOf = (workload: Partial<LongRunning> = {}, more: object = {}) =>
+  objectOf('Deployment', workload, more).spec.template.spec
+const containerOf = (workload: Partial<LongRunning> = {}) => podOf(workload).containers[0]
+
+test('a release is a Deployment, a Secret and a Service for each of its names', () => {
+  const objects = releaseObjects(release(), setting)
+  assert.deepEqual(
+    objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    ['Secret s-000000000002-000000000001', 'Service shop', 'Deployment s-000000000002-000000000001'],
+  )
+  for (const { metadata } of objects) {
+    assert.equal(metadata.namespace, 'quayside-01a20b53-0000-7002-849b-000000000003')
+    assert.equal(metadata.labels?.['quayside.io/instance'], 'here')
+  }
+})
+
+test('a pod has no token, no privilege and exact limits', () => {
+  const pod = podOf({}, { pullSecret: 'quayside-registry' })
+  assert.equal(pod.automountServiceAccountToken, false)
+  assert.equal(pod.enableServiceLinks, false)
+  assert.deepEqual(pod.imagePullSecrets, [{ name: 'quayside-registry' }])
+  assert.deepEqual(pod.containers[0].resources, {
+    limits: { cpu: '250m', memory: '64Mi' },
+    requests: { cpu: '250m', memory: '64Mi' },
+  })
+  const { allowPrivilegeEscalation, capabilities, seccompProfile } = pod.containers[0].securityContext
+  assert.deepEqual(
+    [allowPrivilegeEscalation, capabilities.drop, seccompProfile.type],
+    [false, ['ALL'], 'RuntimeDefault'],
+  )
+})
+
+test('a replica is asked for its readiness, and waits before it stops', () => {
+  const { readinessProbe, lifecycle } = containerOf()
+  assert.deepEqual(readinessProbe.tcpSocket, { port: 8080 })
+  assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 2 } } })
+  assert.equal(podOf().terminationGracePeriodSeconds, 12)
+  const portless = { ports: [] }
+  assert.equal(containerOf(portless).readinessProbe, undefined)
+  assert.equal(containerOf(portless).lifecycle, undefined)
+  assert.equal(objectOf('Deployment', portless).spec.minReadySeconds, 3)
+  assert.equal(objectOf('Service', portless).spec.clusterIP, 'None')
+})
+
+test('commands of a user, and a stop signal, run at the end of a replica', () => {
+  assert.deepEqual(containerOf({ preStop: ['drain'], postStart: ['warm', 'up'] }).lifecycle, {
+    postStart: { exec: { command: ['warm', 'up'] } },
+    preStop: { exec: { command: ['drain'] } },
+  })
+  assert.deepEqual(containerOf({ stopSignal: 'SIGINT' }).lifecycle.preStop.exec.command, ['kill', '-s', 'INT', '1'])
+})
+
+test('nothing that a user writes is expanded, and no value is in the pod', () => {
+  const variables = { A: '$(B)', B: new Secret('canary') }
+  const files = [{ path: '/etc/app.json', content: new Secret('canary') }]
+  const container = containerOf({ variables, files, entrypoint: ['sh', '-c', 'echo $(A) $$'], arguments: ['$(B)'] })
+  assert.deepEqual(container.command, ['sh', '-c', 'echo $$(A) $$$$'])
+  assert.deepEqual(container.args, ['$$(B)'])
+  assert.ok(container.env.every((one: object) => !('value' in one)))
+  assert.doesNotMatch(JSON.stringify(container), /canary/)
+  const { data } = objectOf('Secret', { variables, files })
+  assert.equal(Buffer.from(data['variable-0'], 'base64').toString(), '$(B)')
+  assert.deepEqual(
+    container.volumeMounts.map(({ mountPath, subPath }: { mountPath: string; subPath: string }) => [
+      mountPath,
+      subPath,
+    ]),
+    [['/etc/app.json', 'file-0']],
+  )
+})
+
+test('labels of users reach the pods, unless they mean something to the cluster', () => {
+  const labels = { team: 'a', 'example.org/cost': 'b' }
+  const { metadata } = objectOf('Deployment', { labels }).spec.template
+  assert.equal(metadata.labels['example.org/cost'], 'b')
+  for (const key of ['quayside.io/service', 'pod-security.kubernetes.io/enforce', 'sidecar.istio.io/inject', 'a b']) {
+    assert.throws(() => objectOf('Deployment', { labels: { [key]: 'x' } }), /has the label/, key)
+  }
+  assert.throws(() => objectOf('Deployment', { labels: { team: 'a b' } }), /value that is not allowed/)
+})
+
+test('storage is a claim of its own, and its replicas are never replaced side by side', () => {
+  const storage = [{ id: '01a20b53-0000-7002-849b-000000000009', mountPoint: '/data', sizeGiB: 3 }]
+  const [claim] = volumeClaims(release({ storage }), 'here')
+  assert.deepEqual(Object(claim).spec.resources.requests, { storage: '3Gi' })
+  assert.equal(objectOf('Deployment', { storage }).spec.strategy.type, 'Recreate')
+  assert.equal(podOf({ storage }).volumes[0].persistentVolumeClaim.claimName, claim?.metadata.name)
+})
+
+test('an environment is a namespace that other environments do not reach', () => {
+  const { metadata } = environmentNamespace(release().environment, 'here')
+  assert.equal(metadata.labels?.['pod-security.kubernetes.io/enforce'], 'baseline')
+  const [policy] = environmentPolicies(release().environment, 'here')
+  const { ingress, egress } = Object(policy).spec
+  assert.deepEqual(ingress[0].from[1].namespaceSelector.matchExpressions[0].operator, 'DoesNotExist')
+  assert.deepEqual(egress[0].to[0].ipBlock.except, ['169.254.0.0/16'])
+})

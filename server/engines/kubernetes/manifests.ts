@@ -1,0 +1,200 @@
+import { EngineError, type LongRunning, type Port, type Release } from '../engine.ts'
+import { readinessProbe, settleMs } from '../health.ts'
+import type { KubeObject } from './client/index.ts'
+import { annotation, label, ownLabels } from './labels.ts'
+import { namespaceOf, releaseName, volumeName } from './names.ts'
+import { contentsOf, contentsSecret, kubeProbe, podSettings, programContainer, usersLabels } from './program.ts'
+
+/** What the objects of a release depend on beside the release. */
+export interface Setting {
+  readonly instance: string
+  /** The Secret with the credentials of the registry, in the same namespace. */
+  readonly pullSecret?: string | undefined
+}
+
+/**
+ * After a replica leaves, requests reach it for about a second: every node learns of its end on its
+ * own. Its program is asked to stop after this time.
+ */
+export const leaveSeconds = 2
+
+/** Returns how many replicas a start creates. */
+export const replicaCount = ({ replicas }: Pick<LongRunning, 'replicas'>): number => Math.max(1, replicas.min)
+
+/**
+ * Returns the objects of a release of a service, without its volumes. Pure. Throws
+ * EngineError('refused') for what a cluster cannot do.
+ */
+export function releaseObjects(release: Release, setting: Setting): KubeObject[] {
+  const { workload, displayName } = release
+  if (workload.publishedPorts?.length) {
+    const advice = 'make it private, or run it on the machine of the platform'
+    throw new EngineError('refused', `a cluster of Kubernetes publishes no port of "${displayName}"; ${advice}`)
+  }
+  const name = releaseName(release)
+  const contents = contentsOf(workload, name)
+  const metadata = { name, namespace: namespaceOf(release.environment), labels: labelsOf(release, setting.instance) }
+  return [
+    contentsSecret(metadata, contents),
+    ...workload.aliases.map((alias) => aliasService(release, alias, setting.instance)),
+    deployment(release, setting, contents),
+  ]
+}
+
+/** Returns the labels by which the objects of a release are found. */
+export const labelsOf = ({ id, service, environment }: Release, instance: string): Record<string, string> =>
+  ownLabels(instance, { [label.environment]: environment, [label.service]: service, [label.release]: id })
+
+/** The Deployment of a release. Each release has its own, so that two run side by side. */
+function deployment(release: Release, { instance, pullSecret }: Setting, contents: ReturnType<typeof contentsOf>) {
+  const { workload } = release
+  const labels = labelsOf(release, instance)
+  const hasStorage = workload.storage.length > 0
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name: releaseName(release),
+      namespace: namespaceOf(release.environment),
+      labels,
+      annotations: { [annotation.name]: release.displayName },
+    },
+    spec: {
+      replicas: replicaCount(workload),
+      revisionHistoryLimit: 1,
+      progressDeadlineSeconds: Math.max(1, workload.startDeadlineSeconds) + 60,
+      ...(readinessProbe(workload) === undefined && { minReadySeconds: settleMs / 1000 }),
+      // A release never changes. If a newer platform writes it in another way, its pods are
+      // replaced.
+      strategy: hasStorage
+        ? { type: 'Recreate' }
+        : { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: { [label.service]: release.service, [label.release]: release.id } },
+      template: {
+        metadata: {
+          labels: { ...usersLabels(release), ...labels },
+          annotations: {
+            [annotation.name]: release.displayName,
+            [annotation.ports]: workload.ports.map(({ internalPort }) => internalPort).join(','),
+          },
+        },
+        spec: {
+          ...podSettings(pullSecret),
+          terminationGracePeriodSeconds: workload.stopGraceSeconds + leaveSecondsOf(workload),
+          topologySpreadConstraints: [spread(release)],
+          containers: [replicaContainer(workload, contents)],
+          volumes: [
+            ...(contents.mounts.length > 0 ? [{ name: 'files', secret: { secretName: releaseName(release) } }] : []),
+            ...workload.storage.map(({ id }) => ({
+              name: volumeName(id),
+              persistentVolumeClaim: { claimName: volumeName(id) },
+            })),
+          ],
+        },
+      },
+    },
+  }
+}
+
+function replicaContainer(workload: LongRunning, contents: ReturnType<typeof contentsOf>) {
+  const { ports, storage, probes } = workload
+  const readiness = readinessProbe(workload)
+  const lifecycle = lifecycleOf(workload)
+  const program = programContainer(workload, {
+    ...contents,
+    mounts: [
+      ...storage.map(({ id, mountPoint }) => ({ name: volumeName(id), mountPath: mountPoint })),
+      ...contents.mounts,
+    ],
+  })
+  return {
+    ...program,
+    ports: ports.map((port) => ({ name: portName(port), containerPort: port.internalPort, protocol: transport(port) })),
+    ...(readiness && {
+      readinessProbe: kubeProbe({ ...readiness, failureThreshold: Math.max(3, readiness.failureThreshold) }),
+    }),
+    // Only a readiness probe may need several successes.
+    ...(probes.liveness && { livenessProbe: kubeProbe({ ...probes.liveness, successThreshold: 1 }) }),
+    ...(lifecycle && { lifecycle }),
+  }
+}
+
+const leaveSecondsOf = ({ ports }: LongRunning): number => (ports.length > 0 ? leaveSeconds : 0)
+
+/** The commands at the start and the end of a replica, or the wait until no request comes. */
+function lifecycleOf(workload: LongRunning): object | undefined {
+  const { postStart, stopSignal } = workload
+  // Kubernetes has no setting for the stop signal. A second signal, SIGTERM, follows.
+  const signal = stopSignal === 'SIGINT' ? ['kill', '-s', 'INT', '1'] : undefined
+  const preStop = workload.preStop && workload.preStop.length > 0 ? workload.preStop : signal
+  const wait = leaveSecondsOf(workload) > 0 ? { sleep: { seconds: leaveSeconds } } : undefined
+  const atEnd = preStop ? { exec: { command: preStop } } : wait
+  if (!postStart?.length && !atEnd) return undefined
+  return {
+    ...(postStart?.length && { postStart: { exec: { command: postStart } } }),
+    ...(atEnd && { preStop: atEnd }),
+  }
+}
+
+/** Replicas prefer different nodes. */
+const spread = ({ id, service }: Release) => ({
+  maxSkew: 1,
+  topologyKey: 'kubernetes.io/hostname',
+  whenUnsatisfiable: 'ScheduleAnyway',
+  labelSelector: { matchLabels: { [label.service]: service, [label.release]: id } },
+})
+
+/**
+ * A name of a service inside its environment. It leads to the ready replicas of all its releases.
+ * Without ports there is no address in between: the name resolves to the replicas.
+ */
+function aliasService({ service, environment, workload }: Release, alias: string, instance: string) {
+  const ports = workload.ports.map((port) => ({
+    name: portName(port),
+    port: port.internalPort,
+    targetPort: port.internalPort,
+    protocol: transport(port),
+  }))
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: alias,
+      namespace: namespaceOf(environment),
+      labels: ownLabels(instance, {
+        [label.environment]: environment,
+        [label.service]: service,
+        [label.alias]: 'true',
+      }),
+    },
+    spec: {
+      selector: { [label.instance]: instance, [label.service]: service },
+      ...(ports.length > 0 ? { ports } : { clusterIP: 'None' }),
+    },
+  }
+}
+
+/** Names of ports have at most 15 characters, so the one of the user may be too long. */
+const portName = (port: Port): string => `${transport(port).toLowerCase()}-${port.internalPort}`
+const transport = ({ protocol }: Port): 'TCP' | 'UDP' => (protocol === 'UDP' ? 'UDP' : 'TCP')
+
+/** Returns the claims of a release's volumes. They outlive it. */
+export const volumeClaims = ({ service, environment, workload }: Release, instance: string): KubeObject[] =>
+  workload.storage.map(({ id, sizeGiB }) => volumeClaim(id, { service, environment }, sizeGiB, instance))
+
+/** Returns the claim of one volume, for its owner. */
+export const volumeClaim = (
+  id: string,
+  { service, environment }: { readonly service: string; readonly environment: string },
+  sizeGiB: number,
+  instance: string,
+): KubeObject & { readonly spec: object } => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: {
+    name: volumeName(id),
+    namespace: namespaceOf(environment),
+    labels: ownLabels(instance, { [label.environment]: environment, [label.service]: service, [label.volume]: id }),
+  },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: `${sizeGiB}Gi` } } },
+})

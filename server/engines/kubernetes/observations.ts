@@ -1,0 +1,62 @@
+import type { Observation } from '../engine.ts'
+import { type Deployment, kinds, type Pod } from './client/index.ts'
+import type { KubeHost } from './host.ts'
+import { Informer } from './informer.ts'
+import { label, ownLabels } from './labels.ts'
+import { toObservation } from './observe.ts'
+import { type DeploymentState, type PodState, toDeploymentState, toPodState } from './pod-state.ts'
+
+/** A young program that keeps exiting is failing until it has run for a while, so states age. */
+const refreshMs = 10_000
+
+/**
+ * Observes services: one of them by asking the cluster, all of them by what the cluster reports.
+ */
+export class Observations {
+  readonly #host: KubeHost
+  readonly #pods: Informer<Pod, PodState>
+  readonly #deployments: Informer<Deployment, DeploymentState>
+  #seen: ReadonlyMap<string, Observation> = new Map()
+  #version = -1
+  #atMs = Number.NEGATIVE_INFINITY
+
+  constructor(host: KubeHost) {
+    this.#host = host
+    const selection = { labels: ownLabels(host.instance) }
+    this.#pods = new Informer({ ...host, kind: kinds.pod, selection, reduce: toPodState })
+    this.#deployments = new Informer({ ...host, kind: kinds.deployment, selection, reduce: toDeploymentState })
+  }
+
+  async one(service: string, signal: AbortSignal): Promise<Observation> {
+    const { kube, instance, clock } = this.#host
+    const selection = { labels: ownLabels(instance, { [label.service]: service }) }
+    const [deployments, pods] = await Promise.all([
+      kube.list(kinds.deployment, selection, signal),
+      kube.list(kinds.pod, selection, signal),
+    ])
+    return toObservation(deployments.items.map(toDeploymentState), pods.items.map(toPodState), clock.now())
+  }
+
+  /** Returns the same map again if nothing has happened since. */
+  async all(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
+    const { clock } = this.#host
+    const [deployments, pods] = await Promise.all([this.#deployments.objects(signal), this.#pods.objects(signal)])
+    const version = this.#deployments.version + this.#pods.version
+    const isAged = clock.monotonic() - this.#atMs > refreshMs
+    if (version === this.#version && !isAged) return this.#seen
+    const podsOf = Map.groupBy(pods.values(), ({ service }) => service)
+    const byService = Map.groupBy(deployments.values(), ({ service }) => service)
+    const now = clock.now()
+    this.#seen = new Map(
+      [...byService].map(([service, own]) => [service, toObservation(own, podsOf.get(service) ?? [], now)]),
+    )
+    this.#version = version
+    this.#atMs = clock.monotonic()
+    return this.#seen
+  }
+
+  close(): void {
+    this.#pods.close()
+    this.#deployments.close()
+  }
+}

@@ -1,0 +1,132 @@
+import { failpoint } from '../../lib/failpoint.ts'
+import type { Release } from '../engine.ts'
+import { type Kind, type KubeObject, kinds, type Pod, type Selection } from './client/index.ts'
+import { followObjects } from './follow-objects.ts'
+import type { KubeHost } from './host.ts'
+import { annotation, label, ownLabels } from './labels.ts'
+import { labelsOf } from './manifests.ts'
+import { namespaceOf } from './names.ts'
+import { type DeploymentState, type PodState, toDeploymentState, toPodState } from './pod-state.ts'
+
+/** Kinds of which a release or a run has objects. Deployments and Jobs come first. */
+const kindsOfRelease: readonly Kind[] = [kinds.deployment, kinds.job, kinds.secret]
+
+/**
+ * Ends all releases and runs of a service except the release `keep`, gracefully, then removes their
+ * objects. Can be repeated after any failure. Volumes stay.
+ */
+export async function retireService(
+  host: KubeHost,
+  service: string,
+  keep: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const selection = { labels: ownLabels(host.instance, { [label.service]: service }) }
+  const leaves = ({ metadata }: KubeObject): boolean => {
+    const release = metadata.labels?.[label.release]
+    return release !== undefined && release !== keep
+  }
+  await end(host, selection, leaves, signal)
+  if (keep !== undefined) return
+  const { items } = await host.kube.list(kinds.service, selection, signal)
+  await Promise.all(items.map(({ metadata }) => host.kube.remove(kinds.service, metadata, signal)))
+}
+
+/** Ends one release of a service, and removes its objects. */
+export const removeRelease = (host: KubeHost, release: Release, signal: AbortSignal): Promise<void> =>
+  end(
+    host,
+    { namespace: namespaceOf(release.environment), labels: labelsOf(release, host.instance) },
+    () => true,
+    signal,
+  )
+
+/** Ends what `leaves` selects: first the programs, then the objects. */
+export async function end(
+  host: KubeHost,
+  selection: Selection,
+  leaves: (object: KubeObject) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kube } = host
+  const { items } = await kube.list(kinds.deployment, selection, signal)
+  const deployments = items.filter(leaves)
+  await Promise.all(
+    deployments
+      .filter(({ spec }) => (spec.replicas ?? 1) > 0)
+      .map(({ metadata }) => kube.patch(kinds.deployment, metadata, { spec: { replicas: 0 } }, signal)),
+  )
+  const jobs = (await kube.list(kinds.job, selection, signal)).items.filter(leaves)
+  await Promise.all(jobs.map(({ metadata }) => kube.remove(kinds.job, metadata, signal)))
+  await untilNoPod(host, selection, leaves, signal)
+  failpoint('retire.stopped')
+  for (const kind of kindsOfRelease) {
+    const found = (await kube.list(kind, selection, signal)).items.filter(leaves)
+    await Promise.all(found.map(({ metadata }) => kube.remove(kind, metadata, signal)))
+  }
+}
+
+async function untilNoPod(
+  { kube }: KubeHost,
+  selection: Selection,
+  leaves: (object: KubeObject) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const reduce = (pod: Pod): boolean => leaves(pod)
+  for await (const pods of followObjects(kube, { kind: kinds.pod, selection, reduce }, signal)) {
+    if (![...pods.values()].includes(true)) return
+  }
+}
+
+/**
+ * Ends these replicas gracefully. Kubernetes chooses which pods leave when a Deployment shrinks, so
+ * these get the lowest cost. The new number is computed from the others: a repeated call shrinks
+ * nothing twice.
+ */
+export async function endReplicas(
+  host: KubeHost,
+  service: string,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kube, instance } = host
+  const selection = { labels: ownLabels(instance, { [label.service]: service }) }
+  const pods = (await kube.list(kinds.pod, selection, signal)).items.map(toPodState)
+  const leaving = pods.filter(({ name }) => names.has(name))
+  const staying = leaving.filter(({ isLeaving }) => !isLeaving)
+  await Promise.all(
+    staying.map(({ namespace, name }) => {
+      const change = { metadata: { annotations: { [annotation.deletionCost]: '-1000' } } }
+      return kube.patch(kinds.pod, { namespace, name }, change, signal)
+    }),
+  )
+  const deployments = (await kube.list(kinds.deployment, selection, signal)).items.map(toDeploymentState)
+  await Promise.all(
+    deployments.map(async (deployment) => {
+      const replicas = replicasWithout(deployment, pods, names)
+      if (replicas === undefined) return
+      await kube.patch(kinds.deployment, deployment, { spec: { replicas } }, signal)
+    }),
+  )
+  await untilNoPod(host, selection, ({ metadata }) => names.has(metadata.name), signal)
+}
+
+/** Returns how many replicas a release keeps without these pods. Undefined if nothing changes. */
+export function replicasWithout(
+  { release, replicas }: Pick<DeploymentState, 'release' | 'replicas'>,
+  pods: readonly PodState[],
+  names: ReadonlySet<string>,
+): number | undefined {
+  const own = pods.filter((pod) => pod.release === release && !pod.isLeaving)
+  if (!own.some(({ name }) => names.has(name))) return undefined
+  const kept = Math.min(replicas, own.filter(({ name }) => !names.has(name)).length)
+  return kept < replicas ? kept : undefined
+}
+
+/** Ends everything of a service and removes its volumes. */
+export async function eraseService(host: KubeHost, service: string, signal: AbortSignal): Promise<void> {
+  await retireService(host, service, undefined, signal)
+  const selection = { labels: ownLabels(host.instance, { [label.service]: service }) }
+  const { items } = await host.kube.list(kinds.volumeClaim, selection, signal)
+  await Promise.all(items.map(({ metadata }) => host.kube.remove(kinds.volumeClaim, metadata, signal)))
+}

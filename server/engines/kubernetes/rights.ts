@@ -1,0 +1,37 @@
+/** A right on a kind of objects, in the words of a ClusterRole. */
+export interface Right {
+  readonly group: string
+  readonly resource: string
+  readonly verbs: readonly string[]
+  /** Only what needs it is lost without it. */
+  readonly isOptional?: string
+}
+
+const all = ['get', 'list', 'watch', 'create', 'patch', 'delete']
+
+/**
+ * The rights that the platform needs on a cluster. `docs/kubernetes.md` shows them as a
+ * ClusterRole.
+ */
+export const rights: readonly Right[] = [
+  { group: '', resource: 'namespaces', verbs: all },
+  { group: '', resource: 'pods', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { group: '', resource: 'pods/log', verbs: ['get'] },
+  { group: '', resource: 'pods/exec', verbs: ['get', 'create'] },
+  { group: '', resource: 'pods/portforward', verbs: ['get', 'create'] },
+  { group: '', resource: 'services', verbs: all },
+  { group: '', resource: 'secrets', verbs: all },
+  { group: '', resource: 'persistentvolumeclaims', verbs: all },
+  { group: '', resource: 'events', verbs: ['get', 'list', 'watch'] },
+  { group: '', resource: 'nodes', verbs: ['get', 'list', 'watch'] },
+  { group: 'apps', resource: 'deployments', verbs: all },
+  { group: 'batch', resource: 'jobs', verbs: all },
+  { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: all },
+  {
+    group: 'storage.k8s.io',
+    resource: 'storageclasses',
+    verbs: ['get', 'list'],
+    isOptional: 'whether the cluster has storage is not checked',
+  },
+  { group: 'metrics.k8s.io', resource: 'pods', verbs: ['get', 'list'], isOptional: 'usage is not shown' },
+]

@@ -1,0 +1,112 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import { messageOf } from '../../lib/error.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import { masker } from '../../lib/masker.ts'
+import { type Endpoint, EngineError, type Release, type Starting, secretsIn } from '../engine.ts'
+import { leftMs } from '../health.ts'
+import { isKubeError, kinds } from './client/index.ts'
+import { ensureEnvironment } from './environments.ts'
+import type { KubeHost } from './host.ts'
+import { label, ownLabels } from './labels.ts'
+import { lastLines } from './last-lines.ts'
+import { labelsOf, releaseObjects, replicaCount, volumeClaims } from './manifests.ts'
+import { namespaceOf, releaseName } from './names.ts'
+import { endpointsOf, type PodState } from './pod-state.ts'
+import { removeRelease } from './retire.ts'
+import { untilHealthy } from './wait-healthy.ts'
+
+/**
+ * Engine.start for Kubernetes. If the release fails and this call began it, its objects are
+ * removed. One that ran before is left to Kubernetes, which repairs it. If the API server is away
+ * or the call is aborted, nothing is removed.
+ */
+export async function startRelease(host: KubeHost, release: Release, attempt: Starting): Promise<Endpoint[]> {
+  const place = { namespace: namespaceOf(release.environment), name: releaseName(release) }
+  const found = await host.kube.get(kinds.deployment, place, attempt.signal)
+  refuseForeign(host, place, found?.metadata.labels)
+  const nowMs = host.clock.now().getTime()
+  const createdAt = found?.metadata.creationTimestamp
+  const ageMs = createdAt === undefined ? 0 : Math.max(0, nowMs - Date.parse(createdAt))
+  const deadlineMs = host.clock.monotonic() + leftMs(release.workload, ageMs)
+  const ranBefore = (found?.status?.readyReplicas ?? 0) > 0
+  try {
+    if (!found) attempt.whenBegun?.()
+    await applyRelease(host, release, attempt)
+    const pods = await untilHealthy(host, release, { deadlineMs, ranBefore }, attempt)
+    failpoint('engine.healthy')
+    attempt.output.line(pods.length === 1 ? 'The replica is healthy' : `All ${pods.length} replicas are healthy`)
+    return pods.flatMap(endpointsOf)
+  } catch (error) {
+    attempt.signal.throwIfAborted()
+    if (!isFailure(error)) throw error
+    const explained = await withLastLines(host, release, error)
+    if (!ranBefore) await clear(host, release, attempt)
+    throw explained
+  }
+}
+
+/** Whether the release failed, and not the way to the cluster or this process. */
+const isFailure = (error: unknown): boolean =>
+  (error instanceof EngineError && error.reason !== 'unreachable') || isKubeError(error, 400, 403, 409, 422)
+
+function refuseForeign(
+  { instance }: KubeHost,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  labels: Readonly<Record<string, string>> | undefined,
+): void {
+  if (labels === undefined || labels[label.instance] === instance) return
+  throw new EngineError('refused', `the Deployment ${name} in ${namespace} belongs to somebody else; remove it`)
+}
+
+async function applyRelease(host: KubeHost, release: Release, { signal }: Attempt): Promise<void> {
+  const { kube, instance } = host
+  const setting = await ensureEnvironment(host, release.environment, signal)
+  await Promise.all(volumeClaims(release, instance).map((claim) => ensureClaim(host, claim, signal)))
+  await Promise.all(releaseObjects(release, setting).map((object) => kube.apply(object, signal)))
+}
+
+/**
+ * Creates the claim of a volume. One that exists keeps its size: not every storage can change it.
+ */
+async function ensureClaim(
+  { kube, instance }: KubeHost,
+  claim: ReturnType<typeof volumeClaims>[number],
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await kube.get(kinds.volumeClaim, claim.metadata, signal)
+  if (!found) return void (await kube.apply(claim, signal))
+  if (found.metadata.labels?.[label.instance] === instance) return
+  throw new EngineError('refused', `the volume ${claim.metadata.name} belongs to somebody else; remove it`)
+}
+
+/** Adds what the failing replica printed. A failure to read it must not hide the real failure. */
+async function withLastLines(host: KubeHost, release: Release, error: unknown): Promise<unknown> {
+  if (!(error instanceof EngineError) || !['crashed', 'out-of-memory', 'not-ready'].includes(error.reason)) return error
+  const lines = await lastLines(host, release, AbortSignal.timeout(5_000)).catch(() => [])
+  const mask = masker(secretsIn(release.workload))
+  const message = lines.length === 0 ? `${error.message}; it printed nothing` : error.message
+  return new EngineError(error.reason, message, { lastLines: lines.map(mask), cause: error })
+}
+
+async function clear(host: KubeHost, release: Release, { output }: Attempt): Promise<void> {
+  try {
+    await removeRelease(host, release, AbortSignal.timeout(60_000))
+  } catch (error) {
+    output.line(`The rest of the failed release could not be removed yet: ${messageOf(error)}`, 'warning')
+  }
+}
+
+/** Returns the selection of a release's pods. */
+export const podsOf = (release: Release, instance: string) => ({
+  namespace: namespaceOf(release.environment),
+  labels: labelsOf(release, instance),
+})
+
+/** Returns the selection of a service's objects, in all namespaces. */
+export const selectionOf = (service: string, instance: string) => ({
+  labels: ownLabels(instance, { [label.service]: service }),
+})
+
+/** Whether enough replicas are there, and no more. */
+export const isComplete = (release: Release, pods: readonly PodState[]): boolean =>
+  pods.length === replicaCount(release.workload)

@@ -1,0 +1,51 @@
+import { Secret } from '../lib/secret.ts'
+import { EngineError } from './engine-error.ts'
+import type { Workload } from './workload.ts'
+
+/**
+ * The capabilities that ordinary images need if they start as root and then drop to their own user
+ * (PostgreSQL, nginx, Redis …): to take over and enter their data directories, change user, and
+ * signal workers of that user. The other defaults of Docker and containerd (raw sockets, device
+ * nodes, chroot, file capabilities, audit) are dropped. Programs that never were root have none of
+ * these either.
+ */
+export const addedCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID']
+
+/**
+ * Returns the variables of a program in plain text. Throws EngineError('refused') for names and
+ * values that a program cannot receive.
+ */
+export const checkedVariables = ({ variables }: Pick<Workload, 'variables'>): [string, string][] =>
+  Object.entries(variables).map(([name, value]) => {
+    const text = value instanceof Secret ? value.reveal() : value
+    if (!/^[^\s=\0]+$/.test(name)) {
+      throw new EngineError(
+        'refused',
+        `variable name ${JSON.stringify(name)} is empty or contains a space or "="; rename it`,
+      )
+    }
+    if (text.includes('\0')) {
+      throw new EngineError('refused', `variable ${name} contains a NUL character, which no program accepts; remove it`)
+    }
+    return [name, text]
+  })
+
+/**
+ * Throws EngineError('refused') if a path of a mounted file, a storage or the output file cannot be
+ * used.
+ */
+export function checkPaths(workload: Workload): void {
+  const ofShape =
+    workload.shape === 'task' ? [workload.outputFile] : workload.storage.map(({ mountPoint }) => mountPoint)
+  const paths = [...ofShape, ...workload.files.map((file) => file.path)].filter((path) => path !== undefined)
+  for (const path of paths) {
+    const parts = path.split('/').slice(1)
+    const isPlain = path.startsWith('/') && parts.every((part) => part !== '' && part !== '.' && part !== '..')
+    if (!isPlain || path.includes('\0') || ['proc', 'sys', 'dev'].includes(parts[0] ?? '')) {
+      throw new EngineError(
+        'refused',
+        `${JSON.stringify(path)} is not a usable path: use an absolute path outside /proc, /sys and /dev`,
+      )
+    }
+  }
+}
