@@ -59,8 +59,8 @@ export interface DnsSettings {
 
 /** Returns the name of the engine that reaches the cluster. Null if nothing does. */
 export async function engineOfCluster(sql: Sql, id: string): Promise<string | null> {
-  const [row] = await sql<Pick<ClusterRow, 'id' | 'engine' | 'sealed_kubeconfig'>[]>`
-    select id, engine, sealed_kubeconfig from cluster where id = ${id}`
+  const [row] = await sql<Pick<ClusterRow, 'id' | 'engine' | 'kubernetes' | 'sealed_kubeconfig'>[]>`
+    select id, engine, kubernetes, sealed_kubeconfig from cluster where id = ${id}`
   return row ? reachingEngine(row) : null
 }
 

@@ -13,7 +13,7 @@ export interface ConnectionRow {
 /** The name of the engine is that of `engineNameOf`. */
 const connections = (sql: Sql) => sql`
   select id, organization_id, 'kubernetes-' || id as engine, kubeconfig_mark from cluster
-  where kubeconfig_mark is not null`
+  where kubeconfig_mark is not null and kubernetes = 'SELF_MANAGED'`
 
 export const listConnections = (sql: Sql) => sql<ConnectionRow[]>`${connections(sql)} order by engine`
 

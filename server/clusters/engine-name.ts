@@ -1,16 +1,20 @@
+import type { KubernetesMode } from '@quayside/contract/resources/cluster.ts'
+
 /** Returns the name of the engine of a cluster that is connected by its kubeconfig. */
 export const engineNameOf = (clusterId: string): string => `kubernetes-${clusterId}`
 
 /**
  * Returns the name of the engine that reaches a cluster, also before its first deployment. Null if
- * nothing does.
+ * nothing does. Only a cluster that its owner manages is reached by its kubeconfig.
  */
 export const reachingEngine = ({
   id,
   engine,
+  kubernetes,
   sealed_kubeconfig,
 }: {
   readonly id: string
+  readonly kubernetes: KubernetesMode
   readonly engine: string | null
   readonly sealed_kubeconfig: string | null
-}): string | null => engine ?? (sealed_kubeconfig === null ? null : engineNameOf(id))
+}): string | null => engine ?? (kubernetes === 'SELF_MANAGED' && sealed_kubeconfig !== null ? engineNameOf(id) : null)

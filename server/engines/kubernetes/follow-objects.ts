@@ -1,4 +1,12 @@
-import { isKubeError, type Kind, type Kube, type KubeObject, type Selection, type WatchEvent } from './client/index.ts'
+import {
+  isKubeError,
+  type Kind,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type Selection,
+  type WatchEvent,
+} from './client/index.ts'
 
 /** The objects of one kind, by namespace and name. */
 export type Objects<T> = ReadonlyMap<string, T>
@@ -45,11 +53,16 @@ async function* watchFrom<T extends KubeObject, K>(
   const { kind, selection, reduce, objects } = from
   let { resourceVersion } = from
   for (;;) {
+    let isEmpty = true
     for await (const event of kube.watch(kind, { ...selection, resourceVersion }, signal)) {
+      isEmpty = false
       resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion
       if (change(objects, event, reduce)) yield objects
     }
     signal.throwIfAborted()
+    // A server sends a bookmark every minute. One that ends every watch at once is not asked in a
+    // loop.
+    if (isEmpty) throw new KubeError(0, 'Closed', 'the API server ended a watch before it reported anything')
   }
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../engine.ts'
 import { capacityOf } from './capacity.ts'
 import { gatherFacts, judgeCluster } from './check.ts'
-import { createKube, type KubeAccess, kinds } from './client/index.ts'
+import { createKube, type KubeAccess } from './client/index.ts'
 import { asEngineErrors } from './engine-errors.ts'
 import { ensureEnvironment, eraseEnvironment } from './environments.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
@@ -80,10 +80,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   }
 
   ping(signal: AbortSignal): Promise<void> {
-    return asEngineErrors(async () => {
-      const { items } = await this.host.kube.list(kinds.node, {}, signal)
-      this.#capacity = capacityOf(items) ?? this.#capacity
-    })
+    return asEngineErrors(async () => void (await this.host.kube.version(signal)))
   }
 
   listFindings(signal: AbortSignal): Promise<readonly Finding[]> {
@@ -133,7 +130,11 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   }
 
   observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
-    return asEngineErrors(() => this.#observations.all(signal))
+    return asEngineErrors(async () => {
+      const seen = await this.#observations.all(signal)
+      this.#capacity = capacityOf(await this.#observations.nodes(signal)) ?? this.#capacity
+      return seen
+    })
   }
 
   usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {

@@ -1,5 +1,5 @@
 import type { Observation } from '../engine.ts'
-import { type Deployment, kinds, type Pod } from './client/index.ts'
+import { type Deployment, kinds, type Node, type Pod } from './client/index.ts'
 import type { KubeHost } from './host.ts'
 import { Informer } from './informer.ts'
 import { label, ownLabels } from './labels.ts'
@@ -16,6 +16,7 @@ export class Observations {
   readonly #host: KubeHost
   readonly #pods: Informer<Pod, PodState>
   readonly #deployments: Informer<Deployment, DeploymentState>
+  readonly #nodes: Informer<Node, Node>
   #seen: ReadonlyMap<string, Observation> = new Map()
   #version = -1
   #atMs = Number.NEGATIVE_INFINITY
@@ -25,6 +26,7 @@ export class Observations {
     const selection = { labels: ownLabels(host.instance) }
     this.#pods = new Informer({ ...host, kind: kinds.pod, selection, reduce: toPodState })
     this.#deployments = new Informer({ ...host, kind: kinds.deployment, selection, reduce: toDeploymentState })
+    this.#nodes = new Informer({ ...host, kind: kinds.node, selection: {}, reduce: toNode })
   }
 
   async one(service: string, signal: AbortSignal): Promise<Observation> {
@@ -55,8 +57,25 @@ export class Observations {
     return this.#seen
   }
 
+  async nodes(signal: AbortSignal): Promise<readonly Node[]> {
+    return [...(await this.#nodes.objects(signal)).values()]
+  }
+
   close(): void {
+    this.#nodes.close()
     this.#pods.close()
     this.#deployments.close()
   }
 }
+
+/** Keeps what decides the capacity of a node. */
+const toNode = ({ apiVersion, kind, metadata: { name }, spec, status }: Node): Node => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  ...(spec?.unschedulable && { spec: { unschedulable: true } }),
+  status: {
+    ...(status?.allocatable && { allocatable: status.allocatable }),
+    ...(status?.nodeInfo && { nodeInfo: status.nodeInfo }),
+  },
+})
