@@ -1,0 +1,151 @@
+import { Resolver } from 'node:dns'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { networkList } from '@quayside/contract/forwarded.ts'
+import type { Config } from './config.ts'
+import { createAddressGuard } from './lib/address.ts'
+import type { LogFormat } from './lib/log.ts'
+
+// The forms of settings. Each function reads one setting, and throws ConfigError with its name.
+
+/** An invalid setting. The message names it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+interface ListForm {
+  /** The required form of each entry, with an example. */
+  readonly form: string
+  /** Throws if an entry is invalid. */
+  check(listed: readonly string[]): unknown
+}
+
+export const cidrForm: ListForm = {
+  form: 'CIDRs such as 10.1.0.0/16',
+  check: (listed) => createAddressGuard({ allowedPrivateCidrs: listed }),
+}
+export const proxyForm: ListForm = { form: 'addresses or CIDRs such as 10.1.0.0/16', check: networkList }
+export const nameServerForm: ListForm = {
+  form: 'IP addresses such as 9.9.9.9 or [2620:fe::fe]:53',
+  check: (listed) => new Resolver().setServers(listed),
+}
+
+/** Parses entries separated by commas or spaces. */
+export function list(variables: Variables, name: string, { form, check }: ListForm): string[] {
+  const text = variables[name] ?? ''
+  const listed = text.split(/[\s,]+/).filter((part) => part !== '')
+  try {
+    check(listed)
+    return listed
+  } catch (cause) {
+    throw new ConfigError(`${name} must be ${form}, not "${text}".`, { cause })
+  }
+}
+
+/** Parses origins separated by commas or spaces. */
+export function origins(text: string | undefined): string[] {
+  const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+  for (const origin of listed) {
+    const url = URL.parse(origin)
+    if (url && /^https?:$/.test(url.protocol) && url.origin === origin) continue
+    throw new ConfigError(`QUAYSIDE_CORS_ORIGINS must be origins such as https://app.example.org, not "${origin}".`)
+  }
+  return listed
+}
+
+export function number(variables: Variables, name: string, fallback: number, least: number, most: number): number {
+  const text = variables[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${text}".`)
+  }
+  return value
+}
+
+export const optionalNumber = (variables: Variables, name: string, least: number, most: number): number | undefined =>
+  variables[name] ? number(variables, name, least, least, most) : undefined
+
+export function portRange(variables: Variables, name: string, fallback: string): { first: number; last: number } {
+  const text = variables[name] || fallback
+  const [, first = 0, last = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number)
+  if (first >= 1024 && first <= last && last <= 65535) return { first, last }
+  throw new ConfigError(`${name} must be a range of ports from 1024 on such as ${fallback}, not "${text}".`)
+}
+
+/** `closed`, `open`, or ports such as `443, 5000-5010/udp`, separated by commas or spaces. */
+export function hostAccess(text: string): Config['hostAccess'] {
+  if (text === 'open') return text
+  if (text === 'closed') return []
+  const listed = text.split(/[\s,]+/).filter((part) => part !== '')
+  return listed.map((part) => {
+    const [, from, to, protocol] = /^(\d{1,5})(?:-(\d{1,5}))?(?:\/(tcp|udp))?$/.exec(part) ?? []
+    const [first, last] = [Number(from), Number(to ?? from)]
+    if (first >= 1 && first <= last && last <= 65535)
+      return { first, last, protocol: protocol === 'udp' ? 'udp' : 'tcp' }
+    throw new ConfigError(
+      `QUAYSIDE_HOST_ACCESS must be closed, open, or ports such as 443, 5000-5010/udp, not "${text}".`,
+    )
+  })
+}
+
+const repositoryForm = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)+$/
+
+export function clusterRegistry(variables: Variables): Config['clusterRegistry'] {
+  const repository = variables['QUAYSIDE_CLUSTER_REGISTRY']
+  const username = variables['QUAYSIDE_CLUSTER_REGISTRY_USERNAME']
+  const passwordFile = variables['QUAYSIDE_CLUSTER_REGISTRY_PASSWORD_FILE']
+  if (!repository) return undefined
+  if (!repositoryForm.test(repository)) {
+    throw new ConfigError(
+      `QUAYSIDE_CLUSTER_REGISTRY must be like registry.example.org/team/images, not "${repository}".`,
+    )
+  }
+  if (Boolean(username) !== Boolean(passwordFile)) {
+    throw new ConfigError(
+      'QUAYSIDE_CLUSTER_REGISTRY_USERNAME needs QUAYSIDE_CLUSTER_REGISTRY_PASSWORD_FILE, and vice versa.',
+    )
+  }
+  return { repository, ...(username && passwordFile && { username, passwordFile: resolve(passwordFile) }) }
+}
+
+export function oneOf<const T extends string>(variables: Variables, name: string, values: readonly [T, ...T[]]): T {
+  const text = variables[name] || values[0]
+  const found = values.find((value) => value === text)
+  if (found === undefined) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${text}".`)
+  return found
+}
+
+export function logFormat(variables: Variables): LogFormat | undefined {
+  return variables['QUAYSIDE_LOG_FORMAT'] ? oneOf(variables, 'QUAYSIDE_LOG_FORMAT', ['json', 'text']) : undefined
+}
+
+export function publicUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.username) {
+    throw new ConfigError(`QUAYSIDE_PUBLIC_URL must be like https://quayside.example.org, not "${text}".`)
+  }
+  return url.origin
+}
+
+const usualSockets = ['/var/run/docker.sock', '/run/docker.sock'] as const
+
+/** The message omits the address, because it contains a password. */
+export function databaseUrl(text: string | undefined): string | undefined {
+  if (!text || ['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? '')) return text || undefined
+  throw new ConfigError(
+    'QUAYSIDE_DATABASE_URL must be an address such as postgres://user:password@host:5432/database. ' +
+      'Characters of the password that have a meaning in addresses are written as %40 for "@" and so on.',
+  )
+}
+
+export function dockerSocket(text: string | undefined): string {
+  if (!text) return usualSockets.find((path) => existsSync(path)) ?? usualSockets[0]
+  if (text.startsWith('unix://')) return text.slice('unix://'.length)
+  if (text.startsWith('/')) return text
+  throw new ConfigError(
+    `QUAYSIDE_DOCKER_HOST must be a unix socket such as unix:///var/run/docker.sock, not "${text}".`,
+  )
+}
