@@ -4,26 +4,17 @@ import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { machine } from '../../lib/machine.ts'
-import { createSlots } from '../../lib/slots.ts'
 import {
-  type CopyLimits,
-  type DiskSpace,
   type Endpoint,
   type Engine,
   type EngineCapabilities,
   type EngineCapacity,
-  type EngineDisk,
   EngineError,
   type Finding,
-  type InodeCounts,
   type LogLine,
   type LogQuery,
   type NetworkGuards,
   type Observation,
-  type PinnedImage,
-  type PublishedImage,
-  type RegistryLogin,
-  type RegistryTarget,
   type Release,
   type ReplicaUsage,
   type RunningTask,
@@ -32,47 +23,31 @@ import {
   type Task,
   type TaskOutcome,
   type Terminal,
-  type VolumeCopy,
-  type VolumeOwner,
-  type VolumeWriter,
 } from '../engine.ts'
-import { fetchBaseImage, type NoteImage } from './base-image.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
-import { isOurVolume } from './copy-helper.ts'
-import { copyVolumes } from './copy-volumes.ts'
-import { countInodes } from './count-inodes.ts'
-import { DockerDaemon } from './daemon.ts'
-import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
-import { DiskRoot } from './disk-space.ts'
 import type { ContainerInfo } from './docker-api.ts'
-import { Events, type Listener } from './events.ts'
-import { fetchImage } from './fetch-image.ts'
+import { createDockerHost } from './docker-host.ts'
+import { DockerStorage } from './docker-storage.ts'
 import { guardNetworks, removeGuards } from './guard-networks.ts'
 import { type InstallationThings, listInstallation, removeInstallation } from './installation.ts'
 import { KnownStates } from './known-states.ts'
-import { label, volumeName } from './labels.ts'
-import { LayerLimits } from './layer-limits.ts'
-import { followRestarts, type PostStarted } from './lifecycle.ts'
+import { label } from './labels.ts'
+import { followRestarts } from './lifecycle.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
 import { Looks } from './looks.ts'
 import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
-import { HeldVolumes, resumeAll } from './pause.ts'
-import { pinImage } from './pin-image.ts'
-import { pushImage } from './push-image.ts'
-import { readVolume } from './read-volume.ts'
-import { createRegistries, type Registries } from './registry/registries.ts'
+import { createRegistries } from './registry/registries.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
-import { type Host, startRelease } from './start.ts'
+import { startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { UntilEvent } from './until-event.ts'
 import { Usage } from './usage.ts'
-import { eraseVolumes, removeVolume } from './volumes.ts'
-import { writeVolume } from './write-volume.ts'
+import { eraseVolumes } from './volumes.ts'
 
 export interface DockerEngineOptions {
   /** Path of the daemon's unix socket. */
@@ -101,7 +76,7 @@ export interface DockerEngineOptions {
  * Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a
  * restart must not lose.
  */
-export class DockerEngine implements Engine {
+export class DockerEngine extends DockerStorage implements Engine {
   readonly capabilities: EngineCapabilities = {
     description: 'a Docker Engine, which runs applications, containers, databases and jobs',
     shapes: new Set(['long-running', 'task']),
@@ -109,125 +84,69 @@ export class DockerEngine implements Engine {
     images: 'shared',
   }
   readonly capacity: EngineCapacity = machine
-  readonly #host: Host
-  readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
-  readonly #registries: Registries
-  readonly #root: DiskRoot
   readonly #usage: Usage
   readonly #looks: Looks
-  #hasInit: boolean | undefined
   readonly #followed: UntilEvent<string[]>
 
   constructor({ socketPath, instance, clock, log, ...images }: DockerEngineOptions) {
-    const daemon = new DockerDaemon({ socketPath, clock })
     const known = new KnownStates()
-    const whenRefused = (reason: string) =>
-      log?.warn({ reason }, 'Docker created a container without a limit of its layer')
-    const layers = new LayerLimits({ daemon, whenRefused })
-    const heard: Listener = (event) => {
-      known.forget(event?.container)
-      if (!event) layers.forget()
-    }
-    const events = new Events({ daemon, clock, instance, heard })
-    const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
-    const made = { madeTasks: new Set<string>(), making: createSlots(1), networksToCome: new Map() }
-    const postStarted: PostStarted = new Map()
-    this.#host = { daemon, clock, instance, events, hasInit, layers, postStarted, ...made }
+    const host = createDockerHost({ socketPath, instance, clock, log, known })
+    const { daemon, events } = host
     const usual = { guard: createAddressGuard({ allowedPrivateCidrs: [] }), maxImageBytes: Number.POSITIVE_INFINITY }
-    this.#registries = createRegistries({ daemon, clock, ...usual, ...images })
-    this.#looks = new Looks(this.#host, known)
-    this.#root = new DiskRoot({ daemon, clock })
+    super(host, createRegistries({ daemon, clock, ...usual, ...images }))
+    this.#looks = new Looks(host, known)
     this.#liveness = new Liveness({ daemon, clock, instance, events })
     this.#followed = new UntilEvent({ clock, events })
     this.#usage = new Usage({ daemon, clock })
   }
 
-  pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
-    return pinImage(this.#registries, image, login, attempt)
-  }
-
-  disk(signal: AbortSignal): Promise<EngineDisk> {
-    return measureDisk(this.#host.daemon, this.#host.instance, signal)
-  }
-
-  diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined> {
-    return this.#root.space(signal)
-  }
-
-  async countInodes(most: number, signal: AbortSignal): Promise<InodeCounts | undefined> {
-    const root = await this.#root.directory(signal)
-    return root === undefined ? undefined : countInodes({ ...this.#host, root }, most, signal)
-  }
-
-  removeImage(reference: string, signal: AbortSignal): Promise<boolean> {
-    return removeImage(this.#host.daemon, reference, signal)
-  }
-
-  trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number> {
-    return trimBuildCache(this.#host.daemon, keepBytes, signal)
-  }
-
-  fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
-    return fetchImage(this.#registries, reference, login, attempt)
-  }
-
-  /** See the function of that name. */
-  fetchBaseImage(image: string, note: NoteImage, attempt: Attempt): Promise<string> {
-    return fetchBaseImage(this.#registries, image, note, attempt)
-  }
-
-  /** See the function of that name. */
-  pushImage(image: string, target: RegistryTarget, attempt: Attempt): Promise<PublishedImage> {
-    return pushImage(this.#registries, image, target, attempt)
-  }
-
   async prepareEnvironment(environment: string, { signal }: Attempt): Promise<void> {
-    await this.#host.daemon.patiently(signal, () => ensureNetwork(this.#host, environment, signal))
+    await this.host.daemon.patiently(signal, () => ensureNetwork(this.host, environment, signal))
   }
 
   start(release: Release, attempt: Starting): Promise<Endpoint[]> {
-    return this.#changing(startRelease(this.#host, release, attempt))
+    return this.#changing(startRelease(this.host, release, attempt))
   }
 
   guardNetworks(wanted: NetworkGuards, signal: AbortSignal): Promise<boolean> {
-    return guardNetworks(this.#host, wanted, signal)
+    return guardNetworks(this.host, wanted, signal)
   }
 
   /** See removeGuards. */
   removeGuards(options: Parameters<typeof removeGuards>[1], signal: AbortSignal): Promise<string[]> {
-    return removeGuards(this.#host, options, signal)
+    return removeGuards(this.host, options, signal)
   }
 
   /** See listInstallation. */
   listInstallation(services: readonly string[], signal: AbortSignal): Promise<InstallationThings> {
-    return listInstallation(this.#host, services, signal)
+    return listInstallation(this.host, services, signal)
   }
 
   /** See removeInstallation. */
   removeInstallation(things: Omit<InstallationThings, 'isShared'>, signal: AbortSignal): Promise<void> {
-    return removeInstallation(this.#host, things, signal)
+    return removeInstallation(this.host, things, signal)
   }
 
   prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
-    return prepareTask(this.#host, release, run, attempt)
+    return prepareTask(this.host, release, run, attempt)
   }
 
   runTask(release: Release<Task>, run: string, attempt: Parameters<Engine['runTask']>[2]): Promise<TaskOutcome> {
-    return runTask(this.#host, release, run, attempt)
+    return runTask(this.host, release, run, attempt)
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {
-    return endTask(this.#host, run, attempt)
+    return endTask(this.host, run, attempt)
   }
 
   listTasks(signal: AbortSignal): Promise<RunningTask[]> {
-    return listTasks(this.#host, signal)
+    return listTasks(this.host, signal)
   }
 
   async observe(service: string, signal: AbortSignal): Promise<Observation> {
     const found = await this.#list({ [label.service]: service }, signal)
-    return toObservation(await this.#inspectAll(found, signal), this.#host.clock.now())
+    return toObservation(await this.#inspectAll(found, signal), this.host.clock.now())
   }
 
   observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
@@ -240,57 +159,24 @@ export class DockerEngine implements Engine {
   }
 
   retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
-    return this.#changing(retireService(this.#host, service, keep, attempt.signal))
+    return this.#changing(retireService(this.host, service, keep, attempt.signal))
   }
 
   endReplicas(service: string, replicas: readonly string[], attempt: Attempt): Promise<void> {
-    return this.#changing(endReplicas(this.#host, service, new Set(replicas), attempt.signal))
+    return this.#changing(endReplicas(this.host, service, new Set(replicas), attempt.signal))
   }
 
   async erase(service: string, { signal }: Attempt): Promise<void> {
-    await retireService(this.#host, service, undefined, signal)
-    await this.#host.daemon.patiently(signal, () => eraseVolumes(this.#host, service, signal))
-  }
-
-  copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
-    const { clock, floorBytes } = this.#registries
-    const floor = async (signal: AbortSignal) => {
-      const { dataDirectory: directory } = await this.#registries.settings(signal)
-      return { directory, floorBytes, clock }
-    }
-    return copyVolumes({ ...this.#host, held: this.#held, floor }, copies, limits, attempt)
-  }
-
-  readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
-    return readVolume(this.#host, volume, write, attempt)
-  }
-
-  writeVolume(
-    volume: string,
-    owner: VolumeOwner,
-    archive: AsyncIterable<Uint8Array>,
-    attempt: Attempt,
-  ): Promise<number> {
-    return writeVolume(this.#host, { volume, owner, archive }, attempt)
-  }
-
-  removeVolume(volume: string, { signal }: Attempt): Promise<void> {
-    return this.#host.daemon.patiently(signal, async () => {
-      const isOurs = await isOurVolume(this.#host, volume, signal)
-      if (isOurs) await removeVolume(this.#host, volumeName({ id: volume }), signal)
-    })
-  }
-
-  resume(signal: AbortSignal): Promise<string[]> {
-    return resumeAll({ ...this.#host, held: this.#held }, undefined, signal)
+    await retireService(this.host, service, undefined, signal)
+    await this.host.daemon.patiently(signal, () => eraseVolumes(this.host, service, signal))
   }
 
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
-    return this.#host.daemon.patiently(signal, () => eraseNetwork(this.#host, environment, signal))
+    return this.host.daemon.patiently(signal, () => eraseNetwork(this.host, environment, signal))
   }
 
   logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
-    return serviceLogs(this.#host, service, query, signal)
+    return serviceLogs(this.host, service, query, signal)
   }
 
   async exec(
@@ -298,15 +184,15 @@ export class DockerEngine implements Engine {
     command: readonly string[],
     signal: AbortSignal,
   ): Promise<{ exitCode: number; output: string }> {
-    return execIn(this.#host.daemon, await this.#running(service, undefined, signal), command, signal)
+    return execIn(this.host.daemon, await this.#running(service, undefined, signal), command, signal)
   }
 
   async shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal> {
-    return openTerminal(this.#host, await this.#running(service, wish.replica, signal), wish, signal)
+    return openTerminal(this.host, await this.#running(service, wish.replica, signal), wish, signal)
   }
 
   async connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex> {
-    return connectTo(this.#host, await this.#running(service, replica, signal), port, signal)
+    return connectTo(this.host, await this.#running(service, replica, signal), port, signal)
   }
 
   async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {
@@ -319,7 +205,7 @@ export class DockerEngine implements Engine {
   }
 
   async ping(signal: AbortSignal): Promise<void> {
-    await this.#host.daemon.send({ method: 'GET', path: '/_ping', signal, timeoutMs: 5_000 })
+    await this.host.daemon.send({ method: 'GET', path: '/_ping', signal, timeoutMs: 5_000 })
   }
 
   /** Empty: `npm run doctor` checks the machine. */
@@ -332,13 +218,13 @@ export class DockerEngine implements Engine {
   }
 
   async followRestarts(signal: AbortSignal): Promise<string[]> {
-    const { value: problems, isReused } = await this.#followed.get(() => followRestarts(this.#host, signal))
+    const { value: problems, isReused } = await this.#followed.get(() => followRestarts(this.host, signal))
     return isReused ? [] : problems
   }
 
   /** Observations from before its end are outdated. */
   #changing<T>(work: Promise<T>): Promise<T> {
-    return work.finally(() => this.#host.events.happened())
+    return work.finally(() => this.host.events.happened())
   }
 
   /** Returns the container of this replica, or of the service's newest one, if it is running. */
@@ -354,24 +240,12 @@ export class DockerEngine implements Engine {
 
   /** Lists the containers of services, without tasks. */
   async #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
-    const found = await listContainers(this.#host.daemon, { instance: this.#host.instance, labels }, signal)
+    const found = await listContainers(this.host.daemon, { instance: this.host.instance, labels }, signal)
     return found.filter((container) => !isTask(container) && container.Labels[label.copy] === undefined)
   }
 
   async #inspectAll(found: readonly ContainerInfo[], signal: AbortSignal): Promise<ReplicaState[]> {
-    const states = await Promise.all(found.map(({ Id }) => inspectContainer(this.#host.daemon, Id, signal)))
+    const states = await Promise.all(found.map(({ Id }) => inspectContainer(this.host.daemon, Id, signal)))
     return states.filter((state) => state !== undefined)
-  }
-
-  async #askForInit(signal: AbortSignal): Promise<boolean> {
-    if (this.#hasInit === undefined) {
-      // The shape is that of Docker's published API.
-      const info = (await this.#host.daemon.json({ method: 'GET', path: '/info', signal })) as {
-        InitCommit?: { ID?: string }
-      }
-      // This is how the daemon says that it could not run its docker-init.
-      this.#hasInit = info.InitCommit?.ID !== 'N/A'
-    }
-    return this.#hasInit
   }
 }

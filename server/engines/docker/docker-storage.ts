@@ -1,0 +1,116 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import type {
+  CopyLimits,
+  DiskSpace,
+  EngineDisk,
+  InodeCounts,
+  PinnedImage,
+  PublishedImage,
+  RegistryLogin,
+  RegistryTarget,
+  VolumeCopy,
+  VolumeOwner,
+  VolumeWriter,
+} from '../engine.ts'
+import { fetchBaseImage, type NoteImage } from './base-image.ts'
+import { isOurVolume } from './copy-helper.ts'
+import { copyVolumes } from './copy-volumes.ts'
+import { countInodes } from './count-inodes.ts'
+import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
+import { DiskRoot } from './disk-space.ts'
+import { fetchImage } from './fetch-image.ts'
+import { volumeName } from './labels.ts'
+import { HeldVolumes, resumeAll } from './pause.ts'
+import { pinImage } from './pin-image.ts'
+import { pushImage } from './push-image.ts'
+import { readVolume } from './read-volume.ts'
+import type { Registries } from './registry/registries.ts'
+import type { Host } from './start.ts'
+import { removeVolume } from './volumes.ts'
+import { writeVolume } from './write-volume.ts'
+
+/** The images, the volumes and the disk of a Docker Engine. */
+export class DockerStorage {
+  protected readonly host: Host
+  readonly #held = new HeldVolumes()
+  readonly #registries: Registries
+  readonly #root: DiskRoot
+
+  constructor(host: Host, registries: Registries) {
+    this.host = host
+    this.#registries = registries
+    this.#root = new DiskRoot(host)
+  }
+
+  pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
+    return pinImage(this.#registries, image, login, attempt)
+  }
+
+  disk(signal: AbortSignal): Promise<EngineDisk> {
+    return measureDisk(this.host.daemon, this.host.instance, signal)
+  }
+
+  diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined> {
+    return this.#root.space(signal)
+  }
+
+  async countInodes(most: number, signal: AbortSignal): Promise<InodeCounts | undefined> {
+    const root = await this.#root.directory(signal)
+    return root === undefined ? undefined : countInodes({ ...this.host, root }, most, signal)
+  }
+
+  removeImage(reference: string, signal: AbortSignal): Promise<boolean> {
+    return removeImage(this.host.daemon, reference, signal)
+  }
+
+  trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number> {
+    return trimBuildCache(this.host.daemon, keepBytes, signal)
+  }
+
+  fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
+    return fetchImage(this.#registries, reference, login, attempt)
+  }
+
+  /** See the function of that name. */
+  fetchBaseImage(image: string, note: NoteImage, attempt: Attempt): Promise<string> {
+    return fetchBaseImage(this.#registries, image, note, attempt)
+  }
+
+  /** See the function of that name. */
+  pushImage(image: string, target: RegistryTarget, attempt: Attempt): Promise<PublishedImage> {
+    return pushImage(this.#registries, image, target, attempt)
+  }
+
+  copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
+    const { clock, floorBytes } = this.#registries
+    const floor = async (signal: AbortSignal) => {
+      const { dataDirectory: directory } = await this.#registries.settings(signal)
+      return { directory, floorBytes, clock }
+    }
+    return copyVolumes({ ...this.host, held: this.#held, floor }, copies, limits, attempt)
+  }
+
+  readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
+    return readVolume(this.host, volume, write, attempt)
+  }
+
+  writeVolume(
+    volume: string,
+    owner: VolumeOwner,
+    archive: AsyncIterable<Uint8Array>,
+    attempt: Attempt,
+  ): Promise<number> {
+    return writeVolume(this.host, { volume, owner, archive }, attempt)
+  }
+
+  removeVolume(volume: string, { signal }: Attempt): Promise<void> {
+    return this.host.daemon.patiently(signal, async () => {
+      const isOurs = await isOurVolume(this.host, volume, signal)
+      if (isOurs) await removeVolume(this.host, volumeName({ id: volume }), signal)
+    })
+  }
+
+  resume(signal: AbortSignal): Promise<string[]> {
+    return resumeAll({ ...this.host, held: this.#held }, undefined, signal)
+  }
+}
