@@ -5,19 +5,15 @@
 export { createDeployments, type Deployments, type DeploymentsOptions } from './deployments.ts'
 export { listsOfKinds } from './lists-of-kinds.ts'
 export { outcomesOf } from './outcomes.ts'
+export { findExecution, findLastRequest, listRecent, type RequestProgress, requestTargets } from './progress-store.ts'
 export { canRun, type RefusalOptions, refusalOf, refusalOfKind } from './refusal-of-kind.ts'
 export { deploymentWorkflow, type RecordRequest, type RequestedBy } from './request.ts'
 export { requestState } from './request-state.ts'
 export {
-  findExecution,
-  findLastRequest,
   findRequest,
   heldByCopies,
   listActiveRequests,
-  listRecent,
-  type RequestProgress,
   type RequestRow,
-  requestTargets,
   setRequestStatus,
   unfinishedRequests,
 } from './request-store.ts'

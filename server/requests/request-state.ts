@@ -1,5 +1,6 @@
 import { environmentState, isFailed, phases, type State } from '@quayside/contract/states.ts'
-import type { RequestProgress, RequestRow } from './request-store.ts'
+import type { RequestProgress } from './progress-store.ts'
+import type { RequestRow } from './request-store.ts'
 
 /** Pure: returns the state that a request brings its environment to. */
 export function requestState(

@@ -10,9 +10,10 @@ import {
 import type { Database, Sql } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listsOfKinds } from './lists-of-kinds.ts'
+import { findLastRequest, type RequestProgress } from './progress-store.ts'
 import type { AcceptedRequest } from './request.ts'
 import { requestState } from './request-state.ts'
-import { findLastRequest, listActiveRequests, type RequestProgress, type RequestRow } from './request-store.ts'
+import { listActiveRequests, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 
 /** The values of `state` that a client knows: all of the API, or the three of the specification. */
