@@ -38,7 +38,7 @@ export const createRegistryBuilder = ({ builder, images, push, registry }: Regis
   },
 })
 
-/** What to do on an installation whose clusters cannot get images. */
+/** The message of an installation whose clusters cannot get images. */
 export const noRegistry =
   'This installation has no registry from which a cluster can take images. Ask its operator to set ' +
   'QUAYSIDE_CLUSTER_REGISTRY.'

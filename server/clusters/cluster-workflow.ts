@@ -26,7 +26,7 @@ export interface ClusterParts {
   readonly publishRoutes: (clusterId: string, signal: AbortSignal) => Promise<void>
 }
 
-/** Something that a cluster lacks, with what it prevents and the command that mends it. */
+/** Something that a cluster lacks, with its effect and the command that mends it. */
 export interface ClusterFinding {
   readonly message: string
   /** Nothing can run on the cluster without it. */

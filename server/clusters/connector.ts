@@ -11,7 +11,9 @@ export interface Connection {
   readonly engine: string
 }
 
-/** What connecting needs of others. `T` are the drivers of one cluster. */
+/**
+ * The functions of other rooms that a connector calls. `T` is the set of drivers of one cluster.
+ */
 export interface ConnectorOptions<T extends { close(): void }> {
   readonly database: Database
   readonly log: Pick<Logger, 'info' | 'warn'>

@@ -6,7 +6,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import type { Router } from '../routers/index.ts'
 import type { Drivers, Ground } from './ground.ts'
 
-/** The drivers of this machine that those of connected clusters use. */
+/** The drivers of this machine. The drivers of connected clusters use them. */
 interface LocalDrivers {
   readonly engine: DockerEngine
   readonly builder: NamedBuilder['builder']

@@ -5,7 +5,7 @@ import { createRouters } from '../routers/index.ts'
 import type { ClusterDrivers, Drivers } from './ground.ts'
 
 /**
- * The drivers of this machine, and those of connected clusters, which come and go. `changed` is
+ * The drivers of this machine and of connected clusters, which come and go. `changed` is
  * called after each of them.
  */
 export function createFleet(drivers: Drivers, changed: () => void) {

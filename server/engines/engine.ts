@@ -32,7 +32,7 @@ export * from './workload.ts'
 
 /** Something that an engine lacks. */
 export interface Finding {
-  /** What it lacks, what that prevents, and the command that mends it. */
+  /** Names the missing thing, its effect, and the command that mends it. */
   readonly message: string
   /** Nothing can run without it. */
   readonly isBlocking: boolean

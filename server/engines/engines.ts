@@ -48,7 +48,7 @@ export interface Engines<Role = Engine> {
   readonly capacityOf: (place: EnginePlace) => EngineCapacity
 }
 
-/** Throws if there is no engine. The first one has the capacity of clusters without an engine. */
+/** Throws for an empty roster. Clusters without an engine have the capacity of the first one. */
 export function createEngines(roster: Roster<NamedEngine>): Engines {
   const [first] = roster.all
   if (!first) throw new Error('there is no engine')

@@ -56,8 +56,8 @@ export function eachOf<T, U>(list: () => readonly T[], create: (one: T) => U): E
   let created = new Map<T, U>()
   let all: readonly U[] = []
   const createdFor = (one: T): U => {
-    const former = created.get(one)
-    return former === undefined ? create(one) : former
+    const earlier = created.get(one)
+    return earlier === undefined ? create(one) : earlier
   }
   return {
     get all() {

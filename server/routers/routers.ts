@@ -48,7 +48,7 @@ export interface Routers {
 
 /**
  * Maps engines to routers; several engines may share one. The first router also serves clusters
- * that are only records or whose engine no longer exists. Throws if there is no router.
+ * that are only records or whose engine no longer exists. Throws for an empty roster.
  */
 export function createRouters(roster: Roster<NamedRouter>): Routers {
   const [first] = roster.all

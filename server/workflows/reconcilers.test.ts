@@ -148,7 +148,7 @@ test('waits the interval within a tenth, and longer after failures', () => {
   )
 })
 
-test('a refresh starts the reconcilers that were added and ends those that were removed', async (t) => {
+test('a refresh starts added reconcilers and ends removed ones', async (t) => {
   const runs: string[] = []
   const named = (name: string): Reconciler => ({ name, everyMs: 1, reconcile: async () => void runs.push(name) })
   const [first, second] = [named('first'), named('second')]
@@ -178,7 +178,7 @@ test('a reconciler that was removed during its run is aborted, and its successor
   let wanted: readonly Reconciler[] = [former]
   const running = runReconcilers({ ...base, reconcilers: () => wanted })
   t.after(() => running.stop())
-  await until('a run of the former', () => events.length === 1)
+  await until('the first run', () => events.length === 1)
   wanted = [next]
   running.refresh()
   await new Promise(setImmediate)

@@ -7,7 +7,7 @@ import { backOff } from './outage.ts'
 import { createWake, type Wake } from './wake.ts'
 
 export interface ReconcilersOptions {
-  /** Returns those that have to run now, each with a name of its own. */
+  /** Returns the reconcilers to run now, each with a name of its own. */
   readonly reconcilers: () => readonly Reconciler[]
   readonly clock: Clock
   readonly log: Logger
@@ -26,7 +26,7 @@ export interface Reconcilers {
    * existed.
    */
   remind(name: string): void
-  /** Starts the reconcilers that were added, and ends those that were removed. */
+  /** Starts added reconcilers, and ends removed ones. */
   refresh(): void
   stop(): Promise<void>
   counts(): Readonly<Record<string, { readonly runs: number; readonly failures: number }>>

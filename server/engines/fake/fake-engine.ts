@@ -107,7 +107,7 @@ export class FakeEngine extends FakeInside implements Engine {
     this.reach(signal)
   }
 
-  /** What tests make it lack. */
+  /** The findings that a test sets. */
   findings: readonly Finding[] = []
 
   async listFindings(signal: AbortSignal): Promise<readonly Finding[]> {

@@ -3,7 +3,7 @@ import { isKubeError, type Kube, type KubeVersion, kinds, type Node, type Storag
 import type { KubeHost } from './host.ts'
 import { type Right, rights } from './rights.ts'
 
-/** What a check of a cluster has found out. */
+/** The facts that a check of a cluster gathers. */
 export interface ClusterFacts {
   readonly version: KubeVersion
   /** Rights that are missing, each with one verb. */
@@ -14,7 +14,7 @@ export interface ClusterFacts {
   readonly hasMetrics: boolean
 }
 
-/** What the platform has for clusters. */
+/** The means of the platform for clusters. */
 interface PlatformFacts {
   readonly hasRegistry: boolean
 }

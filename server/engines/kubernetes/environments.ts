@@ -32,7 +32,7 @@ export async function ensureEnvironment(
   return { instance, pullSecret: login && pullSecretName, helperImage: host.helperImage }
 }
 
-/** What the objects of releases and runs in an environment refer to. */
+/** The values to which the objects of an environment refer. */
 export interface EnvironmentSetting {
   readonly instance: string
   readonly pullSecret: string | undefined

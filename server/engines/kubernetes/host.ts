@@ -3,7 +3,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { Kube } from './client/index.ts'
 import type { PullRegistry } from './pull-secret.ts'
 
-/** What the parts of the engine share. */
+/** The tools that all parts of the engine share. */
 export interface KubeHost {
   readonly kube: Kube
   /** Two installations on one cluster never see each other's objects. */

@@ -5,7 +5,7 @@ import { annotation, label, ownLabels } from './labels.ts'
 import { namespaceOf, releaseName, volumeName } from './names.ts'
 import { contentsOf, contentsSecret, kubeProbe, podSettings, programContainer, usersLabels } from './program.ts'
 
-/** What the objects of a release depend on beside the release. */
+/** The values on which the objects of a release depend, in addition to the release. */
 export interface Setting {
   readonly instance: string
   /** The Secret with the credentials of the registry, in the same namespace. */

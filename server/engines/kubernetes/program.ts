@@ -12,7 +12,7 @@ export const mainContainer = 'main'
  */
 const leastEphemeral = '64Mi'
 
-/** What a program receives beside its image: variables and files, in one Secret. */
+/** Variables and files of a program, in one Secret. */
 export interface Contents {
   /** Values by keys, in base64. */
   readonly data: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export interface Contents {
 /**
  * Returns the variables and files of a program, with the references to them. Variables come from a
  * Secret, because Kubernetes expands `$(NAME)` in values that are written into the pod. Throws
- * EngineError('refused') for those that a program cannot receive.
+ * EngineError('refused') if a program cannot receive one of them.
  */
 export function contentsOf(workload: Workload, secretName: string): Contents {
   checkPaths(workload)

@@ -10,7 +10,7 @@ import { contentsOf, contentsSecret, podSettings, programContainer, usersLabels 
 export const keeperContainer = 'output'
 const outputVolume = 'output'
 
-/** What the objects of a run depend on beside the release. */
+/** The values on which the objects of a run depend, in addition to the release. */
 export interface TaskSetting extends Setting {
   /** An image with a shell and the usual tools. Needed for runs with an output file. */
   readonly helperImage?: string | undefined

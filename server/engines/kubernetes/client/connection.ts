@@ -18,7 +18,7 @@ export interface KubeRequest {
   readonly timeoutMs?: number
 }
 
-/** What every connection to the server needs: TLS, credentials, and the check of its address. */
+/** The target of every connection: TLS, credentials, and the check of its address. */
 export interface KubeTarget {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>

@@ -25,7 +25,7 @@ export interface Place {
   readonly name: string
 }
 
-/** Which objects are meant. Without a namespace: those of all namespaces. */
+/** A selection of objects. Without a namespace: in all namespaces. */
 export interface Selection {
   readonly namespace?: string | undefined
   readonly labels?: Readonly<Record<string, string>>
