@@ -94,12 +94,12 @@ async function run(
   })
   signal.throwIfAborted()
   const composition = compose(ground, drivers)
+  await composition.connect()
   await composition.app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw toStartError(error, config)
   })
   // Last, because it outlives this process: a failed start must leave nothing running.
   await timed(say, `Starting the router on port ${config.routerPort}`, () => ensureRouterProcess(router))
-  await composition.connect()
   composition.start()
   started.defer(() => composition.stop())
   signal.throwIfAborted()
