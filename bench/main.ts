@@ -6,6 +6,7 @@ import { environment } from './environment.ts'
 import type { Benchmark, Figure } from './figure.ts'
 import { hostile } from './hostile.ts'
 import { idling } from './idling.ts'
+import { kubernetes } from './kubernetes.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
 import { readingContract } from './reading-contract.ts'
@@ -40,6 +41,7 @@ const benchmarks: readonly Benchmark[] = [
   resting,
   idling,
   records,
+  kubernetes,
 ]
 
 const known = benchmarks.flatMap(({ figures }) => figures)
