@@ -38,7 +38,6 @@ const DnsProvider = Type.Object({
 const read = { method: 'GET', access: 'read', tag: 'Cluster', status: 200 } as const
 const path = '/cluster/{clusterId}'
 const onCluster = { ...read, target: 'cluster' } as const
-const noKubernetes = 'This platform is not connected to Kubernetes'
 const Moment = Text(64, 1)
 const Question = Text(8000, 1)
 const may = <const N extends string>(...names: readonly N[]) =>
@@ -131,7 +130,7 @@ export const clusterActionOperations = {
     ...onCluster,
     path: `${path}/events`,
     handler: 'refuse',
-    refuses: `${noKubernetes}, so it has no events. Read the log of a service instead.`,
+    refuses: 'This platform does not read the events of clusters. Read the log of a service instead.',
     summary: 'Lists Kubernetes events.',
     query: Type.Object({
       from_date_time: Moment,
@@ -186,7 +185,7 @@ export const clusterActionOperations = {
     path: `${path}/token`,
     handler: 'refuse',
     access: 'admin',
-    refuses: `${noKubernetes}, so it has no API server.`,
+    refuses: 'This platform hands out no tokens of clusters. Use the kubeconfig that was stored for the cluster.',
     summary: 'Returns a token for the Kubernetes API server.',
     query: Type.Object({ read_only: Type.Optional(Type.Boolean()) }),
     reply: Type.Object({

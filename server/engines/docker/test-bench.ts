@@ -123,7 +123,9 @@ export async function openDockerBench(options: {
       body: { Image: image, Cmd: ['node'], Labels: { [label.instance]: `${instance}-bare` } },
       signal: limit(),
     })
-  const reset = (): Promise<void> => eraseAll(daemon, instance)
+  /** The installations whose objects this bench removes. */
+  const instances = new Set([instance, `${instance}-bare`])
+  const reset = (): Promise<void> => eraseAll(daemon, [...instances])
   return {
     engine,
     instance,
@@ -139,8 +141,11 @@ export async function openDockerBench(options: {
       exitWith: (code) => ['node', '-e', `process.exit(${code})`],
     },
     remove: (replica) => removeContainer(daemon, replica, limit()),
-    anotherEngine: (other) =>
-      new DockerEngine({ socketPath, instance: other ? `${instance}-${other}` : instance, clock }),
+    anotherEngine: (other) => {
+      const own = other ? `${instance}-${other}` : instance
+      instances.add(own)
+      return new DockerEngine({ socketPath, instance: own, clock })
+    },
     defaultHostConfig: async () => {
       const name = `${instance}-default`
       await createBare(name)
@@ -175,11 +180,13 @@ export async function openDockerBench(options: {
   }
 }
 
-async function eraseAll(daemon: DockerDaemon, instance: string): Promise<void> {
-  for (const name of [instance, `${instance}-bare`]) {
-    const containers = await listContainers(daemon, { instance: name }, limit())
-    await Promise.all(containers.map(({ Id }) => removeContainer(daemon, Id, limit())))
-  }
+async function eraseAll(daemon: DockerDaemon, instances: readonly string[]): Promise<void> {
+  for (const instance of instances) await eraseInstance(daemon, instance)
+}
+
+async function eraseInstance(daemon: DockerDaemon, instance: string): Promise<void> {
+  const containers = await listContainers(daemon, { instance }, limit())
+  await Promise.all(containers.map(({ Id }) => removeContainer(daemon, Id, limit())))
   // The engine prunes one thing at a time, and other tests use it meanwhile.
   const query = { filters: labelFilter(instance) }
   const list = async (path: string) => Object(await daemon.json({ method: 'GET', path, query, signal: limit() }))

@@ -1,5 +1,5 @@
 import { EngineError } from '../engine.ts'
-import { isKubeError, type Kind, kinds, type Namespace } from './client/index.ts'
+import { isKubeError, type Kind, type KubeObject, kinds, type Namespace } from './client/index.ts'
 import { environmentNamespace, environmentPolicies } from './environment-objects.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
@@ -28,7 +28,7 @@ export async function ensureEnvironment(
   const secret =
     registry && login ? [pullSecret(environment, instance, { repository: registry.repository, login })] : []
   const objects = [...environmentPolicies(environment, instance), ...secret]
-  await Promise.all(objects.map((object) => kube.apply(object, signal)))
+  await Promise.all(objects.map((object) => applySoon(host, object, signal)))
   return { instance, pullSecret: login && pullSecretName, helperImage: host.helperImage }
 }
 
@@ -37,6 +37,27 @@ export interface EnvironmentSetting {
   readonly instance: string
   readonly pullSecret: string | undefined
   readonly helperImage: string
+}
+
+/** How long an API server may take to notice that a namespace was created again. */
+const noticeMs = 10_000
+
+/**
+ * Applies an object in a namespace that may just have been created again. The API server refuses
+ * objects in it until its own cache has forgotten the deleted one.
+ */
+async function applySoon({ kube, clock }: KubeHost, object: KubeObject, signal: AbortSignal): Promise<void> {
+  const endMs = clock.monotonic() + noticeMs
+  for (;;) {
+    try {
+      await kube.apply(object, signal)
+      return
+    } catch (error) {
+      const isStale = isKubeError(error, 403) && error.message.includes('being terminated')
+      if (!isStale || clock.monotonic() > endMs) throw error
+      await clock.sleep(100, signal)
+    }
+  }
 }
 
 function refuseForeign(instance: string, { metadata }: Namespace): void {

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { kubectl } from '../../../test/kubernetes/cluster/commands.ts'
+import { adminAccess, loopbackGuard } from '../../../test/kubernetes/support/access.ts'
+import { until } from '../../../test/support/until.ts'
+import { systemClock as clock } from '../../lib/clock.ts'
+import { Secret } from '../../lib/secret.ts'
+import { attempt, newRelease } from '../engine.cases.ts'
+import { EngineError } from '../engine.ts'
+import { type KubeAccess, type KubeObject, kinds } from './client/index.ts'
+import { KubernetesEngine } from './kubernetes-engine.ts'
+import { namespaceOf } from './names.ts'
+import { rights } from './rights.ts'
+import { type KubernetesBench, openKubernetesBench } from './test-bench.ts'
+import { usePublishedImage } from './test-image.ts'
+
+const image = usePublishedImage()
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+
+describe('an engine of Kubernetes on a cluster that others use', () => {
+  let bench: KubernetesBench
+  before(async () => {
+    bench = await openKubernetesBench({ image: image.reference() })
+  })
+  after(() => bench?.close())
+
+  it('reports a quota that is exceeded, and removes what it began', async () => {
+    const { engine, kube, workload } = bench
+    const release = newRelease(workload('web'))
+    await engine.prepareEnvironment(release.environment, attempt())
+    const namespace = namespaceOf(release.environment)
+    const quota: KubeObject & { spec: object } = {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'small', namespace },
+      spec: { hard: { 'limits.memory': '16Mi' } },
+    }
+    await kube.apply(quota, limit())
+    await assert.rejects(engine.start(release, attempt()), (error) => {
+      assert.ok(error instanceof EngineError, String(error))
+      assert.equal(error.reason, 'refused')
+      assert.match(error.message, /creates no replica: .*exceeded quota: small/)
+      return true
+    })
+    assert.deepEqual((await kube.list(kinds.deployment, { namespace }, limit())).items, [])
+  })
+
+  it('fails a release that no node has room for, with the sentence of the scheduler', async () => {
+    const { engine, workload } = bench
+    const release = newRelease({ ...workload('web'), cpuMilli: 900_000, startDeadlineSeconds: 2 })
+    await assert.rejects(engine.start(release, attempt()), /no node takes it: .*Insufficient cpu/)
+    assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })
+  })
+
+  it('touches no namespace of its name that belongs to somebody else', async () => {
+    const { engine, kube, workload } = bench
+    const release = newRelease(workload('web'))
+    const name = namespaceOf(release.environment)
+    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { of: 'others' } } }, limit())
+    try {
+      await assert.rejects(engine.start(release, attempt()), /belongs to somebody else/)
+      await engine.eraseEnvironment(release.environment, attempt())
+      const left = await kube.get(kinds.namespace, { name }, limit())
+      assert.equal(left?.metadata.labels?.['of'], 'others')
+      assert.equal(left?.metadata.deletionTimestamp, undefined)
+    } finally {
+      await kube.remove(kinds.namespace, { name }, limit())
+    }
+  })
+
+  it('neither sees nor ends what another installation runs', async () => {
+    const other = await openKubernetesBench({ image: image.reference() })
+    try {
+      const release = newRelease(other.workload('web'))
+      await other.engine.start(release, attempt())
+      const { engine } = bench
+      assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })
+      assert.equal((await engine.observeAll(limit())).has(release.service), false)
+      await engine.retire(release.service, undefined, attempt())
+      await engine.erase(release.service, attempt())
+      await engine.eraseEnvironment(release.environment, attempt())
+      assert.equal((await other.engine.observe(release.service, limit())).state, 'running')
+      await assert.rejects(engine.exec(release.service, ['true'], limit()), { reason: 'refused' })
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('waits for an environment of the same id that is still being deleted', async () => {
+    const { engine, kube, workload } = bench
+    const release = newRelease(workload('portless'))
+    await engine.prepareEnvironment(release.environment, attempt())
+    const before = await kube.get(kinds.namespace, { name: namespaceOf(release.environment) }, limit())
+    await engine.eraseEnvironment(release.environment, attempt())
+    await engine.start(release, attempt())
+    const now = await kube.get(kinds.namespace, { name: namespaceOf(release.environment) }, limit())
+    assert.notEqual(now?.metadata.uid, before?.metadata.uid)
+    await engine.erase(release.service, attempt())
+  })
+})
+
+describe('a user with the documented rights', () => {
+  const open = (access: Partial<KubeAccess>) =>
+    new KubernetesEngine({
+      access: async () => ({ ...(await adminAccess()), certificate: undefined, key: undefined, ...access }),
+      instance: 'test-rights',
+      guard: loopbackGuard,
+      clock,
+      helperImage: 'unused',
+      registry: { repository: 'registry.example/here', login: async () => undefined },
+    })
+  let engine: KubernetesEngine
+  before(async () => {
+    await kubectl(['apply', '--filename=-'], { stdin: await documentedRole() })
+    const token = await kubectl(['--namespace', 'kube-system', 'create', 'token', 'quayside'])
+    engine = open({ token: new Secret(token.trim()) })
+  })
+  after(async () => {
+    engine?.close()
+    await kubectl(['delete', 'clusterrole,clusterrolebinding', 'quayside', '--ignore-not-found'])
+    await kubectl(['--namespace', 'kube-system', 'delete', 'serviceaccount,secret', 'quayside', '--ignore-not-found'])
+  })
+
+  it('lacks nothing that blocks', async () => {
+    await until('the rights are known', async () => {
+      const findings = await engine.listFindings(limit())
+      return findings.every(({ isBlocking }) => !isBlocking)
+    })
+  })
+
+  it('lists every right that is withdrawn', async () => {
+    await kubectl(['delete', 'clusterrolebinding', 'quayside'])
+    await until('the rights are gone', async () => {
+      const messages = (await engine.listFindings(limit())).map(({ message }) => message)
+      return rights.every(({ resource }) => messages.some((message) => message.includes(` ${resource}`)))
+    })
+  })
+
+  it('with a token that is not valid is refused, and the message names the kubeconfig', async (t) => {
+    const stranger = open({ token: new Secret('canary-token') })
+    t.after(() => stranger.close())
+    await assert.rejects(stranger.observe('01a20b53-0000-7002-849b-000000000001', limit()), (error) => {
+      assert.ok(error instanceof EngineError, String(error))
+      assert.match(error.message, /does not accept the kubeconfig/)
+      assert.doesNotMatch(error.message, /canary/)
+      return true
+    })
+  })
+})
+
+/** Returns the objects of the first step of docs/kubernetes.md. */
+async function documentedRole(): Promise<string> {
+  const page = await readFile(join(resolve(import.meta.dirname, '..', '..', '..'), 'docs', 'kubernetes.md'), 'utf8')
+  const [, block = ''] = page.split('```yaml\n')
+  return block.slice(0, block.indexOf('```')).replaceAll(/^ {3}/gm, '')
+}
