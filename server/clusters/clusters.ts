@@ -171,6 +171,7 @@ async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<Cl
 function removalRefusal(row: ClusterRow, environments: number): string | undefined {
   if (row.engine === 'local') return `Cluster "${row.name}" is built in: it is the machine that this platform runs on.`
   if (row.lock_reason !== null) return lockedMessage(row)
+  if (environments === 1) return `Cluster "${row.name}" has an environment; delete it first.`
   if (environments > 0) return `Cluster "${row.name}" has ${environments} environments; delete them first.`
   return passingMessage(row)
 }
