@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { kubectl } from '../../../test/kubernetes/cluster/commands.ts'
+import { findProcess } from '../../../test/kubernetes/cluster/processes.ts'
+import { startCluster } from '../../../test/kubernetes/cluster/start.ts'
 import { adminAccess, loopbackGuard } from '../../../test/kubernetes/support/access.ts'
 import { until } from '../../../test/support/until.ts'
 import { systemClock as clock } from '../../lib/clock.ts'
@@ -97,6 +99,45 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
     await engine.start(release, attempt())
     const now = await kube.get(kinds.namespace, { name: namespaceOf(release.environment) }, limit())
     assert.notEqual(now?.metadata.uid, before?.metadata.uid)
+    await engine.erase(release.service, attempt())
+  })
+})
+
+describe('an engine whose API server is killed', () => {
+  let bench: KubernetesBench
+  before(async () => {
+    bench = await openKubernetesBench({ image: image.reference() })
+  })
+  after(async () => {
+    await startCluster()
+    await bench?.close()
+  })
+
+  it('says so, and knows everything again when the server is back', async () => {
+    const { engine, workload, answers } = bench
+    const release = newRelease(workload('web'))
+    const [endpoint] = await engine.start(release, attempt())
+    assert.ok(endpoint)
+    await until(
+      'it is observed',
+      async () => (await engine.observeAll(limit())).get(release.service)?.state === 'running',
+    )
+    const pid = await findProcess('kube-apiserver')
+    assert.ok(pid, 'the API server runs')
+    process.kill(pid, 'SIGKILL')
+    await until('it is away', async () => {
+      const error = await engine.observeAll(limit()).catch((thrown: unknown) => thrown)
+      return error instanceof EngineError && error.reason === 'unreachable'
+    })
+    await assert.rejects(engine.observe(release.service, limit()), { reason: 'unreachable' })
+    await assert.rejects(engine.start(newRelease(workload('web')), attempt()), { reason: 'unreachable' })
+    assert.equal(await answers(endpoint), true)
+    await startCluster()
+    await until('it is observed again', async () => {
+      const seen = await engine.observeAll(limit()).catch(() => undefined)
+      return seen?.get(release.service)?.state === 'running'
+    })
+    assert.deepEqual(await engine.start(release, attempt()), [endpoint])
     await engine.erase(release.service, attempt())
   })
 })
