@@ -46,12 +46,13 @@ describe('a container of a registry with a password', { skip: skip || (await why
   })
   after(async () => {
     if (!registry) return
+    // A server that still works would create the network of the environment again.
+    for (const end of endings) await end()
     const service = path.slice('/container/'.length)
     if (service !== '') await engine.erase(service, { signal: limit(), output: { line: () => {} } })
     await engine.eraseEnvironment(platform.a.objects.environmentId, { signal: limit(), output: { line: () => {} } })
     await removeImagesOf(socketPath, registry.host)
     await registry.close()
-    for (const end of endings) await end()
   })
 
   const body = {
