@@ -8,8 +8,9 @@ import type { Shape } from './shapes.ts'
 export const capabilities = {
   'read-only-root': 'the engine of its cluster cannot make the root filesystem read-only',
   'lifecycle-commands': 'the engine of its cluster runs no commands when a replica starts or stops',
-  'node-placement': 'the cluster has one machine, so there is no choice of nodes or zones',
-  'service-accounts': 'the engine of its cluster has no service accounts',
+  'node-placement':
+    'the platform does not choose nodes or zones: a machine has none, and a cluster chooses them itself',
+  'service-accounts': 'programs get no service account, so that they cannot act on their cluster',
   'gradual-rollout':
     'all replicas of a new version start beside the previous version, which keeps all of its own until the ' +
     'new one is ready',
@@ -21,16 +22,17 @@ export const capabilities = {
   tls: 'the router does not speak TLS, so there is no https address to redirect to',
   grpc: 'the router does not pass gRPC on',
   aws: 'the cluster is not on AWS',
-  'cloud-provider': 'the cluster is this machine, without a load balancer, registry or storage of a cloud provider',
+  'cloud-provider': 'the platform manages no load balancer, registry or storage of a cloud provider',
   loki: 'the platform keeps logs in files of its own, without Loki',
   'nginx-ingress': 'the platform has a router of its own in the place of nginx',
   'gateway-defaults':
     'the router has no timeouts and retries for a whole cluster; set network.gateway_api.* of a service',
-  'image-retention': 'images of the last five versions of each service are kept, and bounded by QUAYSIDE_DISK_BUDGET',
-  'image-mirroring': 'images are kept by the engine of the machine, not in a registry of the cluster',
+  'image-retention':
+    'the engine keeps images of the last five versions of each service; a registry has rules of its own',
+  'image-mirroring': 'there is one place for images: the engine of the machine, or the registry for connected clusters',
   'database-firewall':
     'ports of databases are not filtered by network; switch off publicly accessible, or filter on the machine',
-  'kubernetes-api': 'the cluster has no Kubernetes API',
+  'kubernetes-api': 'the platform does not manage access to an API server of Kubernetes',
 } as const
 export type Capability = keyof typeof capabilities
 
