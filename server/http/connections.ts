@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ConnectionLimits, ConnectionShares } from '@quayside/contract/connection-shares.ts'
 import { networkList, plainAddress } from '@quayside/contract/forwarded.ts'
@@ -16,12 +16,19 @@ export interface ConnectionOptions {
  */
 export function limitConnections(server: Server, { connectionLimits, trustedProxies, log }: ConnectionOptions): void {
   const shares = new ConnectionShares<Socket>(connectionLimits, networkList(trustedProxies))
+  // Thousands of connections stay open, so all of them share these listeners.
+  function forgetThis(this: Socket): void {
+    shares.forget(this)
+  }
+  function endThis(this: ServerResponse): void {
+    shares.end(this.req.socket)
+  }
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '') ?? '0.0.0.0'
     const admission = shares.admit(socket, address)
     if (admission.isAdmitted) {
       admission.closes?.destroy()
-      socket.once('close', () => shares.forget(socket))
+      socket.on('close', forgetThis)
       return
     }
     log.debug({ address }, 'connection refused: the client has reached its limit, or no connection is idle')
@@ -30,7 +37,7 @@ export function limitConnections(server: Server, { connectionLimits, trustedProx
   })
   server.on('request', ({ socket }, response) => {
     shares.begin(socket)
-    response.once('close', () => shares.end(socket))
+    response.on('close', endThis)
   })
   server.on('upgrade', ({ socket }) => shares.begin(socket))
 }

@@ -177,7 +177,7 @@ test('readers of two servers report the same order during many writes, and a ret
     return other
   }
   const lists: StateChange[][] = [[], []]
-  const { from } = await one.follow(organization, (change) => lists[0]?.push(change))
+  const from = await one.follow(organization, (change) => lists[0]?.push(change))
   await two.follow(organization, (change) => lists[1]?.push(change))
   const rounds = 20
   await Promise.all(
@@ -220,17 +220,20 @@ test('nothing is read while nobody follows, and the next follower starts with ne
   const clock = { ...systemClock, sleep }
   const feed = createStateChanges({ database: sql, clock, log: silentLogger })
   const seen: string[] = []
-  const follow = () => feed.follow(organizationOf(place), ({ data }) => seen.push(data['state'] ?? ''))
-  ;(await follow()).end()
+  const listener = ({ data }: StateChange) => seen.push(data['state'] ?? '')
+  const follow = () => feed.follow(organizationOf(place), listener)
+  const unfollow = () => feed.unfollow(organizationOf(place), listener)
+  await follow()
+  unfollow()
   tick()
   await sql`update service set state = 'BUILDING'`
   assert.equal((await sql`select from state_change where sequence is null`).length, 1)
-  const { end } = await follow()
+  await follow()
   await sql`update service set state = 'DEPLOYING'`
   tick()
   await until('the change', () => seen.length === 1)
   assert.deepEqual(seen, ['DEPLOYING'])
-  end()
+  unfollow()
   tick()
 })
 

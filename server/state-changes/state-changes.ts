@@ -15,10 +15,12 @@ export type Listener = (change: StateChange) => void
  */
 export interface StateChanges {
   /**
-   * Calls the listener for every change of the organization after `from`, in order, until `end`.
-   * The listener must not wait.
+   * Calls the listener for every change of the organization after the returned number, in order,
+   * until `unfollow`. The listener must not wait.
    */
-  follow(organizationId: string, listener: Listener): Promise<{ readonly from: number; end(): void }>
+  follow(organizationId: string, listener: Listener): Promise<number>
+  /** Stops calling the listener. It may have been stopped already. */
+  unfollow(organizationId: string, listener: Listener): void
   /** Returns the number up to which all changes were passed to their listeners. */
   delivered(): number
   /** Returns the position at which a follower continues who has seen this number last. */
@@ -51,14 +53,14 @@ export function createStateChanges(options: StateChangesOptions): StateChanges {
   return {
     async follow(organizationId, listener) {
       listeners.add(organizationId, listener)
-      const end = (): void => listeners.remove(organizationId, listener)
       try {
-        return { from: await reader.begin(), end }
+        return await reader.begin()
       } catch (error) {
-        end()
+        listeners.remove(organizationId, listener)
         throw error
       }
     },
+    unfollow: (organizationId, listener) => listeners.remove(organizationId, listener),
     delivered: () => reader.cursor,
     position: async (known) => positionOf(known, await readFeed(database)),
     read: async (organizationId, after, upTo) =>

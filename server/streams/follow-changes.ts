@@ -18,11 +18,12 @@ export async function* followChanges(
   let wake = Promise.withResolvers<void>()
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
-  const following = await stateChanges.follow(organizationId, (change) => {
+  const listener = (change: StateChange): void => {
     if (!concerns(change)) return
     changed.add(change.data['environment_id'] ?? '')
     wake.resolve()
-  })
+  }
+  await stateChanges.follow(organizationId, listener)
   try {
     yield new Set()
     while (!signal.aborted) {
@@ -35,7 +36,7 @@ export async function* followChanges(
       yield told
     }
   } finally {
-    following.end()
+    stateChanges.unfollow(organizationId, listener)
     signal.removeEventListener('abort', onAbort)
   }
 }

@@ -3,60 +3,104 @@ import type { Socket } from 'node:net'
 import { type Authorized, type Visible, visible } from '../../access/index.ts'
 import type { AppError } from '../../lib/error.ts'
 import type { StateChange, StateChanges } from '../../state-changes/index.ts'
-import type { OpenStream } from './open-streams.ts'
+import type { OpenStream, OpenStreams } from './open-streams.ts'
+import type { StreamPlace } from './stream-places.ts'
 
 /** The most bytes that are queued for a client that does not read. */
 const longestQueueBytes = 256 * 1024
 /** The most changes that are held while a client still receives earlier ones. */
 const mostPending = 5_000
 
-export interface EventClientOptions {
-  readonly response: ServerResponse
-  readonly socket: Socket
-  readonly key: string
-  readonly check: () => Promise<Authorized>
-  readonly authorized: Authorized
-  readonly feed: StateChanges
+/** What all clients share. */
+export interface EventDoor {
+  readonly openStreams: OpenStreams
+  readonly stateChanges: StateChanges
+  /** Authenticates and authorises a caller. */
+  authorize(authorization: string | undefined, organizationId: string): Promise<Authorized>
 }
 
-/** A client of server-sent events. It gets the changes it may read, in order, each once. */
+export interface EventClientOptions {
+  readonly door: EventDoor
+  readonly place: StreamPlace
+  readonly response: ServerResponse
+  readonly authorization: string | undefined
+  readonly organizationId: string
+  readonly authorized: Authorized
+}
+
+/**
+ * A client of server-sent events. It gets the changes it may read, in order, each once. Thousands
+ * may be connected, so a client keeps no function and no text of its own that all could share.
+ */
 export class EventClient implements OpenStream {
   readonly socket: Socket
-  readonly key: string
-  readonly check: () => Promise<Authorized>
+  readonly #door: EventDoor
+  readonly #place: StreamPlace
   readonly #response: ServerResponse
-  readonly #feed: StateChanges
+  readonly #authorization: string | undefined
+  readonly #organizationId: string
   #visible: Visible
   /** Changes held while earlier ones are sent. */
   #pending: StateChange[] | undefined = []
   #last = 0
 
-  constructor({ response, socket, key, check, authorized, feed }: EventClientOptions) {
-    this.socket = socket
-    this.key = key
-    this.check = check
+  constructor({ door, place, response, authorization, organizationId, authorized }: EventClientOptions) {
+    this.socket = response.req.socket
+    this.#door = door
+    this.#place = place
     this.#response = response
-    this.#feed = feed
+    this.#authorization = authorization
+    this.#organizationId = organizationId
     this.#visible = visibleTo(authorized)
   }
 
+  get key(): string {
+    return `${this.#authorization} ${this.#organizationId}`
+  }
+
+  check(): Promise<Authorized> {
+    return this.#door.authorize(this.#authorization, this.#organizationId)
+  }
+
+  /**
+   * Follows the changes until the connection closes. Returns the number after which they are
+   * received live. If it throws, the place is free again.
+   */
+  async follow(): Promise<number> {
+    const from = await this.#door.stateChanges.follow(this.#organizationId, this.#receive).catch((error) => {
+      this.#place.release()
+      throw error
+    })
+    this.#response.on('close', this.#leave)
+    // The client may have disconnected already.
+    if (this.socket.destroyed) this.#leave()
+    return from
+  }
+
   /** Receives a change from the feed's reader. Must not wait. */
-  receive(change: StateChange): void {
+  readonly #receive = (change: StateChange): void => {
     if (!this.#pending) this.#tell(change)
     else if (this.#pending.push(change) > mostPending) this.socket.destroy()
+  }
+
+  readonly #leave = (): void => {
+    this.#door.stateChanges.unfollow(this.#organizationId, this.#receive)
+    this.#door.openStreams.remove(this)
+    this.#place.release()
   }
 
   /**
    * Sends the changes that the client missed, then those received meanwhile. `known` is the number
    * it has seen last, NaN if invalid. `from` is the number after which changes are received live.
    */
-  async begin(organizationId: string, known: number | undefined, from: number): Promise<void> {
-    const position = known === undefined ? undefined : await this.#feed.position(Number.isNaN(known) ? -1 : known)
+  async begin(known: number | undefined, from: number): Promise<void> {
+    const position =
+      known === undefined ? undefined : await this.#door.stateChanges.position(Number.isNaN(known) ? -1 : known)
     this.#last = position?.complete ? position.after : from
     if (position?.complete === false) this.#write(`id: ${from}\nevent: reset\ndata: {"reason":"${tooOld}"}\n\n`)
     else this.#write(`id: ${this.#last}\nevent: ready\ndata: {}\n\n`)
     while (this.#last < from && !this.#response.destroyed) {
-      const page = await this.#feed.read(organizationId, this.#last, from)
+      const page = await this.#door.stateChanges.read(this.#organizationId, this.#last, from)
       for (const change of page) this.#tell(change)
       if (page.length === 0) this.#last = from
       if (this.#response.writableNeedDrain) await drained(this.#response)
@@ -72,7 +116,7 @@ export class EventClient implements OpenStream {
   /** Sends a beat with the client's position, which includes changes that it may not read. */
   beat(): void {
     if (this.#pending) return
-    const delivered = this.#feed.delivered()
+    const delivered = this.#door.stateChanges.delivered()
     this.#write(delivered > this.#last ? `id: ${delivered}\n\n` : ':\n\n')
     this.#last = Math.max(this.#last, delivered)
   }

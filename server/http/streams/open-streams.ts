@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/error.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createSilentPeers } from './silent-peers.ts'
-import { createStreamPlaces, type StreamLimits, type StreamOwner } from './stream-places.ts'
+import { createStreamPlaces, type StreamLimits, type StreamOwner, type StreamPlace } from './stream-places.ts'
 
 /** A connection that receives events as they happen. */
 export interface OpenStream {
@@ -23,8 +23,8 @@ export interface OpenStream {
 
 /** The open streams of this server. Limits them, checks their rights, and closes dead ones. */
 export interface OpenStreams {
-  /** Reserves a stream. Throws 429 beyond the limits. Call the result when the stream closes. */
-  reserve(owner: StreamOwner): () => void
+  /** Reserves a stream. Throws 429 beyond the limits. Release the place when the stream closes. */
+  reserve(owner: StreamOwner): StreamPlace
   add(stream: OpenStream): void
   remove(stream: OpenStream): void
   /**
@@ -63,7 +63,7 @@ class StreamTable implements OpenStreams {
     this.#take = createStreamPlaces(options.limits)
   }
 
-  reserve(owner: StreamOwner): () => void {
+  reserve(owner: StreamOwner): StreamPlace {
     if (this.#closing.signal.aborted) throw new AppError('unavailable', 'The server is shutting down; connect again.')
     return this.#take(owner)
   }

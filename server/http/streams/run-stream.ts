@@ -14,6 +14,7 @@ import { auditEntry } from '../audit-entry.ts'
 import { readClient } from '../client.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { closeCodes, SocketStream } from './socket-stream.ts'
+import type { StreamPlace } from './stream-places.ts'
 import type { StreamQuery } from './stream-query.ts'
 import { type AuthorizedStream, authorizeStream } from './stream-target.ts'
 
@@ -34,7 +35,7 @@ export interface Admitted {
   readonly headers: IncomingHttpHeaders
   /** The id in `X-Qovery-Request-Id` of the reply to the upgrade, and in the audit log. */
   readonly requestId: string
-  readonly release: () => void
+  readonly place: StreamPlace
   /** The target and query of the stream, or the reason for its rejection. */
   readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
 }

@@ -52,9 +52,9 @@ export function mountSockets(app: FastifyInstance, options: SocketsOptions): voi
     socket.on('error', onError)
     admit(options, request, requestId)
       .then((admitted) => {
-        if (socket.destroyed) return admitted.release()
+        if (socket.destroyed) return admitted.place.release()
         socket.off('error', onError)
-        socket.once('close', admitted.release)
+        socket.once('close', () => admitted.place.release())
         server.handleUpgrade(request, socket, head, (webSocket) => void runStream(options, admitted, webSocket, socket))
       })
       .catch((error: unknown) => refuse(options.log, socket, { error, requestId }))
@@ -79,9 +79,9 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   const organizationId = url.searchParams.get('organization')?.toLowerCase() ?? ''
   // Streams of unknown or foreign organizations close at once. They count for the caller only.
   const counted = organizationIds.includes(organizationId) ? organizationId : caller.id
-  const release = openStreams.reserve({ callerId: caller.id, organizationId: counted })
+  const place = openStreams.reserve({ callerId: caller.id, organizationId: counted })
   const { headers } = request
-  const admitted = { path, stream, authorization: authorization ?? '', headers, requestId, release }
+  const admitted = { path, stream, authorization: authorization ?? '', headers, requestId, place }
   try {
     const query = readers.get(path)?.(url.searchParams) ?? { query: {}, command: [] }
     const found = await authorizeStream(database, credential, stream, query)
@@ -89,7 +89,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   } catch (error) {
     const isFinal = error instanceof AppError && ['invalid', 'notFound', 'forbidden'].includes(error.code)
     if (isFinal) return { ...admitted, outcome: { refused: error } }
-    release()
+    place.release()
     throw error
   }
 }
