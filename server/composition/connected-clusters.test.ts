@@ -52,7 +52,8 @@ test('a cluster that is connected while the server runs gets deployments, repair
   assert.equal((await platform.engine.observe(id, signal)).state, 'absent')
   const reached = () => first.router.routes.filter(({ service, endpoints }) => service === id && endpoints.length > 0)
   assert.ok(reached().length > 0)
-  assert.ok(platform.router.routes.every(({ service }) => service !== id))
+  const isForgotten = () => platform.router.routes.every(({ service }) => service !== id)
+  await until('the first router forgets its routes', isForgotten)
 
   assert.ok(seen.state === 'running')
   for (const { name } of seen.replicas) first.engine.drop(name)
