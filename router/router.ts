@@ -9,6 +9,7 @@ import type { RouterConfig } from './config.ts'
 import { createControlServer } from './control-server.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
+import { migrateConnections } from './migrate-connections.ts'
 import { Passwords } from './passwords.ts'
 import { Ports } from './ports.ts'
 import { Routes } from './routes.ts'
@@ -89,6 +90,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     },
   })
   if (!config.share) await requireFree(config)
+  await migrateConnections()
   // A router that takes over can then listen before this one ends.
   await listen(server, { host: config.host, port: config.port, reusePort: true })
   const bound = server.address()
