@@ -74,7 +74,7 @@ export async function withCluster({ root, node, env }, work) {
       advice: 'The cluster of the tests did not follow.',
     })
   try {
-    await step('Building what the test cluster lacks (a quarter of an hour the first time)', () => cluster('build'))
+    await step('Building what the test cluster lacks (twenty minutes the first time)', () => cluster('build'))
     await step('Starting the test cluster', () => cluster('start'))
     return await work()
   } finally {

@@ -16,6 +16,7 @@ const generated: readonly string[] = [
   'package-lock.json',
   'server/database/schema.sql',
   'test/kubernetes/cluster/modules/hyper/go.sum',
+  'test/kubernetes/cluster/modules/traefik/go.sum',
 ]
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { must } from './commands.ts'
 import { packImage } from './pack-image.ts'
-import { images, modules, programs, versions } from './settings.ts'
+import { images, ingressCache, ingressKinds, modules, programs, versions } from './settings.ts'
 
 /** Names of the single program that has etcd and every part of Kubernetes that a node needs. */
 const kubernetesNames = [
@@ -30,16 +30,21 @@ const env = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' }
 
 /** Lists the programs that the cache lacks. Images are packed from them within seconds. */
 export const listMissing = (): readonly string[] =>
-  ['hyper', 'pause', ...Object.keys(installed)].filter((name) => !existsSync(join(programs, name)))
+  ['hyper', 'pause', ...Object.keys(installed), 'traefik'].filter((name) => !existsSync(placeOf(name)))
+
+/** Programs of which an image is packed. */
+const packed = ['pause', ...Object.keys(installed), 'traefik']
+
+const placeOf = (name: string): string => join(name === 'traefik' ? ingressCache : programs, name)
 
 /** Builds programs and images that the cache lacks. `say` gets a line before each long step. */
 export async function build(say: (line: string) => void): Promise<void> {
-  await Promise.all([programs, images].map((path) => mkdir(path, { recursive: true })))
-  await program('hyper', say, () => goBuild('hyper', kubernetesFlags()))
+  await Promise.all([programs, images, ingressCache].map((path) => mkdir(path, { recursive: true })))
+  await program('hyper', say, () => goBuild('hyper', { flags: kubernetesFlags() }))
   for (const name of kubernetesNames) {
     if (!existsSync(join(programs, name))) await symlink('hyper', join(programs, name))
   }
-  await program('pause', say, () => goBuild('pause', ''))
+  await program('pause', say, () => goBuild('pause'))
   for (const [name, source] of Object.entries(installed)) {
     await program(name, say, () =>
       must('go', ['install', '-trimpath', '-ldflags', '-s -w', source], {
@@ -48,24 +53,35 @@ export async function build(say: (line: string) => void): Promise<void> {
       }),
     )
   }
-  for (const name of ['pause', ...Object.keys(installed)]) {
-    await image(name, { Entrypoint: [`/${name}`] }, (folder) => copyFile(join(programs, name), join(folder, name)))
+  const traefik = 'github.com/traefik/traefik/v3'
+  await program('traefik', say, () => goBuild('traefik', { source: `${traefik}/cmd/traefik` }))
+  if (!existsSync(ingressKinds)) await copyKinds(traefik)
+  for (const name of packed) {
+    await image(name, { Entrypoint: [`/${name}`] }, (folder) => copyFile(placeOf(name), join(folder, name)))
   }
   await image('busybox', { Env: ['PATH=/bin'], Cmd: ['/bin/sh'] }, copyBusybox)
 }
 
 async function program(name: string, say: (line: string) => void, make: () => Promise<unknown>): Promise<void> {
-  if (existsSync(join(programs, name))) return
+  if (existsSync(placeOf(name))) return
   say(`Building ${name} for tests on Kubernetes`)
   await make()
 }
 
-const goBuild = (name: string, flags: string): Promise<string> =>
-  must('go', ['build', '-trimpath', '-o', join(programs, name), '-ldflags', `-s -w ${flags}`, '.'], {
+/** Builds a program from its module in `modules`: the module itself, or one that it requires. */
+const goBuild = (name: string, { source = '.', flags = '' } = {}): Promise<string> =>
+  must('go', ['build', '-trimpath', '-o', placeOf(name), '-ldflags', `-s -w ${flags}`, source], {
     cwd: join(modules, name),
     env,
     timeoutMs,
   })
+
+/** Copies the definitions of Traefik's kinds from its module. */
+async function copyKinds(traefik: string): Promise<void> {
+  const place = await must('go', ['list', '-m', '-f', '{{.Dir}}', traefik], { cwd: join(modules, 'traefik'), env })
+  const definitions = 'docs/content/reference/dynamic-configuration/kubernetes-crd-definition-v1.yml'
+  await copyFile(join(place.trim(), definitions), ingressKinds)
+}
 
 /** Kubernetes reads its version from variables that the linker sets. */
 function kubernetesFlags(): string {
@@ -84,7 +100,7 @@ function kubernetesFlags(): string {
 
 /** Packs an image of one layer, filled by `fill`, unless the cache has it. */
 async function image(name: string, config: object, fill: (folder: string) => Promise<unknown>): Promise<void> {
-  const file = join(images, `${name}.tar`)
+  const file = imageArchive(name)
   if (existsSync(file)) return
   const folder = await mkdtemp(join(tmpdir(), 'quayside-image-'))
   try {
@@ -94,6 +110,12 @@ async function image(name: string, config: object, fill: (folder: string) => Pro
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+/** The archives of all images, by the names under which the node knows them. */
+export const imageArchives = (): ReadonlyMap<string, string> =>
+  new Map([...packed, 'busybox'].map((name) => [imageName(name), imageArchive(name)]))
+
+const imageArchive = (name: string): string => join(name === 'traefik' ? ingressCache : images, `${name}.tar`)
 
 export const imageName = (name: string): string => `localhost/test/${name}:1`
 

@@ -15,14 +15,18 @@ export const versions = {
 export const modules = join(import.meta.dirname, 'modules')
 export const manifests = join(import.meta.dirname, 'manifests')
 
-/** Built programs and images. The name changes with whatever they are built from. */
-export const cache = join(
-  process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-  'quayside',
-  `kubernetes-${fingerprint()}`,
+/** The programs of the node and the images of its own pods. */
+const cache = cacheOf(
+  'kubernetes',
+  [versions, process.arch],
+  ['hyper/go.mod', 'hyper/go.sum', 'hyper/main.go', 'pause/go.mod', 'pause/main.go'],
 )
 export const programs = join(cache, 'bin')
 export const images = join(cache, 'images')
+/** Traefik, its image and the definitions of its kinds. */
+export const ingressCache = cacheOf('traefik', [process.arch], ['traefik/go.mod', 'traefik/go.sum'])
+/** The definitions of Traefik's kinds, from its module. */
+export const ingressKinds = join(ingressCache, 'kinds.yaml')
 
 /**
  * The state of the running cluster. A machine has at most one, because its addresses are fixed. Its
@@ -49,12 +53,22 @@ export const addresses = {
   api: '10.96.0.1',
   dns: '10.96.0.10',
 } as const
-export const ports = { api: 6443, registry: 5000, etcd: 2379, etcdPeers: 2380 } as const
+export const ports = {
+  api: 6443,
+  registry: 5000,
+  etcd: 2379,
+  etcdPeers: 2380,
+  /** HTTP of the ingress controller, at the address of the node. */
+  ingress: 30_088,
+} as const
 
-function fingerprint(): string {
-  const hash = createHash('sha256').update(JSON.stringify([versions, process.arch]))
-  for (const file of ['hyper/go.mod', 'hyper/go.sum', 'hyper/main.go', 'pause/go.mod', 'pause/main.go']) {
-    hash.update(readFileSync(join(modules, file)))
-  }
-  return hash.digest('hex').slice(0, 12)
+/**
+ * Returns the directory of what is built from these values and files. Its name changes with them,
+ * so a change of one program does not rebuild the others.
+ */
+function cacheOf(name: string, values: readonly unknown[], files: readonly string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(values))
+  for (const file of files) hash.update(readFileSync(join(modules, file)))
+  const caches = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
+  return join(caches, 'quayside', `${name}-${hash.digest('hex').slice(0, 12)}`)
 }

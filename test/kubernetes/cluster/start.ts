@@ -1,17 +1,28 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { imageName } from './build.ts'
+import { imageArchives } from './build.ts'
 import { createCertificates, kubeconfigOf, pkiFile } from './certificates.ts'
 import { ctr, kubectl, must, untilSucceeds } from './commands.ts'
 import { configurationFiles } from './configuration.ts'
 import { createNetwork } from './network.ts'
 import { ensureProcess } from './processes.ts'
-import { addresses, containerdSocket, etc, images, kubeconfig, manifests, node, ports, state } from './settings.ts'
+import {
+  addresses,
+  containerdSocket,
+  etc,
+  ingressKinds,
+  kubeconfig,
+  manifests,
+  node,
+  ports,
+  state,
+} from './settings.ts'
 
 /**
- * Starts what is missing of the cluster: a node of Kubernetes with DNS, storage and metrics, and a
- * registry. Returns the kubeconfig of an administrator once the node is ready and names resolve.
- * May be repeated, also after programs of the cluster were killed.
+ * Starts what is missing of the cluster: a node of Kubernetes with DNS, storage, metrics and an
+ * ingress controller, and a registry. Returns the kubeconfig of an administrator once the node is
+ * ready, names resolve and the controller answers. May be repeated, also after programs of the
+ * cluster were killed.
  */
 export async function startCluster(): Promise<string> {
   await createNetwork()
@@ -30,7 +41,9 @@ export async function startCluster(): Promise<string> {
   await untilSucceeds('the registration of the node', 90, () => kubectl(['get', 'node', node]))
   const timeoutMs = 120_000
   await kubectl(['wait', '--for=condition=Ready', `node/${node}`, '--timeout=90s'], { timeoutMs })
-  await kubectl(['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=90s'], { timeoutMs })
+  for (const name of ['coredns', 'traefik']) {
+    await kubectl(['-n', 'kube-system', 'rollout', 'status', `deployment/${name}`, '--timeout=90s'], { timeoutMs })
+  }
   return kubeconfig
 }
 
@@ -137,15 +150,15 @@ const apiFlags = (): readonly string[] => [
 /** Puts the images of the cache onto the node, as far as it lacks them. */
 async function importImages(): Promise<void> {
   const present = (await ctr(['images', 'ls', '-q'])).split('\n')
-  for (const file of (await readdir(images)).filter((name) => name.endsWith('.tar'))) {
-    if (present.includes(imageName(file.slice(0, -'.tar'.length)))) continue
-    await ctr(['images', 'import', '--all-platforms', join(images, file)])
+  for (const [name, archive] of imageArchives()) {
+    if (!present.includes(name)) await ctr(['images', 'import', '--all-platforms', archive])
   }
 }
 
 async function applyManifests(): Promise<void> {
   const files = (await readdir(manifests)).filter((name) => name.endsWith('.yaml'))
-  const texts = await Promise.all(files.map((name) => readFile(join(manifests, name), 'utf8')))
+  const paths = [ingressKinds, ...files.map((name) => join(manifests, name))]
+  const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')))
   const stdin = texts.join('\n---\n').replaceAll('{{directory}}', state)
   await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { stdin })
 }
