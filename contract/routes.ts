@@ -28,6 +28,11 @@ export interface Route {
   readonly name: string
   /** The targets of requests. If empty, requests get 503 with `reason`. */
   readonly endpoints: readonly RouteEndpoint[]
+  /**
+   * The release to which the endpoints belong, and the environment of the service. A cluster finds
+   * its replicas by them, also those that start later.
+   */
+  readonly replicas?: { readonly environment: string; readonly release: string }
   /** Why the service has no endpoint: `stopped`, `not deployed yet`, … */
   readonly reason?: string
   /**

@@ -91,6 +91,14 @@ export function hostAccess(text: string): Config['hostAccess'] {
   })
 }
 
+const classForm = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+export function clusterIngressClass(text: string | undefined): string | undefined {
+  if (!text) return undefined
+  if (classForm.test(text)) return text
+  throw new ConfigError(`QUAYSIDE_CLUSTER_INGRESS_CLASS must be the name of an IngressClass, not "${text}".`)
+}
+
 const repositoryForm = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)+$/
 
 export function clusterRegistry(variables: Variables): Config['clusterRegistry'] {

@@ -4,6 +4,7 @@ import type { Issuer } from './access/index.ts'
 import {
   ConfigError,
   cidrForm,
+  clusterIngressClass,
   clusterRegistry,
   databaseUrl,
   dockerSocket,
@@ -66,6 +67,8 @@ export interface Config {
   readonly clusterRegistry:
     | { readonly repository: string; readonly username?: string; readonly passwordFile?: string }
     | undefined
+  /** The class of Ingresses on connected clusters. Undefined: the default one of each cluster. */
+  readonly clusterIngressClass: string | undefined
   /** An image with a shell, `tar` and `head`, as connected clusters name it. */
   readonly clusterToolsImage: string
   readonly issuers: readonly Issuer[]
@@ -189,6 +192,7 @@ export function readConfig(variables: Variables = process.env): Config {
     },
     allowPrivateTargets: list(variables, 'QUAYSIDE_ALLOW_PRIVATE_TARGETS', cidrForm),
     clusterRegistry: clusterRegistry(variables),
+    clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/busybox:1.37',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
 import { testVault } from '../vault/testing.ts'
 import { createClusterParts } from './cluster-parts.ts'
 import { createClusterRecords } from './clusters.ts'
@@ -103,6 +104,26 @@ test('the names of the built-in cluster are the installation’s, and a record m
   const stored = await rowOf(database, organizationId, id)
   assert.deepEqual(parts.dnsProvider(stored), { dns_provider: { ...cloudflare, proxied: true } })
   assert.ok(stored.sealed_dns_secrets && !JSON.stringify(stored).includes('hidden-token'))
+})
+
+test('the domain of a connected cluster changes only while it has no environment', async () => {
+  const { id: far } = await clusters.create(owner(organizationId), request('far'))
+  const set = async (domain: string) =>
+    parts.setDnsProvider(await rowOf(database, organizationId, far), { provider: 'QOVERY', domain })
+  await database`update cluster set sealed_kubeconfig = 'v1.b25l' where id = ${far}`
+  await set('one.test')
+  await set('two.test')
+  const [project, environment] = [newId(), newId()]
+  await database`insert into project (id, organization_id, created_at, updated_at, name)
+    values (${project}, ${organizationId}, now(), now(), 'project')`
+  await database`insert into environment (id, project_id, cluster_id, created_at, updated_at, name, mode)
+    values (${environment}, ${project}, ${far}, now(), now(), 'environment', 'STAGING')`
+  await set('two.test')
+  await assert.rejects(set('three.test'), { code: 'conflict', message: /has environments/ })
+  await database`delete from environment where id = ${environment}`
+  // The domain of the platform is that of a cluster without one.
+  await set('apps.test')
+  assert.equal((await rowOf(database, organizationId, far)).dns_provider, null)
 })
 
 test('each DNS provider requires its own fields', () => {

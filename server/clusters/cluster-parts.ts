@@ -12,7 +12,7 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Vault } from '../vault/index.ts'
-import { type ClusterRow, findCluster, lockCluster, type RouteEntry } from './cluster-store.ts'
+import { type ClusterRow, countEnvironments, findCluster, lockCluster, type RouteEntry } from './cluster-store.ts'
 import { existing } from './clusters.ts'
 import { checkedDns, type DnsBody } from './dns.ts'
 import { engineNameOf } from './engine-name.ts'
@@ -103,14 +103,17 @@ export function createClusterParts({ database, clock, vault, domain, ableOf, all
     dnsProvider: (row: ClusterRow) => ({ dns_provider: row.dns_provider ?? { provider: 'QOVERY' as const, domain } }),
     setDnsProvider: (cluster: ClusterRow, body: DnsBody) =>
       change(cluster.organization_id, cluster.id, async (sql, row) => {
-        const own = row.engine === null ? undefined : domain
+        const own = isBuiltIn(row) ? domain : undefined
         const place = cell(row.id, 'sealed_dns_secrets')
         const former = row.sealed_dns_secrets
           ? (await vault.open(sql, row.organization_id, place, row.sealed_dns_secrets)).reveal()
           : undefined
         const { settings, secret } = checkedDns(body, row.dns_provider, former, own)
         const sealed = secret === undefined ? null : await vault.seal(sql, row.organization_id, place, secret)
-        await updateDns(sql, row.id, { settings, sealed }, clock.now())
+        // The domain of the platform is that of a cluster without one.
+        const kept = isBuiltIn(row) || settings.provider !== 'QOVERY' || settings.domain !== domain ? settings : null
+        await checkDomainChange(sql, row, kept?.domain)
+        await updateDns(sql, row.id, { settings: kept, sealed }, clock.now())
         return { dns_provider: settings }
       }),
 
@@ -135,7 +138,20 @@ function checkSettings(
   if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
 }
 
-function checkKubernetes({ id, name, engine }: ClusterRow): void {
-  if (engine === null || engine === engineNameOf(id)) return
+const isBuiltIn = ({ id, engine }: ClusterRow): boolean => engine !== null && engine !== engineNameOf(id)
+
+/** Throws 409 if services on a connected cluster have names of another domain. */
+async function checkDomainChange(sql: Sql, { id, name, ...row }: ClusterRow, domain: string | undefined) {
+  if (row.sealed_kubeconfig === null || row.dns_provider?.domain === domain) return
+  if ((await countEnvironments(sql, id)) === 0) return
+  throw new AppError(
+    'conflict',
+    `Cluster "${name}" has environments, whose services keep their names. Delete them before the domain changes.`,
+  )
+}
+
+function checkKubernetes(row: ClusterRow): void {
+  if (!isBuiltIn(row)) return
+  const { name } = row
   throw new AppError('invalid', `Cluster "${name}" does not run Kubernetes, so it has no kubeconfig.`)
 }

@@ -86,6 +86,9 @@ test('a new kubeconfig replaces the drivers, and a cluster that is gone loses th
     `connect ${engine('a')}`,
     `join ${engine('a')}`,
   ])
+  const dns = { provider: 'QOVERY', domain: 'apps.test' }
+  await sql`update cluster set dns_provider = ${sql.json(dns)} where id = ${first}`
+  assert.equal((await look()).length, 5)
   await sql`update cluster set name = 'renamed' where id = ${first}`
   assert.deepEqual(await look(), [false])
   await sql`delete from cluster where id = ${second}`

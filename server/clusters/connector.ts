@@ -9,6 +9,8 @@ export interface Connection {
   readonly organizationId: string
   /** The name of its engine. */
   readonly engine: string
+  /** Whether names of its services lead to its own ingress controller. */
+  readonly hasDomain: boolean
 }
 
 /**
@@ -44,8 +46,8 @@ export function createConnector<T extends { close(): void }>(options: ConnectorO
     log.info({ clusterId: row.id }, 'a cluster was disconnected')
   }
   const connectTo = (row: ConnectionRow): void => {
-    const { id, engine, organization_id: organizationId } = row
-    const drivers = connect({ id, engine, organizationId })
+    const { id, engine, organization_id: organizationId, has_domain: hasDomain } = row
+    const drivers = connect({ id, engine, organizationId, hasDomain })
     join(engine, drivers)
     joined.set(engine, { row, drivers })
     log.info({ clusterId: id }, 'a cluster was connected')
@@ -71,7 +73,7 @@ export function createConnector<T extends { close(): void }>(options: ConnectorO
 }
 
 const isSame = (one: ConnectionRow, other: ConnectionRow): boolean =>
-  one.engine === other.engine && one.kubeconfig_mark === other.kubeconfig_mark
+  one.engine === other.engine && one.kubeconfig_mark === other.kubeconfig_mark && one.has_domain === other.has_domain
 
 /** For an installation whose clusters are all on this machine. */
 export function noConnection({ engine }: Connection): never {

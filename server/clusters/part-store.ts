@@ -28,11 +28,11 @@ export async function updateKubeconfig(sql: Sql, id: string, sealed: string, now
 export async function updateDns(
   sql: Sql,
   id: string,
-  dns: { readonly settings: DnsSettings; readonly sealed: string | null },
+  dns: { readonly settings: DnsSettings | null; readonly sealed: string | null },
   now: Date,
 ): Promise<void> {
   await sql`
-    update cluster set dns_provider = ${sql.json(JSON.parse(JSON.stringify(dns.settings)))},
+    update cluster set dns_provider = ${dns.settings && sql.json(JSON.parse(JSON.stringify(dns.settings)))},
       sealed_dns_secrets = ${dns.sealed}, config_version = config_version + 1, updated_at = ${now}
     where id = ${id}`
 }

@@ -22,10 +22,16 @@ test('the parts of a cluster are its engine and its router', async (t) => {
       listFindings: async () => [{ message: `no ${engine}`, isBlocking: false }],
     }),
     publisherOf: ({ engine }) => ({ apply: async () => asked.push(`apply ${engine}`) }),
-    routerOf: ({ engine }) => ({ renew: async () => void asked.push(`renew ${engine}`) }),
+    routerOf: ({ engine }) => ({
+      renew: async () => void asked.push(`renew ${engine}`),
+      listFindings: async () => [{ message: `no class on ${engine}`, isBlocking: true }],
+    }),
   })
   await parts.checkEngine(id, signal)
-  assert.deepEqual(await parts.listFindings(id, signal), [{ message: 'no local', isBlocking: false }])
+  assert.deepEqual(await parts.listFindings(id, signal), [
+    { message: 'no local', isBlocking: false },
+    { message: 'no class on local', isBlocking: true },
+  ])
   await parts.renewRouter(id, signal)
   await parts.publishRoutes(id, signal)
   assert.deepEqual(asked, ['ping local', 'renew local', 'apply local'])

@@ -14,12 +14,18 @@ export interface ReachedEngine {
   listFindings(signal: AbortSignal): Promise<readonly ClusterFinding[]>
 }
 
+/** The part of a router that operations on clusters use. */
+export interface ReachedRouter {
+  renew(signal: AbortSignal): Promise<void>
+  listFindings(signal: AbortSignal): Promise<readonly ClusterFinding[]>
+}
+
 /** What operations on clusters need of other rooms. */
 export interface PlatformPartsOptions {
   readonly database: Database
   readonly engineOf: (place: Place) => ReachedEngine
   readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
-  readonly routerOf: (place: Place) => { renew(signal: AbortSignal): Promise<void> }
+  readonly routerOf: (place: Place) => ReachedRouter
 }
 
 /** The platform's own parts on the clusters of this installation. */
@@ -30,7 +36,11 @@ export const createPlatformParts = ({
   publisherOf,
 }: PlatformPartsOptions): ClusterParts => ({
   checkEngine: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
-  listFindings: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).listFindings(signal),
+  listFindings: async (id, signal) => {
+    const place = { engine: await engineOfCluster(database, id) }
+    const parts = [engineOf(place), routerOf(place)]
+    return (await Promise.all(parts.map((part) => part.listFindings(signal)))).flat()
+  },
   renewRouter: async (id, signal) => routerOf({ engine: await engineOfCluster(database, id) }).renew(signal),
   publishRoutes: async (id, signal) =>
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),

@@ -1,9 +1,17 @@
 import { createRegistryBuilder, type NamedBuilder, readRegistryLogin } from '../builders/index.ts'
 import { createClusterAccess } from '../clusters/index.ts'
-import { type DockerEngine, KubernetesEngine, localEngine } from '../engines/index.ts'
+import { usualRules } from '../domains/index.ts'
+import {
+  createKube,
+  type DockerEngine,
+  KubernetesEngine,
+  localEngine,
+  ownLabels,
+  replicasOn,
+} from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import type { Router } from '../routers/index.ts'
+import { createClusterRouter, type Router } from '../routers/index.ts'
 import type { Drivers, Ground } from './ground.ts'
 
 /** The drivers of this machine. The drivers of connected clusters use them. */
@@ -15,7 +23,8 @@ interface LocalDrivers {
 
 /**
  * The drivers of connected clusters. Images are built here and published in a registry. Traffic
- * goes through the router of this machine, straight to the replicas.
+ * goes through the router of this machine, straight to the replicas, or through the ingress
+ * controller of a cluster with a domain of its own.
  */
 export function createConnect(
   { config, database, vault, instance, log }: Ground,
@@ -30,7 +39,16 @@ export function createConnect(
     push: (image, target, attempt) => local.pushImage(image, target, attempt),
     registry,
   })
-  return ({ id }) => {
+  const traffic = {
+    className: config.clusterIngressClass,
+    local: router,
+    labels: ownLabels(instance),
+    instance,
+    clock,
+    usual: usualRules(),
+  }
+  return ({ id, hasDomain }) => {
+    const kube = createKube({ access: () => accessOf(id), guard })
     const engine = new KubernetesEngine({
       access: () => accessOf(id),
       instance,
@@ -40,6 +58,14 @@ export function createConnect(
       helperImage: config.clusterToolsImage,
       registry: registry && { repository: registry.repository, login: () => readRegistryLogin(registry) },
     })
-    return { engine, builder: published, router, close: () => engine.close() }
+    return {
+      engine,
+      builder: published,
+      router: createClusterRouter({ ...traffic, kube, hasDomain, podsOf: replicasOn(instance) }),
+      close: () => {
+        engine.close()
+        kube.close()
+      },
+    }
   }
 }

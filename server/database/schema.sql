@@ -220,6 +220,11 @@ create table cluster (
   platform_version text not null default ''::text,
   operation_number integer not null default 0,
   kubeconfig_mark text generated always as (md5((sealed_kubeconfig)::text)) stored,
+  traffic_domain text generated always as (
+CASE
+    WHEN ((kubernetes = 'SELF_MANAGED'::text) AND (sealed_kubeconfig IS NOT NULL)) THEN (dns_provider ->> 'domain'::text)
+    ELSE NULL::text
+END) stored,
   constraint cluster_credentials_id_fkey FOREIGN KEY (credentials_id) REFERENCES credentials(id),
   constraint cluster_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint cluster_pkey PRIMARY KEY (id)

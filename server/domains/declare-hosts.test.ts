@@ -23,9 +23,15 @@ test('public ports get host names, and a published service gets a port of this m
   }
   const service = { id, kind: 'application', name: 'shop', ports: [port] }
   await inTransaction(sql, (tx) => declare(tx, { ...service, isPublished: false }))
-  const hosts = (await listServiceRoutes(sql, id)).map(({ host }) => host)
-  assert.deepEqual(hosts, [`shop-${id.slice(0, 8)}.example.org`])
+  const hosts = async () => (await listServiceRoutes(sql, id)).map((route) => [route.host, route.has_controller])
+  assert.deepEqual(await hosts(), [[`shop-${id.slice(0, 8)}.example.org`, false]])
   assert.equal(await findPublicPort(sql, id), undefined)
   await inTransaction(sql, (tx) => declare(tx, { ...service, isPublished: true }))
   assert.equal((await findPublicPort(sql, id))?.host, 'shop.example.org')
+  // A connected cluster with a domain of its own carries the traffic.
+  await sql`
+    update cluster set kubernetes = 'SELF_MANAGED', sealed_kubeconfig = 'v1.b25l',
+      dns_provider = '{"provider":"QOVERY","domain":"apps.test"}'`
+  await inTransaction(sql, (tx) => declare(tx, { ...service, isPublished: false }))
+  assert.deepEqual(await hosts(), [[`shop-${id.slice(0, 8)}.apps.test`, true]])
 })

@@ -17,7 +17,7 @@ export {
   type RoutePublishers,
 } from './publisher.ts'
 export { createNameServers } from './resolve.ts'
-export { rulesProblem } from './route-rules.ts'
+export { rulesProblem, usualRules } from './route-rules.ts'
 export {
   leadsElsewhere,
   leadsTo,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
-import type { Router } from '../routers/index.ts'
+import { type Router, RoutesRefusedError } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher, lostPortsText } from './publisher.ts'
 import { leadsElsewhere, leadsTo, readRouteVersion, replaceHosts, setEndpoints } from './route-store.ts'
@@ -11,20 +11,21 @@ import { leadsElsewhere, leadsTo, readRouteVersion, replaceHosts, setEndpoints }
 interface Bench {
   readonly sql: Database
   readonly service: string
+  readonly environment: string
   readonly tables: (readonly Route[])[]
   readonly router: Pick<Router, 'replaceAll'>
 }
 
 async function openBench(t: Cleanup): Promise<Bench> {
   const { sql } = await testDatabase(t)
-  const { serviceId: service } = (await addPlace(sql)).service
+  const { serviceId: service, environmentId: environment } = (await addPlace(sql)).service
   const tables: (readonly Route[])[] = []
   const replaceAll = async (routes: readonly Route[]): Promise<readonly number[]> => {
     tables.push(routes)
     return []
   }
   const router = { replaceAll, drained: async () => 0 }
-  return { sql, service, tables, router }
+  return { sql, service, environment, tables, router }
 }
 const { signal } = new AbortController()
 const now = new Date('2026-01-01T00:00:00Z')
@@ -37,11 +38,12 @@ const host = (name: string, internal_port: number) => ({
 const endpoint = (port: number, address = '10.0.0.1') => ({ port, address })
 
 test('each host leads to the endpoints of its port', async (t) => {
-  const { sql, service, tables, router } = await openBench(t)
+  const { sql, service, environment, tables, router } = await openBench(t)
   await replaceHosts(sql, service, [host('web', 80), host('admin', 81)], now)
   assert.ok(await setEndpoints(sql, service, service, [endpoint(80), endpoint(80, '10.0.0.2'), endpoint(82)], now))
   await createRoutePublisher({ database: sql, router }).apply(signal)
   const [admin, web] = tables[0] ?? []
+  assert.deepEqual([web?.replicas, admin?.replicas], [{ environment, release: service }, undefined])
   assert.deepEqual(
     web?.endpoints,
     [endpoint(80), endpoint(80, '10.0.0.2')].map(({ port, address }) => ({ address, port })),
@@ -62,6 +64,21 @@ test('the publisher reports ports that other programs use, by the last table', a
   taken = []
   await publisher.apply(signal)
   assert.deepEqual(publisher.lostPorts(service), [])
+})
+
+test('a refused route concerns its own service, and the reconciler reports it', async (t) => {
+  const { sql, service } = await openBench(t)
+  await replaceHosts(sql, service, [host('web', 80)], now)
+  const refusals = new Map([[service, 'another Ingress has the host']])
+  const replaceAll = async (): Promise<never> => {
+    throw new RoutesRefusedError(refusals)
+  }
+  const publisher = createRoutePublisher({ database: sql, router: { replaceAll } })
+  assert.deepEqual(await publisher.apply(signal), [])
+  assert.equal(publisher.refusalOf(service), 'another Ingress has the host')
+  assert.equal(publisher.refusalOf('another'), undefined)
+  await replaceHosts(sql, service, [host('web', 81)], now)
+  await assert.rejects(publisher.reconciler.reconcile(signal), /another Ingress has the host/)
 })
 
 test('says which ports are in use, and nothing where none is', () => {

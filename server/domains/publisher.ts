@@ -1,20 +1,31 @@
 import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
-import { allClusters, type Router, type RouterPlace, type RouterScope, type Routers, serves } from '../routers/index.ts'
+import {
+  allClusters,
+  type Router,
+  type RouterPlace,
+  type RouterScope,
+  type Routers,
+  RoutesRefusedError,
+  serves,
+} from '../routers/index.ts'
 import { readRouteVersion, readTable } from './route-store.ts'
 
 export interface RoutePublisher {
   /**
    * Sends the route table to the router now. Returns once requests follow it, with the table's
-   * ports that other programs use.
+   * ports that other programs use. Routes that the router refuses throw nothing, because they may
+   * belong to another service.
    */
   apply(signal: AbortSignal): Promise<readonly number[]>
   /** Returns a service's ports of this machine that other programs use, by the last table sent. */
   lostPorts(serviceId: string): readonly number[]
+  /** Returns why the router refuses a route of a service, by the last table sent. */
+  refusalOf(serviceId: string): string | undefined
   /**
    * Sends the table if it has changed, and periodically in any case, because a router may have been
-   * replaced.
+   * replaced. Throws RoutesRefusedError.
    */
   readonly reconciler: Reconciler
 }
@@ -68,13 +79,25 @@ export function createRoutePublisher({
 }): RoutePublisher {
   let applied = -1
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
+  let refused: ReadonlyMap<string, string> = new Map()
   let quiet = 0
   let turn: Promise<unknown> = Promise.resolve()
 
+  const send = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
+    try {
+      const taken = await router.replaceAll(routes, signal)
+      refused = new Map()
+      return taken
+    } catch (error) {
+      if (!(error instanceof RoutesRefusedError)) throw error
+      refused = error.services
+      return []
+    }
+  }
   const apply = (signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
       const { version, routes } = await readTable(database, scope)
-      const taken = await router.replaceAll(routes, signal)
+      const taken = await send(routes, signal)
       applied = version
       lost = portsOf(routes, new Set(taken))
       return taken
@@ -86,6 +109,7 @@ export function createRoutePublisher({
   return {
     apply,
     lostPorts: (serviceId) => lost.get(serviceId) ?? [],
+    refusalOf: (serviceId) => refused.get(serviceId),
     reconciler: {
       name,
       everyMs: 1000,
@@ -93,6 +117,7 @@ export function createRoutePublisher({
         quiet = (quiet + 1) % refreshEvery
         if (quiet !== 0 && (await readRouteVersion(database)) === applied) return
         await apply(signal)
+        if (refused.size > 0) throw new RoutesRefusedError(refused)
       },
     },
   }

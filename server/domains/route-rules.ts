@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
-import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { type KindName, kindNames } from '@quayside/contract/services/kinds.ts'
 import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
 import { gatewayReaders } from './gateway-rules.ts'
 import { positive, type RuleReader, seconds, text } from './rule-reader.ts'
@@ -114,6 +114,9 @@ const readers: Readonly<Record<string, RuleReader>> = {
 
 /** The settings that a router uses. */
 export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
+
+/** Returns the rules of services whose settings nobody changed. */
+export const usualRules = (): RouteRules => Object.assign({}, ...kindNames.map((kind) => rulesOf(kind, {})))
 
 /**
  * Returns the rules of a service's router. Defaults act like explicit values. Invalid stored values

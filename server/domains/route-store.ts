@@ -19,6 +19,19 @@ export interface RouteRow extends PublicHost {
   readonly public_protocol: RoutePort['protocol'] | null
   readonly release_id: string | null
   readonly endpoints: readonly RouteEndpoint[]
+  /** Whether the ingress controller of a cluster carries it, at the usual port of HTTP. */
+  readonly has_controller: boolean
+}
+
+/**
+ * Returns the domain of the cluster on which a service is. Undefined: it has the platform's.
+ */
+export async function findTrafficDomain(sql: Sql, serviceId: string): Promise<string | undefined> {
+  const [row] = await sql<{ traffic_domain: string | null }[]>`
+    select k.traffic_domain from service s join environment v on v.id = s.environment_id
+      join cluster k on k.id = v.cluster_id
+    where s.id = ${serviceId}`
+  return row?.traffic_domain ?? undefined
 }
 
 /**
@@ -166,6 +179,8 @@ export async function readTable(
       public_port: number | null
       public_protocol: RoutePort['protocol'] | null
       service_id: string
+      environment_id: string
+      release_id: string | null
       name: string
       state: State
       endpoints: RouteEndpoint[]
@@ -175,8 +190,8 @@ export async function readTable(
       basic_auth: readonly BasicCredential[] | null
     }[]
   >`
-    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.service_id, s.name, s.state, r.endpoints,
-      s.kind, s.advanced_settings as wishes, e.basic_auth,
+    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.service_id, r.release_id, r.endpoints,
+      s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep
     from route r join service s on s.id = r.service_id
@@ -191,6 +206,8 @@ export async function readTable(
       public_port,
       public_protocol,
       service_id,
+      environment_id,
+      release_id,
       name,
       state,
       endpoints,
@@ -207,6 +224,9 @@ export async function readTable(
       service: service_id,
       name,
       endpoints,
+      ...(endpoints.length === 0 || release_id === null
+        ? {}
+        : { replicas: { environment: environment_id, release: release_id } }),
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
       ...(endpoints.length === 0 && asleep ? { asleep } : {}),
       ...rulesMember(rulesOf(kind, wishes), basic_auth),
@@ -237,12 +257,18 @@ export async function readRouteVersion(sql: Sql): Promise<number> {
 
 export const listServiceRoutes = (sql: Sql, serviceId: string) =>
   sql<RouteRow[]>`
-    select * from route where service_id = ${serviceId}
-    order by custom_domain_id is null desc, is_default desc, host, path`
+    select r.*, k.traffic_domain is not null as has_controller
+    from route r join service s on s.id = r.service_id join environment v on v.id = s.environment_id
+      join cluster k on k.id = v.cluster_id
+    where r.service_id = ${serviceId}
+    order by r.custom_domain_id is null desc, r.is_default desc, r.host, r.path`
 
 export const listEnvironmentRoutes = (sql: Sql, environmentId: string) =>
   sql<(RouteRow & { readonly kind: string })[]>`
-    select r.*, s.kind from route r join service s on s.id = r.service_id where s.environment_id = ${environmentId}
+    select r.*, s.kind, k.traffic_domain is not null as has_controller
+    from route r join service s on s.id = r.service_id join environment v on v.id = s.environment_id
+      join cluster k on k.id = v.cluster_id
+    where s.environment_id = ${environmentId}
     order by s.created_at, s.id, r.custom_domain_id is null desc, r.is_default desc, r.host,
       r.path`
 

@@ -13,7 +13,7 @@ export function sharedRoutes<R extends Pick<RouteRow, 'port_name' | 'path'>>(own
 
 /** Selects the platform's own HTTP routes of services, in the order that `sharedRoutes` needs. */
 export const listOwnRoutes = (sql: Sql, serviceIds: readonly string[]) =>
-  sql<RouteRow[]>`
+  sql<Omit<RouteRow, 'has_controller'>[]>`
     select * from route where service_id = any(${[...serviceIds]}::uuid[]) and custom_domain_id is null
     and public_port is null
     order by is_default desc, path = '/' desc, host, path`

@@ -38,6 +38,8 @@ async function publish(
   failpoint('route.recorded')
   const taken = await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
   failpoint('route.applied')
+  const refusal = options.routes.refusalOf(id)
+  if (refusal !== undefined) throw new EngineError('refused', `The cluster refuses a route of the service: ${refusal}.`)
   if (taken.length > 0) await checkPorts(options, id, taken)
   if (!isKept) report.line('Traffic goes to the new version.')
 }

@@ -3,8 +3,10 @@ import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 /** Carries traffic from host names to endpoints. Receives the whole table every time. */
 export interface Router {
   /**
-   * Applies a table and returns once new requests follow it. Returns the table's ports of this
-   * machine that other programs use. Throws if the router is unreachable. Safe to repeat.
+   * Applies a table and returns once new requests follow it, or will soon if the controller of a
+   * cluster carries them. Returns the table's ports of this machine that other programs use. Throws
+   * AppError('unavailable') if the router is unreachable, and RoutesRefusedError if it refuses some
+   * of the routes. Safe to repeat.
    */
   replaceAll(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]>
   /**
@@ -27,6 +29,15 @@ export interface Router {
    * effect, and no connection is refused meanwhile. Safe to repeat.
    */
   renew(signal: AbortSignal): Promise<void>
+  /** Lists what the router lacks to carry traffic. */
+  listFindings(signal: AbortSignal): Promise<readonly RouterFinding[]>
+}
+
+/** Something that a router lacks, with its effect and what mends it. */
+export interface RouterFinding {
+  readonly message: string
+  /** Nothing can run on the cluster without it. */
+  readonly isBlocking: boolean
 }
 
 export interface Wakes {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
 import { label } from '../../server/engines/kubernetes/labels.ts'
@@ -7,9 +6,8 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
-import { imageName } from './cluster/build.ts'
-import { kubeconfig, ports } from './cluster/settings.ts'
 import { openKube } from './support/access.ts'
+import { addCluster, clusterSettings } from './support/add-cluster.ts'
 
 // From a kubeconfig to a running application, as a user does it. The tests build on each other.
 
@@ -21,11 +19,7 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 before(async () => {
   server = await startServer({
-    env: {
-      QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
-      QUAYSIDE_CLUSTER_REGISTRY: `localhost:${ports.registry}/walk`,
-      QUAYSIDE_CLUSTER_TOOLS_IMAGE: imageName('busybox'),
-    },
+    env: clusterSettings('walk'),
   })
 })
 after(async () => {
@@ -33,38 +27,15 @@ after(async () => {
   kube.close()
 })
 
-const clusters = () => `/organization/${server.organizationId}/cluster`
-
-async function putKubeconfig(text: string): Promise<{ status: number; message: string }> {
-  const answer = await fetch(`${server.apiUrl}${clusters()}/${clusterId}/kubeconfig`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/x-yaml' },
-    body: text,
-  })
-  return { status: answer.status, message: await answer.text() }
-}
-
-const clusterStatus = async (): Promise<string> =>
-  (await server.must<{ status: string }>('GET', `${clusters()}/${clusterId}/status`)).status
-
 test('a cluster is connected by its kubeconfig, checked and deployed', async () => {
-  const body = { name: 'far', region: 'here', cloud_provider: 'ON_PREMISE', kubernetes: 'SELF_MANAGED' }
-  clusterId = (await server.must<{ id: string }>('POST', clusters(), body)).id
-  const wrong = await putKubeconfig('apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n')
+  const cluster = await addCluster(server, 'far')
+  clusterId = cluster.id
+  const wrong = await cluster.putKubeconfig('apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n')
   assert.equal(wrong.status, 400, wrong.message)
   assert.match(wrong.message, /current-context must name one of the contexts/)
-  const stored = await putKubeconfig(await readFile(kubeconfig, 'utf8'))
-  assert.equal(stored.status, 204, stored.message)
-  const deploy = () => server.api('POST', `${clusters()}/${clusterId}/deploy`)
-  // The server connects to it within a second.
-  await until('the deployment is accepted', async () => (await deploy()).status < 300)
-  await until('the cluster is deployed', async () => ['DEPLOYED', 'DEPLOYMENT_ERROR'].includes(await clusterStatus()))
-  const { results } = await server.must<{ results: { message: { safe_message: string } }[] }>(
-    'GET',
-    `${clusters()}/${clusterId}/logs`,
-  )
-  const lines = results.map(({ message }) => message.safe_message).join('\n')
-  assert.equal(await clusterStatus(), 'DEPLOYED', lines)
+  await cluster.connect()
+  const { status, lines } = await cluster.deploy()
+  assert.equal(status, 'DEPLOYED', lines)
 })
 
 test('an application is built here, runs there and answers at its URL', async () => {

@@ -8,14 +8,14 @@ export interface Answer {
 }
 
 /**
- * Requests an application's URL from the router. Names below `localhost` are not resolved, because
- * the router listens on 127.0.0.1.
+ * Requests an application's URL from the router. The name is not resolved: the router listens on
+ * 127.0.0.1, and an ingress controller at another address.
  */
-export function get(url: string, agent?: Agent): Promise<Answer> {
+export function get(url: string, agent?: Agent, address = '127.0.0.1'): Promise<Answer> {
   const { port, host, pathname, username, password } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const options = {
-    host: '127.0.0.1',
+    host: address,
     port,
     path: pathname,
     headers: { host },
@@ -58,7 +58,7 @@ export interface Traffic {
  * Sends requests at a constant rate over kept-alive connections, even if earlier ones are
  * unanswered.
  */
-export function startTraffic(url: string, perSecond = 100): Traffic {
+export function startTraffic(url: string, perSecond = 100, address?: string): Traffic {
   const agent = new Agent({ keepAlive: true })
   const bodies = new Map<string, number>()
   const lost: string[] = []
@@ -70,7 +70,7 @@ export function startTraffic(url: string, perSecond = 100): Traffic {
   const one = async (): Promise<void> => {
     const began = clock.monotonic()
     try {
-      const { status, body } = await get(url, agent)
+      const { status, body } = await get(url, agent, address)
       if (status === 200) bodies.set(body, (bodies.get(body) ?? 0) + 1)
       else lost.push(`${status} ${body.slice(0, 200)}`)
     } catch (error) {

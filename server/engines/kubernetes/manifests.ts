@@ -42,8 +42,22 @@ export function releaseObjects(release: Release, setting: Setting): KubeObject[]
 }
 
 /** Returns the labels by which the objects of a release are found. */
-export const labelsOf = ({ id, service, environment }: Release, instance: string): Record<string, string> =>
+export const labelsOf = (
+  { id, service, environment }: Pick<Release, 'id' | 'service' | 'environment'>,
+  instance: string,
+): Record<string, string> =>
   ownLabels(instance, { [label.environment]: environment, [label.service]: service, [label.release]: id })
+
+/**
+ * Returns a function that returns where the replicas of a release are, and the labels of their
+ * pods.
+ */
+export const replicasOn =
+  (instance: string) =>
+  ({ environment, release, service }: Readonly<Record<'environment' | 'release' | 'service', string>>) => ({
+    namespace: namespaceOf(environment),
+    labels: labelsOf({ id: release, service, environment }, instance),
+  })
 
 /** The Deployment of a release. Each release has its own, so that two run side by side. */
 function deployment(release: Release, { instance, pullSecret }: Setting, contents: ReturnType<typeof contentsOf>) {

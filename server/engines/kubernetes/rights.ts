@@ -28,6 +28,24 @@ export const rights: readonly Right[] = [
   { group: 'batch', resource: 'jobs', verbs: all },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: all },
   {
+    group: 'networking.k8s.io',
+    resource: 'ingresses',
+    verbs: ['list', 'create', 'patch', 'delete'],
+    isOptional: 'it cannot have a domain of its own',
+  },
+  {
+    group: 'networking.k8s.io',
+    resource: 'ingressclasses',
+    verbs: ['list'],
+    isOptional: 'it cannot have a domain of its own',
+  },
+  ...['middlewares', 'serverstransports'].map((resource) => ({
+    group: 'traefik.io',
+    resource,
+    verbs: ['list', 'create', 'patch', 'delete'],
+    isOptional: 'rules of routes do not act in Traefik',
+  })),
+  {
     group: 'storage.k8s.io',
     resource: 'storageclasses',
     verbs: ['get', 'list'],

@@ -26,7 +26,7 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
   const { workload } = release
   const name = runName(run)
   const contents = contentsOf(workload, name)
-  const labels = { ...labelsOf({ ...release, workload: noReplicas }, setting.instance), [label.run]: run }
+  const labels = { ...labelsOf(release, setting.instance), [label.run]: run }
   const metadata = { name, namespace: namespaceOf(release.environment), labels }
   const { outputFile } = workload
   const mount = outputFile === undefined ? [] : [{ name: outputVolume, mountPath: outputDirectory(outputFile) }]
@@ -62,9 +62,6 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
   }
   return [contentsSecret(metadata, contents), job]
 }
-
-/** Labels do not depend on the workload. */
-const noReplicas = {} as Release['workload']
 
 /** An output file has a directory of its own, which is a volume while it runs. */
 function outputDirectory(path: string): string {

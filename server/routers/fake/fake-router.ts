@@ -105,6 +105,10 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
       check(signal)
       renewals++
     },
+    listFindings: async (signal) => {
+      check(signal)
+      return []
+    },
     activity: async (signal) => {
       check(signal)
       const services = Map.groupBy(

@@ -61,6 +61,7 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
       return numberIn(answer, 'open')
     },
     renew: async (signal) => void (await ensureRouterProcess({ ...options, signal })),
+    listFindings: async () => [],
     wakes: async (sequence, waitMs, signal) => {
       const body = { sequence, timeoutMs: waitMs }
       const patience = waitMs + timeoutMs

@@ -60,6 +60,8 @@ export const kinds = {
   ingress: namespaced<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses'),
   ingressClass: global<CustomObject>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses'),
   endpointSlice: namespaced<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
+  middleware: namespaced<CustomObject>('traefik.io/v1alpha1', 'Middleware', 'middlewares'),
+  serversTransport: namespaced<CustomObject>('traefik.io/v1alpha1', 'ServersTransport', 'serverstransports'),
   disruptionBudget: namespaced('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
   autoscaler: namespaced('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
   storageClass: global<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),

@@ -1,0 +1,55 @@
+import type { KubeKind, KubeObjects } from './kube-objects.ts'
+import { type Controller, controllerOf } from './rule-mapping.ts'
+
+/** The class of the router's Ingresses, and the controller behind it. */
+export interface IngressClass {
+  readonly ingressClass: string
+  readonly controller: Controller
+}
+
+/** An IngressClass of a cluster, as far as the router reads it. */
+interface ClassObject {
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> }
+  readonly spec?: { readonly controller?: string }
+}
+
+const isDefaultClass = 'ingressclass.kubernetes.io/is-default-class'
+const kind: KubeKind = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IngressClass',
+  plural: 'ingressclasses',
+  isNamespaced: false,
+}
+
+/** Returns the class of a cluster that carries its traffic. Undefined if it has none. */
+export async function findIngressClass(
+  kube: KubeObjects,
+  wished: string | undefined,
+  signal: AbortSignal,
+): Promise<IngressClass | undefined> {
+  const { items } = await kube.list(kind, { labels: {} }, signal)
+  // The objects of this path are IngressClasses.
+  return chooseClass(items as readonly ClassObject[], wished)
+}
+
+/**
+ * Returns the wished class, or else the default one, or else the first by name whose controller the
+ * platform knows, or else the first. Pure.
+ */
+export function chooseClass(classes: readonly ClassObject[], wished: string | undefined): IngressClass | undefined {
+  const sorted = classes.toSorted((one, other) => one.metadata.name.localeCompare(other.metadata.name))
+  const chosen =
+    wished === undefined
+      ? (sorted.find(({ metadata }) => metadata.annotations?.[isDefaultClass] === 'true') ??
+        sorted.find(({ spec }) => controllerOf(spec?.controller) !== 'other') ??
+        sorted[0])
+      : sorted.find(({ metadata }) => metadata.name === wished)
+  return chosen && { ingressClass: chosen.metadata.name, controller: controllerOf(chosen.spec?.controller) }
+}
+
+/** Says that a cluster has no class for the traffic of its services, and what mends it. */
+export const noClassText = (wished: string | undefined): string =>
+  wished === undefined
+    ? 'It has no ingress class, so no request reaches its services. Install an ingress controller: ' +
+      'helm install traefik traefik --repo https://traefik.github.io/charts -n traefik --create-namespace'
+    : `It has no ingress class "${wished}", so no request reaches its services. Compare: kubectl get ingressclass`

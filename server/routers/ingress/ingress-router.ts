@@ -1,0 +1,171 @@
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/error.ts'
+import type { Activity, Router, Wakes } from '../router.ts'
+import { RoutesRefusedError } from '../routes-refused.ts'
+import { applyChanges, ensureNamespace, findObjects, unreachable } from './apply-objects.ts'
+import { findIngressClass, type IngressClass, noClassText } from './ingress-class.ts'
+import { type IngressSetting, ingressObjects } from './ingress-objects.ts'
+import { type KubeObjects, statusOf } from './kube-objects.ts'
+import { type Applied, planChanges } from './plan-changes.ts'
+import { unsupportedRules } from './rule-mapping.ts'
+
+export interface IngressRouterOptions {
+  readonly kube: KubeObjects
+  readonly setting: Omit<IngressSetting, 'hasTraefikKinds' | keyof IngressClass>
+  /** The name of the class of Ingresses. Undefined: the router chooses one of the cluster's. */
+  readonly className: string | undefined
+  readonly clock: Clock
+}
+
+/**
+ * How long an ingress controller may take to follow a change. Traefik collects changes for two
+ * seconds, ingress-nginx for up to three, and both learn of them within some hundred milliseconds.
+ */
+export const controllerLagMs = 5_000
+
+/** How long the class of a cluster is kept. */
+const classAgeMs = 60_000
+
+/** A router of one cluster: the table becomes Ingresses and Services that a controller follows. */
+export function createIngressRouter(options: IngressRouterOptions): Router {
+  const { clock } = options
+  const table = new IngressTable(options)
+  let turn: Promise<unknown> = Promise.resolve()
+  return {
+    /** Returns once the API server has the objects. Controllers follow within `controllerLagMs`. */
+    replaceAll: (routes, signal) => {
+      const next = turn.then(() => table.replace(routes, signal))
+      turn = next.catch(() => {})
+      return next
+    },
+    /**
+     * Nobody counts the open requests of a controller. Once it follows the table, its pods get no
+     * further ones, and a replica that is asked to stop may finish those that it has.
+     */
+    drained: async (endpoints: readonly RouteEndpoint[], timeoutMs, signal) => {
+      signal.throwIfAborted()
+      const lagMs = table.changedAt + controllerLagMs - clock.monotonic()
+      if (endpoints.length > 0 && lagMs > 0) await clock.sleep(Math.min(lagMs, timeoutMs), signal)
+      return 0
+    },
+    wakes: (sequence, timeoutMs, signal) => table.wakes(sequence, timeoutMs, signal),
+    activity: async () => table.activity(),
+    renew: async () => {},
+    listFindings: async (signal) => {
+      const { kube, className } = options
+      const found = await findIngressClass(kube, className, signal)
+      return found ? [] : [{ message: noClassText(className), isBlocking: true }]
+    },
+  }
+}
+
+/** The table of an ingress router. */
+class IngressTable {
+  /** When the objects last changed. A process knows nothing of changes before its start. */
+  changedAt: number
+  readonly #options: IngressRouterOptions
+  readonly #applied = new Map<string, Applied>()
+  #routes: readonly Route[] = []
+  #class: { readonly found: IngressClass; readonly atMs: number } | undefined
+  #sequence = 0
+  #changed = Promise.withResolvers<void>()
+
+  constructor(options: IngressRouterOptions) {
+    this.#options = options
+    this.changedAt = options.clock.monotonic()
+  }
+
+  /**
+   * Applies a table. Throws AppError('unavailable') if the API server is away, and
+   * RoutesRefusedError, after everything else was applied, if it refuses objects.
+   */
+  async replace(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> {
+    const { kube, clock } = this.#options
+    signal.throwIfAborted()
+    try {
+      const setting = { ...this.#options.setting, ...(await this.#findClass(signal)) }
+      const { found, hasTraefikKinds } = await findObjects(kube, setting, signal)
+      const whole = { ...setting, hasTraefikKinds }
+      const desired = ingressObjects(routes, whole)
+      if (desired.some(({ metadata }) => metadata.namespace === setting.idleNamespace)) {
+        await ensureNamespace(kube, setting, signal)
+      }
+      const isKnown = clock.monotonic() - this.changedAt >= controllerLagMs
+      const changes = planChanges(found, desired, this.#applied, isKnown)
+      const refused = refusedRoutes(routes, whole)
+      const untilKnown = () => clock.sleep(controllerLagMs, signal)
+      const count = changes.moving.length + changes.apply.length + changes.remove.length
+      try {
+        if (count > 0) await applyChanges(kube, changes, { applied: this.#applied, refused, untilKnown }, signal)
+      } finally {
+        if (count > 0) this.changedAt = clock.monotonic()
+      }
+      this.#remember(routes)
+      if (refused.size > 0) throw new RoutesRefusedError(refused)
+      return []
+    } catch (error) {
+      signal.throwIfAborted()
+      throw statusOf(error) === undefined ? error : unreachable(error)
+    }
+  }
+
+  /** Classes change rarely, so that an idle cluster is asked less often. */
+  async #findClass(signal: AbortSignal): Promise<IngressClass> {
+    const { kube, clock, className } = this.#options
+    if (this.#class && clock.monotonic() - this.#class.atMs < classAgeMs) return this.#class.found
+    const found = await findIngressClass(kube, className, signal)
+    if (!found) throw new AppError('conflict', `The cluster cannot carry traffic. ${noClassText(className)}`)
+    this.#class = { found, atMs: clock.monotonic() }
+    return found
+  }
+
+  #remember(routes: readonly Route[]): void {
+    const before = sleepersOf(this.#routes).join()
+    this.#routes = structuredClone(routes)
+    if (sleepersOf(routes).join() === before) return
+    this.#sequence++
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+
+  /** A controller keeps no requests for a sleeping service, so it is woken at once. */
+  async wakes(known: number, timeoutMs: number, signal: AbortSignal): Promise<Wakes> {
+    signal.throwIfAborted()
+    if (known === this.#sequence || sleepersOf(this.#routes).length === 0) {
+      const over = new AbortController()
+      const limit = AbortSignal.any([signal, over.signal])
+      await Promise.race([this.#changed.promise, this.#options.clock.sleep(timeoutMs, limit).catch(() => {})])
+      over.abort()
+      signal.throwIfAborted()
+    }
+    return { sequence: this.#sequence, services: sleepersOf(this.#routes) }
+  }
+
+  /** Nobody counts requests. Services count as used, so that none of them is put to sleep. */
+  activity(): ReadonlyMap<string, Activity> {
+    const used = this.#routes.filter(({ endpoints }) => endpoints.length > 0)
+    return new Map(used.map(({ service }) => [service, { requests: 0, open: 1 }]))
+  }
+}
+
+/** Returns why routes are not as their settings say, by the id of their service. */
+function refusedRoutes(routes: readonly Route[], setting: IngressSetting): Map<string, string> {
+  const found = routes.flatMap((route) =>
+    unsupportedRules(route, setting, setting.usual).map(({ rule, reason }) => ({
+      service: route.service,
+      rule,
+      reason,
+    })),
+  )
+  return new Map(
+    [...Map.groupBy(found, ({ service }) => service)].map(([service, lost]) => [
+      service,
+      [...new Set(lost.map(({ rule, reason }) => `its rule ${rule} cannot be applied: ${reason}`))].join('; '),
+    ]),
+  )
+}
+
+const sleepersOf = (routes: readonly Route[]): readonly string[] => [
+  ...new Set(routes.filter(({ asleep }) => asleep).map(({ service }) => service)),
+]

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Route, RouteRules } from '@quayside/contract/routes.ts'
+import { type Controller, controllerOf, mapRules, unsupportedRules } from './rule-mapping.ts'
+
+const route = (rules: RouteRules, more: Partial<Route> = {}): Route => ({
+  host: 'shop.example.org',
+  service: 'shop-id',
+  name: 'shop',
+  endpoints: [],
+  rules,
+  ...more,
+})
+const setting = { namespace: 'ns', labels: { ours: 'yes' }, name: 'route-1', service: 'backend', hasTraefikKinds: true }
+
+const map = (controller: Controller, rules: RouteRules, more: Partial<Route> = {}) => {
+  const { ingress, service, objects, unsupported, paths } = mapRules(route(rules, more), controller, setting)
+  const bare = (all: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(all).map(([key, value]) => [key.replace(/^.*\//, ''), value]))
+  return {
+    ingress: bare(ingress),
+    service: bare(service),
+    objects: objects.map((one) => Object(one)),
+    unsupported,
+    paths,
+  }
+}
+const middlewareOf = (rules: RouteRules, more: Partial<Route> = {}) =>
+  map('traefik', rules, more).objects.find(({ kind }) => kind === 'Middleware')?.spec
+
+/** A value of every rule. */
+const all: Required<RouteRules> = {
+  maxBodyBytes: 1_048_576,
+  readTimeoutMs: 1500,
+  connectTimeoutMs: 2000,
+  sendTimeoutMs: 3000,
+  clientTimeoutMs: 4000,
+  requestTimeoutMs: 5000,
+  idleTimeoutMs: 6000,
+  retry: { times: 2 },
+  allow: ['10.0.0.0/8'],
+  deny: ['192.0.2.0/24'],
+  sticky: true,
+  cors: { origins: ['https://a.test'], methods: 'GET, PUT', headers: 'X-One, X-Two' },
+  headers: { 'X-Frame-Options': 'DENY' },
+  basicAuth: [{ login: 'anna', hash: '$apr1$salt$hash' }],
+}
+
+test('Traefik applies these rules, and names why it cannot apply the others', () => {
+  const { ingress, service, objects, unsupported } = map('traefik', all, { path: '/api', rewrite: '/' })
+  assert.deepEqual(
+    unsupported.map(({ rule }) => rule),
+    ['deny', 'maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
+  )
+  assert.deepEqual(ingress, {
+    'router.priority': '10005',
+    'router.middlewares': ['allow', 'cors', 'logins', 'headers', 'retry', 'rewrite']
+      .map((name) => `ns-route-1-${name}@kubernetescrd`)
+      .join(),
+  })
+  assert.deepEqual(service, {
+    'service.sticky.cookie': 'true',
+    'service.sticky.cookie.name': 'quayside_replica',
+    'service.sticky.cookie.httponly': 'true',
+    'service.sticky.cookie.samesite': 'lax',
+    'service.serverstransport': 'ns-backend@kubernetescrd',
+  })
+  assert.deepEqual(
+    objects.map(({ kind, metadata, spec, data }) => [kind, metadata.name, spec ?? data]),
+    [
+      ['Secret', 'route-1-logins', { users: Buffer.from('anna:$apr1$salt$hash\n').toString('base64') }],
+      ['Middleware', 'route-1-allow', { ipAllowList: { sourceRange: ['10.0.0.0/8'] } }],
+      [
+        'Middleware',
+        'route-1-cors',
+        {
+          headers: {
+            accessControlAllowOriginList: ['https://a.test'],
+            accessControlAllowCredentials: true,
+            accessControlAllowMethods: ['GET', 'PUT'],
+            accessControlAllowHeaders: ['X-One', 'X-Two'],
+            accessControlMaxAge: 1_728_000,
+            addVaryHeader: true,
+          },
+        },
+      ],
+      ['Middleware', 'route-1-logins', { basicAuth: { secret: 'route-1-logins', realm: 'shop' } }],
+      ['Middleware', 'route-1-headers', { headers: { customResponseHeaders: { 'X-Frame-Options': 'DENY' } } }],
+      ['Middleware', 'route-1-retry', { retry: { attempts: 3 } }],
+      ['Middleware', 'route-1-rewrite', { replacePathRegex: { regex: '^/api/?(.*)$', replacement: '/$1' } }],
+      ['ServersTransport', 'backend', { forwardingTimeouts: { dialTimeout: '2000ms', idleConnTimeout: '6000ms' } }],
+    ],
+  )
+  for (const { metadata } of objects) assert.deepEqual([metadata.namespace, metadata.labels], ['ns', { ours: 'yes' }])
+})
+
+test('ingress-nginx applies these rules, and names why it cannot apply the others', () => {
+  const { ingress, service, objects, unsupported, paths } = map('ingress-nginx', all, { path: '/a.b', rewrite: '/v1' })
+  assert.deepEqual(
+    unsupported.map(({ rule }) => rule),
+    ['clientTimeoutMs', 'requestTimeoutMs', 'idleTimeoutMs', 'headers'],
+  )
+  assert.deepEqual(ingress, {
+    'proxy-body-size': '1048576',
+    'proxy-read-timeout': '2',
+    'proxy-send-timeout': '3',
+    'proxy-connect-timeout': '2',
+    'whitelist-source-range': '10.0.0.0/8',
+    'denylist-source-range': '192.0.2.0/24',
+    affinity: 'cookie',
+    'session-cookie-name': 'quayside_replica',
+    'session-cookie-samesite': 'Lax',
+    'enable-cors': 'true',
+    'cors-allow-origin': 'https://a.test',
+    'cors-allow-methods': 'GET, PUT',
+    'cors-allow-headers': 'X-One, X-Two',
+    'cors-allow-credentials': 'true',
+    'cors-max-age': '1728000',
+    'auth-type': 'basic',
+    'auth-secret': 'route-1-logins',
+    'proxy-next-upstream': 'error',
+    'proxy-next-upstream-tries': '3',
+    'use-regex': 'true',
+    'rewrite-target': '/v1$1$2',
+  })
+  assert.deepEqual(service, {})
+  assert.deepEqual(paths, [{ path: String.raw`/a\.b(/|$)(.*)`, pathType: 'ImplementationSpecific' }])
+  assert.deepEqual(
+    objects.map(({ kind, data }) => [kind, data]),
+    [['Secret', { auth: Buffer.from('anna:$apr1$salt$hash\n').toString('base64') }]],
+  )
+})
+
+test('another controller applies no rule', () => {
+  const { unsupported, ingress, objects } = map('other', all, { rewrite: '/v1' })
+  assert.deepEqual(new Set(unsupported.map(({ rule }) => rule)), new Set([...Object.keys(all), 'rewrite']))
+  assert.deepEqual([ingress, objects], [{}, []])
+})
+
+test('Traefik without its kinds cannot apply rules that need a Middleware', () => {
+  const lost = unsupportedRules(route(all, { rewrite: '/' }), { controller: 'traefik', hasTraefikKinds: false })
+  const withKinds = unsupportedRules(route(all, { rewrite: '/' }), { controller: 'traefik', hasTraefikKinds: true })
+  const more = lost.filter(({ rule }) => !withKinds.some((one) => one.rule === rule)).map(({ rule }) => rule)
+  assert.deepEqual(more, [
+    'allow',
+    'cors',
+    'basicAuth',
+    'headers',
+    'retry',
+    'connectTimeoutMs',
+    'idleTimeoutMs',
+    'rewrite',
+  ])
+  assert.deepEqual(unsupportedRules(route({ sticky: true }), { controller: 'traefik', hasTraefikKinds: false }), [])
+})
+
+test('defaults are not listed as unsupported, changed ones and ports are', () => {
+  const traefik = { controller: 'traefik', hasTraefikKinds: true } as const
+  const usual = { readTimeoutMs: 60_000, maxBodyBytes: 5 }
+  const changed = route({ readTimeoutMs: 60_000, maxBodyBytes: 6 })
+  assert.deepEqual(
+    unsupportedRules(changed, traefik, usual).map(({ rule }) => rule),
+    ['maxBodyBytes'],
+  )
+  const port = route({}, { listen: { protocol: 'UDP', port: 53 } })
+  assert.deepEqual(
+    unsupportedRules(port, traefik).map(({ rule }) => rule),
+    ['listen'],
+  )
+})
+
+test('passwords that the platform has hashed itself are unsupported', () => {
+  const rules = { basicAuth: [{ login: 'anna', hash: 'scrypt:a:b' }] }
+  for (const controller of ['traefik', 'ingress-nginx'] as const) {
+    assert.match(String(map(controller, rules).unsupported[0]?.reason), /htpasswd -nm/)
+    assert.deepEqual(map(controller, rules).objects, [])
+  }
+})
+
+test('Traefik allows credentials only for named origins, and reads patterns of origins', () => {
+  const cors = { methods: 'GET', headers: '' }
+  const open = middlewareOf({ cors: { ...cors, origins: ['https://a.test', '*'] } }).headers
+  assert.deepEqual([open.accessControlAllowOriginList, open.accessControlAllowCredentials], [['*'], undefined])
+  const named = middlewareOf({ cors: { ...cors, origins: ['https://*.a.test'] } }).headers
+  assert.deepEqual(named.accessControlAllowOriginListRegex, [String.raw`^https://[^.:/]+\.a\.test$`])
+  assert.equal(named.accessControlAllowOriginList, undefined)
+})
+
+test('retries on what a controller cannot see are unsupported', () => {
+  const reasonOf = (controller: Controller, retry: NonNullable<RouteRules['retry']>) =>
+    map(controller, { retry }).unsupported[0]?.reason
+  assert.match(String(reasonOf('traefik', { times: 1, statuses: [503] })), /no response by its status/)
+  assert.match(String(reasonOf('traefik', { times: 1, on: ['5xx'] })), /not on 5xx/)
+  assert.match(String(reasonOf('traefik', { times: 1, perTryMs: 5 })), /one try/)
+  assert.equal(reasonOf('traefik', { times: 1, on: ['connect-failure', 'reset'] }), undefined)
+  assert.match(String(reasonOf('ingress-nginx', { times: 1, statuses: [418] })), /status 418/)
+  assert.match(String(reasonOf('ingress-nginx', { times: 1, on: ['refused-stream'] })), /refused-stream/)
+  const { ingress } = map('ingress-nginx', { retry: { times: 1, on: ['gateway-error'], statuses: [429] } })
+  assert.equal(ingress['proxy-next-upstream'], 'http_502 http_503 http_504 http_429')
+  assert.equal(map('ingress-nginx', { retry: { times: 0 } }).ingress['proxy-next-upstream'], 'off')
+})
+
+test('the controller of a class is known by its name', () => {
+  assert.equal(controllerOf('traefik.io/ingress-controller'), 'traefik')
+  assert.equal(controllerOf('k8s.io/ingress-nginx'), 'ingress-nginx')
+  assert.equal(controllerOf(undefined), 'other')
+})

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Route, RouteRules } from '@quayside/contract/routes.ts'
+import type { KubeObject } from './kube-objects.ts'
+import { nginxRules } from './nginx-rules.ts'
+import { pathsOf, type RoutePath } from './route-paths.ts'
+import { traefikRules } from './traefik-rules.ts'
+
+/** The ingress controllers whose annotations the platform knows. */
+export type Controller = 'traefik' | 'ingress-nginx' | 'other'
+
+/** Returns the controller of an ingress class, by the member `controller` of its `spec`. */
+export function controllerOf(name: unknown): Controller {
+  if (name === 'traefik.io/ingress-controller') return 'traefik'
+  return name === 'k8s.io/ingress-nginx' ? 'ingress-nginx' : 'other'
+}
+
+/** The names and labels of what belongs to one route. */
+export interface RuleSetting {
+  readonly namespace: string
+  readonly labels: Readonly<Record<string, string>>
+  /** The name of the route's Ingress. Names of its other objects begin with it. */
+  readonly name: string
+  /** The name of the Service behind it. */
+  readonly service: string
+  /** Whether the cluster has the kinds Middleware and ServersTransport of Traefik. */
+  readonly hasTraefikKinds: boolean
+}
+
+/** A rule that a controller cannot apply. */
+export interface UnsupportedRule {
+  readonly rule: keyof RouteRules | 'listen' | 'rewrite'
+  /** Why not, as the end of a sentence. */
+  readonly reason: string
+}
+
+/** What a controller needs to apply the rules of a route. */
+export interface RuleMapping {
+  readonly paths: readonly RoutePath[]
+  /** Annotations of the Ingress. */
+  readonly ingress: Readonly<Record<string, string>>
+  /** Annotations of the Service. */
+  readonly service: Readonly<Record<string, string>>
+  readonly objects: readonly KubeObject[]
+  readonly unsupported: readonly UnsupportedRule[]
+}
+
+const mappers = {
+  traefik: traefikRules,
+  'ingress-nginx': nginxRules,
+  other: ({ path, rewrite, rules = {} }: Route): RuleMapping => ({
+    paths: pathsOf(path),
+    ingress: {},
+    service: {},
+    objects: [],
+    unsupported: [...Object.keys(rules), ...(rewrite === undefined ? [] : ['rewrite'])].map((rule) => ({
+      // The keys of an object literal type.
+      rule: rule as UnsupportedRule['rule'],
+      reason: 'the platform does not know the controller of the ingress class',
+    })),
+  }),
+}
+
+/** Maps the rules of a route to what its controller understands. Pure. */
+export const mapRules = (route: Route, controller: Controller, setting: RuleSetting): RuleMapping =>
+  mappers[controller](route, setting)
+
+/**
+ * Returns the rules of a route that the controller cannot apply. Rules with the value of `usual`
+ * are left out: the defaults of the platform, which nobody asked for. Pure.
+ */
+export function unsupportedRules(
+  route: Route,
+  { controller, hasTraefikKinds }: { readonly controller: Controller; readonly hasTraefikKinds: boolean },
+  usual: RouteRules = {},
+): readonly UnsupportedRule[] {
+  if (route.listen) return [{ rule: 'listen', reason: 'an Ingress carries HTTP only, no TCP or UDP ports' }]
+  const nowhere = { namespace: '', labels: {}, name: '', service: '', hasTraefikKinds }
+  return mapRules(route, controller, nowhere).unsupported.filter(
+    ({ rule }) => rule === 'rewrite' || rule === 'listen' || !isDeepStrictEqual(route.rules?.[rule], usual[rule]),
+  )
+}
+
+/** Without one of these rules, requests would reach what they must not, or a wrong path. */
+const indispensable: ReadonlySet<string> = new Set<UnsupportedRule['rule']>(['allow', 'deny', 'basicAuth', 'rewrite'])
+
+/** Whether a route must not get requests while the rule is not applied. */
+export const isIndispensable = ({ rule }: UnsupportedRule): boolean => indispensable.has(rule)

@@ -1,0 +1,141 @@
+import { request } from 'node:http'
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import { type Kube, kinds, ownLabels, replicasOn } from '../../../server/engines/index.ts'
+import { systemClock as clock } from '../../../server/lib/clock.ts'
+import { newId } from '../../../server/lib/id.ts'
+import type { Router } from '../../../server/routers/index.ts'
+import { createIngressRouter } from '../../../server/routers/ingress/ingress-router.ts'
+import { until } from '../../support/until.ts'
+import { addresses, ports } from '../cluster/settings.ts'
+import { openKube } from './access.ts'
+
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+
+/**
+ * An ingress router of the test cluster, whose controller is Traefik, with applications in pods.
+ */
+export interface IngressBench {
+  readonly router: Router
+  readonly kube: Kube
+  /** The namespace of the applications. */
+  readonly namespace: string
+  /** Starts a program as a pod of a release of its own, and returns its endpoint. */
+  start(source: string): Promise<RouteEndpoint>
+  /** Returns the replicas of endpoints that `start` returned. */
+  replicas(endpoints: readonly RouteEndpoint[]): Route['replicas']
+  close(): Promise<void>
+}
+
+export async function openIngressBench(image: string): Promise<IngressBench> {
+  const instance = `test-${newId().slice(-8)}`
+  const environment = newId()
+  const kube = openKube()
+  const labels = ownLabels(instance)
+  // Every pod belongs to one service.
+  const podsOf = (at: { readonly environment: string; readonly release: string }) =>
+    replicasOn(instance)({ ...at, service: 'service' })
+  const { namespace } = podsOf({ environment, release: newId() })
+  const releases = new Map<string, string>()
+  const idleNamespace = `quayside-routes-${instance}`
+  await kube.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, limit())
+  return {
+    kube,
+    namespace,
+    router: createIngressRouter({
+      kube,
+      clock,
+      className: undefined,
+      setting: { labels, idleNamespace, podsOf, usual: {} },
+    }),
+    start: async (source) => {
+      const release = newId()
+      const pod = podsOf({ environment, release })
+      const name = `pod-${release.slice(-12)}`
+      await kube.create(podOf({ namespace, name, labels: pod.labels }, image, source), limit())
+      const address = await untilReady(kube, { namespace, name })
+      releases.set(address, release)
+      return { address, port: 8080 }
+    },
+    replicas: ([endpoint]) => {
+      const release = endpoint && releases.get(endpoint.address)
+      return release === undefined ? undefined : { environment, release }
+    },
+    close: async () => {
+      const list = async () => (await kube.list(kinds.namespace, { labels }, limit())).items
+      await Promise.all((await list()).map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
+      await until('the namespaces are gone', async () => (await list()).length === 0)
+      kube.close()
+    },
+  }
+}
+
+const podOf = (metadata: { namespace: string; name: string; labels: object }, image: string, source: string) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { ...metadata, labels: { ...metadata.labels } },
+  spec: {
+    terminationGracePeriodSeconds: 1,
+    containers: [
+      {
+        name: 'main',
+        image,
+        command: ['node', '-e', source],
+        readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
+        resources: { requests: { cpu: '10m', memory: '32Mi' } },
+      },
+    ],
+  },
+})
+
+async function untilReady(kube: Kube, place: { namespace: string; name: string }): Promise<string> {
+  let address = ''
+  await until('the pod is ready', async () => {
+    const pod = await kube.get(kinds.pod, place, limit())
+    const isReady = pod?.status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True')
+    address = pod?.status?.podIP ?? ''
+    return isReady === true
+  })
+  return address
+}
+
+/** An answer of the ingress controller. */
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** Sends a request to the ingress controller of the test cluster. */
+export function askController(
+  host: string,
+  {
+    path = '/',
+    headers = {},
+    method = 'GET',
+  }: { path?: string; headers?: Record<string, string>; method?: string } = {},
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const sent = request(
+    {
+      host: addresses.node,
+      port: ports.ingress,
+      path,
+      method,
+      headers: { host, ...headers },
+      agent: false,
+      signal: limit(),
+    },
+    (response) => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => {
+        body += part
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }))
+      response.on('error', reject)
+    },
+  )
+  sent.on('error', reject)
+  sent.end()
+  return promise
+}
