@@ -69,7 +69,7 @@ export interface Config {
     | undefined
   /** The class of Ingresses on connected clusters. Undefined: the default one of each cluster. */
   readonly clusterIngressClass: string | undefined
-  /** An image with a shell, `tar` and `head`, as connected clusters name it. */
+  /** An image with a shell, GNU tar and `head`, as connected clusters name it. */
   readonly clusterToolsImage: string
   readonly issuers: readonly Issuer[]
   /** Origins of web pages that may use the API from a browser, as `https://app.example.org`. */
@@ -193,7 +193,7 @@ export function readConfig(variables: Variables = process.env): Config {
     allowPrivateTargets: list(variables, 'QUAYSIDE_ALLOW_PRIVATE_TARGETS', cidrForm),
     clusterRegistry: clusterRegistry(variables),
     clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
-    clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/busybox:1.37',
+    clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
     buildCpuMilli: number(variables, 'QUAYSIDE_BUILD_CPU', usualBuildCpu(), 10, 1_000_000),

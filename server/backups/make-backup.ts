@@ -70,7 +70,7 @@ async function planBackup(sql: Sql, options: BackupOptions, id: string): Promise
   const made = await options.madeVolumesOf(sql, service)
   if (made.size === 0) throw new Error('the service has no volumes')
   const place = { organization: service.organization_id, service: service.id, backup: id }
-  const volumes = [...made].map(([mount_point, from], index): Planned => {
+  const volumes = [...made].map(([mount_point, { id: from }], index): Planned => {
     const number = index + 1
     return { number, mount_point, from, path: pathOf(place, number), to: derivedId(id, String(number)) }
   })

@@ -7,6 +7,12 @@ import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
+/** A volume of a service on its engine. */
+export interface ServiceVolume {
+  readonly id: string
+  readonly sizeGiB: number
+}
+
 /** How a proof starts a separate database. */
 export interface ScratchStarter {
   /**
@@ -35,10 +41,10 @@ export interface BackupOptions extends ScratchStarter {
   readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>
   /** Retries while the engine is unavailable. */
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
-  /** Returns the ids of the volumes of a service, by their mount paths. */
-  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
+  /** Returns the volumes of a service, by their mount paths. */
+  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, ServiceVolume>
   /** Returns the same for the running or last version: the volumes that were created. */
-  readonly madeVolumesOf: (sql: Sql, service: ServiceRow) => Promise<ReadonlyMap<string, string>>
+  readonly madeVolumesOf: (sql: Sql, service: ServiceRow) => Promise<ReadonlyMap<string, ServiceVolume>>
   /** Returns why the organization may use no more disk space; undefined if it may. */
   readonly diskRefusal: (sql: Sql, organizationId: string) => Promise<string | undefined>
   /**

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import { gibibytes } from '../lib/gibibytes.ts'
 import { derivedId, newId } from '../lib/id.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import type { RunContext, Step, Workflow } from '../workflows/index.ts'
@@ -83,6 +84,8 @@ interface Proof {
   readonly signal: AbortSignal
 }
 
+const archiveGiB = ({ archive_bytes: bytes }: FileRow): number => Math.ceil((bytes ?? 0) / gibibytes(1))
+
 const scratchVolume = (proof: string, number: number): string => derivedId(proof, String(number))
 
 async function compareOne(
@@ -95,9 +98,11 @@ async function compareOne(
   const engine = engines.engineOf({ engine: service.cluster_engine })
   const attempt = attemptOf(options, signal, file.backup_id)
   const volume = scratchVolume(id, file.number)
-  const owner = { service: id, environment: id }
+  // The service may have lost this storage since.
+  const { sizeGiB = 1 } = options.volumesOf(service).get(file.mount_point) ?? {}
+  const target = { service: id, environment: id, sizeGiB: Math.max(sizeGiB, archiveGiB(file)) }
   await patiently(attempt, () =>
-    engine.writeVolume(volume, owner, openArchive(options, service.organization_id, file), attempt),
+    engine.writeVolume(volume, target, openArchive(options, service.organization_id, file), attempt),
   )
   let found: Manifest | undefined
   const look = async (archive: AsyncIterable<Uint8Array>): Promise<void> => {

@@ -24,8 +24,9 @@ export async function writeBack(
   for (const file of await listFiles(database, backupId)) {
     const volume = volumes.get(file.mount_point)
     if (volume === undefined) continue
+    const target = { ...owner, sizeGiB: volume.sizeGiB }
     await patiently(attempt, () =>
-      engine.writeVolume(volume, owner, openArchive(options, service.organization_id, file), attempt),
+      engine.writeVolume(volume.id, target, openArchive(options, service.organization_id, file), attempt),
     )
   }
 }

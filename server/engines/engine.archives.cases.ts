@@ -18,7 +18,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
     after(() => bench?.close())
     const withVolume = (id = newId()) =>
       newRelease({ ...bench.workload('web'), storage: [{ id, mountPoint: '/data', sizeGiB: 1 }] })
-    const owner = () => ({ service: newId(), environment: newId() })
+    const owner = () => ({ service: newId(), environment: newId(), sizeGiB: 1 })
     const write = (volume: string, archive: AsyncIterable<Uint8Array>) =>
       bench.engine.writeVolume(volume, owner(), archive, attempt())
     const fill = (volume: string, archive: Buffer) => write(volume, Readable.from([archive]))
@@ -34,7 +34,10 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
       await bench.engine.retire(one.service, undefined, attempt())
       await fill(target, await makeArchive())
       const archive = await read(source)
-      assert.equal(await bench.engine.writeVolume(target, other, Readable.from([archive]), attempt()), archive.length)
+      assert.equal(
+        await bench.engine.writeVolume(target, { ...other, sizeGiB: 1 }, Readable.from([archive]), attempt()),
+        archive.length,
+      )
       assert.deepEqual(await listEntries(await read(target)), await listEntries(archive))
       await bench.engine.start(other, attempt())
       assert.equal(await bench.read(other), 'kept')

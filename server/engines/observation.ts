@@ -25,6 +25,8 @@ export type Observation =
       readonly replicas: readonly Replica[]
       /** The problem, for people: `exited with code 1, 4 times`. */
       readonly reason?: string
+      /** The engine keeps its replicas away for a moment, and brings them back by itself. */
+      readonly isHeld?: true
     }
 
 export interface Replica {

@@ -1,3 +1,5 @@
+import { EngineError } from './engine-error.ts'
+
 export interface Volume {
   /** The storage's id, after which the volume is named. */
   readonly id: string
@@ -32,8 +34,22 @@ export interface VolumeOwner {
   readonly environment: string
 }
 
+/** The owner of a volume to create, and its size if it does not exist. */
+export interface VolumeTarget extends VolumeOwner {
+  readonly sizeGiB: number
+}
+
 /**
  * Receives the archive of a volume piece by piece, up to its end. Errors thrown by the archive must
  * pass through.
  */
 export type VolumeWriter = (archive: AsyncIterable<Uint8Array>) => Promise<void>
+
+/** The error of a copy whose limit is over before the volumes are copied. */
+export const stoodTooLong = (seconds: number, cause: unknown): EngineError =>
+  new EngineError(
+    'refused',
+    `the services were paused for ${seconds} s, and their volumes were not copied by then; copy them when less is ` +
+      'written, stop the services first, or ask the operator to raise QUAYSIDE_COPY_SECONDS',
+    { cause },
+  )

@@ -34,8 +34,8 @@ export interface DataCopyOptions extends VolumeCopier {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** Returns the ids of a service's volumes by mount path. */
-  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
+  /** Returns a service's volumes by mount path. */
+  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, { readonly id: string }>
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
 }
 
@@ -46,9 +46,9 @@ export function dataOf(
   to: ServiceRow,
 ): ServiceData {
   const made = volumesOf(to)
-  const volumes = [...volumesOf(from)].flatMap(([path, id]) => {
+  const volumes = [...volumesOf(from)].flatMap(([path, { id }]) => {
     const copy = made.get(path)
-    return copy === undefined ? [] : [{ from: id, to: copy }]
+    return copy === undefined ? [] : [{ from: id, to: copy.id }]
   })
   const archiveCommand = [...(archiveCommandOf(from) ?? [])]
   return { source: from.id, service: to.id, environment: to.environment_id, volumes, archiveCommand }

@@ -22,6 +22,7 @@ export function decideRepair(wish: Wish, seen: Observation): Repair | undefined 
   const { release_id: release, replicas: count } = wish
   const start = release === null || count === 0 ? undefined : ({ kind: 'start', release } as const)
   if (seen.state === 'absent') return start
+  if (seen.isHeld) return undefined
   const others = seen.replicas.some((replica) => replica.release !== release)
   if (release === null) return others ? { kind: 'retire', keep: undefined } : undefined
   const own = seen.replicas.filter((replica) => replica.release === release)

@@ -91,11 +91,20 @@ export const ownsItsFiles = ({ kind }: Versioned): boolean => kind === 'database
 export const isPublished = (versioned: Versioned): boolean =>
   versioned.kind === 'database' && versioned.settings.accessibility === 'PUBLIC'
 
-/** Returns the volumes of a service: the id of each, by its mount point. */
-export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<string, string> {
-  if (versioned.kind === 'database') return new Map([[dataPathOf(versioned.settings), serviceId]])
+/** A volume of a service on its engine. */
+export interface ServiceVolume {
+  readonly id: string
+  readonly sizeGiB: number
+}
+
+/** Returns the volumes of a service by their mount points. */
+export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<string, ServiceVolume> {
+  if (versioned.kind === 'database') {
+    const { settings } = versioned
+    return new Map([[dataPathOf(settings), { id: serviceId, sizeGiB: settings.storage }]])
+  }
   if (versioned.kind !== 'application' && versioned.kind !== 'container') return new Map()
-  return new Map(versioned.settings.storage.map(({ mount_point, id }) => [mount_point, id]))
+  return new Map(versioned.settings.storage.map(({ mount_point, id, size }) => [mount_point, { id, sizeGiB: size }]))
 }
 
 /**

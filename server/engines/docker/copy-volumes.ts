@@ -5,6 +5,7 @@ import { messageOf } from '../../lib/error.ts'
 import { everyOne } from '../../lib/every-one.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
+import { stoodTooLong } from '../volume.ts'
 import { listContainers } from './containers.ts'
 import { archiveOf, ensureEmptyImage, isOurVolume, makeReader } from './copy-helper.ts'
 import { intoVolume, unpack } from './fill-volume.ts'
@@ -131,11 +132,7 @@ async function copyStanding(copying: Copying, parts: Parts, { mostStandingSecond
     return await copyTogether({ ...copying, attempt: { ...attempt, signal: deadline.signal } }, parts)
   } catch (error) {
     if (!deadline.isOver || attempt.signal.aborted) throw error
-    const message =
-      `the services were paused for ${mostStandingSeconds} s, and their volumes were not copied by then; ` +
-      'copy them when less is written, stop the services first, or ask the operator to raise ' +
-      'QUAYSIDE_COPY_SECONDS'
-    throw new EngineError('refused', message, { cause: error })
+    throw stoodTooLong(mostStandingSeconds, error)
   } finally {
     release()
     // Also when the signal is aborted: paused replicas must continue.

@@ -9,7 +9,7 @@ export interface KubeHost {
   /** Two installations on one cluster never see each other's objects. */
   readonly instance: string
   readonly clock: Clock
-  /** An image with a shell, `tar` and `head`, as the nodes of the cluster name it. */
+  /** An image with a shell, GNU tar, `sync` and `head`, as the nodes of the cluster name it. */
   readonly helperImage: string
   readonly registry: PullRegistry | undefined
   readonly log?: Pick<Logger, 'warn'> | undefined

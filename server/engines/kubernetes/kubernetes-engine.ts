@@ -50,8 +50,8 @@ export interface KubernetesEngineOptions {
   readonly clock: Clock
   readonly log?: Pick<Logger, 'warn'>
   /**
-   * An image with a shell, `tar` and `head`, as the nodes of the cluster name it. For archives of
-   * volumes and output files of jobs.
+   * An image with a shell, GNU tar, `sync` and `head`, as the nodes of the cluster name it. For
+   * archives of volumes and output files of jobs.
    */
   readonly helperImage: string
   /** The registry from which the nodes take images. Undefined: there is none. */

@@ -1,47 +1,61 @@
 import type { Attempt } from '../../lib/attempt.ts'
-import {
-  type CopyLimits,
-  type DiskSpace,
-  type EngineDisk,
-  EngineError,
-  type InodeCounts,
-  type VolumeCopy,
-  type VolumeOwner,
-  type VolumeWriter,
+import type {
+  CopyLimits,
+  DiskSpace,
+  EngineDisk,
+  InodeCounts,
+  VolumeCopy,
+  VolumeTarget,
+  VolumeWriter,
 } from '../engine.ts'
+import { copyVolumes } from './copy-volumes.ts'
+import { asEngineErrors } from './engine-errors.ts'
 import type { KubeHost } from './host.ts'
+import { readVolume } from './read-volume.ts'
+import { HeldDeployments, resumeHeld } from './stand-still.ts'
+import { assertUnused, findClaim, removeClaim } from './volume-claims.ts'
+import { writeVolume } from './write-volume.ts'
 
 /** The volumes and the disk of a cluster. */
 export class KubernetesVolumes {
   protected readonly host: KubeHost
+  readonly #held = new HeldDeployments()
 
   constructor(host: KubeHost) {
     this.host = host
   }
 
-  async copyVolumes(_copies: readonly VolumeCopy[], _limits: CopyLimits, _attempt: Attempt): Promise<number> {
-    throw new EngineError('refused', 'volumes on a cluster of Kubernetes are not copied')
+  copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
+    return asEngineErrors(() => copyVolumes(this.host, this.#held, { copies, limits }, attempt))
   }
 
-  async readVolume(_volume: string, _write: VolumeWriter, _attempt: Attempt): Promise<number> {
-    throw new EngineError('refused', 'volumes on a cluster of Kubernetes are not read')
+  readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
+    return asEngineErrors(() => readVolume(this.host, volume, write, attempt))
   }
 
-  async writeVolume(
-    _volume: string,
-    _owner: VolumeOwner,
-    _archive: AsyncIterable<Uint8Array>,
-    _attempt: Attempt,
+  writeVolume(
+    volume: string,
+    { sizeGiB, ...owner }: VolumeTarget,
+    archive: AsyncIterable<Uint8Array>,
+    attempt: Attempt,
   ): Promise<number> {
-    throw new EngineError('refused', 'volumes on a cluster of Kubernetes are not written')
+    return asEngineErrors(() => writeVolume(this.host, { volume, owner, sizeGiB }, archive, attempt))
   }
 
-  async removeVolume(_volume: string, _attempt: Attempt): Promise<void> {}
-
-  async resume(_signal: AbortSignal): Promise<string[]> {
-    return []
+  removeVolume(volume: string, { signal }: Attempt): Promise<void> {
+    return asEngineErrors(async () => {
+      const claim = await findClaim(this.host, volume, signal)
+      if (!claim) return
+      await assertUnused(this.host, claim, signal)
+      await removeClaim(this.host, claim, signal)
+    })
   }
 
+  resume(signal: AbortSignal): Promise<string[]> {
+    return asEngineErrors(() => resumeHeld(this.host, this.#held, signal))
+  }
+
+  /** The platform does not count the disks of a cluster. */
   async disk(_signal: AbortSignal): Promise<EngineDisk> {
     return {
       totalBytes: 0,

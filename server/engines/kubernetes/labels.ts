@@ -11,6 +11,10 @@ export const label = {
   volume: 'quayside.io/volume',
   /** On objects of all releases of a service, such as its names. */
   alias: 'quayside.io/alias',
+  /** On pods that read or write a volume. */
+  helper: 'quayside.io/helper',
+  /** On Deployments without replicas while their volumes are copied. */
+  held: 'quayside.io/held',
 } as const
 
 export const annotation = {
@@ -18,6 +22,8 @@ export const annotation = {
   name: 'quayside.io/name',
   /** The ports of a replica, separated by commas. */
   ports: 'quayside.io/ports',
+  /** The number of replicas that a Deployment gets back after a copy of its volumes. */
+  heldReplicas: 'quayside.io/held-replicas',
   /** Kubernetes ends pods with a lower cost first. */
   deletionCost: 'controller.kubernetes.io/pod-deletion-cost',
 } as const

@@ -18,6 +18,7 @@ const deployment = (release: string, change: Partial<DeploymentState> = {}): Dep
   release,
   createdAt: '2026-01-01T00:00:00Z',
   replicas: 1,
+  isHeld: false,
   available: 1,
   isSeen: true,
   refusal: undefined,

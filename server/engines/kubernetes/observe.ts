@@ -9,6 +9,7 @@ interface ReleaseState {
   readonly release: string
   readonly createdAt: string
   readonly wanted: number
+  readonly isHeld: boolean
   readonly refusal: string | undefined
   readonly pods: readonly PodState[]
 }
@@ -26,8 +27,9 @@ export function toObservation(
   const present = pods.filter(({ isLeaving, run }) => !isLeaving && run === undefined)
   const releases = deployments
     .map(
-      ({ release, createdAt, replicas, refusal }): ReleaseState => ({
+      ({ release, createdAt, replicas, refusal, isHeld }): ReleaseState => ({
         release,
+        isHeld,
         createdAt,
         wanted: replicas,
         refusal,
@@ -42,11 +44,13 @@ export function toObservation(
     state: stateOf(chosen, now),
     release: chosen.release,
     replicas: present.map(toReplica).sort((a, b) => a.name.localeCompare(b.name)),
+    ...(chosen.isHeld && { isHeld: true }),
     ...(reason && { reason }),
   }
 }
 
 function stateOf(release: ReleaseState, now: Date): 'running' | 'starting' | 'failing' | 'stopped' {
+  if (release.isHeld) return 'starting'
   if (release.wanted === 0 && release.pods.length === 0) return 'stopped'
   if (release.pods.some((pod) => isFailing(pod, now))) return 'failing'
   return isWhole(release) ? 'running' : 'starting'
@@ -63,7 +67,8 @@ function isFailing(pod: PodState, now: Date): boolean {
 }
 
 function reasonOf(release: ReleaseState, now: Date): string | undefined {
-  const { pods, wanted, refusal } = release
+  const { pods, wanted, refusal, isHeld } = release
+  if (isHeld) return 'its volumes are being copied'
   const bad = pods.find((pod) => isFailing(pod, now)) ?? pods.find((pod) => !pod.running && pod.exits > 0)
   if (bad) return describeExits(bad)
   if (refusal !== undefined) return `the cluster creates no replica: ${refusal}`

@@ -121,6 +121,8 @@ export interface DeploymentState {
   readonly isSeen: boolean
   /** Why no pod can be created: a quota, or an admission that refuses. */
   readonly refusal: string | undefined
+  /** Its replicas are away while its volumes are copied. */
+  readonly isHeld: boolean
 }
 
 export function toDeploymentState({ metadata, spec, status }: Deployment): DeploymentState {
@@ -135,5 +137,6 @@ export function toDeploymentState({ metadata, spec, status }: Deployment): Deplo
     available: status?.availableReplicas ?? 0,
     isSeen: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
     refusal: failure && (failure.message ?? failure.reason ?? 'no reason'),
+    isHeld: metadata.labels?.[label.held] !== undefined,
   }
 }

@@ -17,7 +17,7 @@ export interface TaskSetting extends Setting {
 }
 
 /** Waits until it is asked to end. */
-const wait = 'trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
+export const wait = 'trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
 
 /**
  * Returns the objects of one run. The Job is suspended: nothing begins before it is resumed. Pure.

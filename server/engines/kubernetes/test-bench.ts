@@ -33,7 +33,7 @@ export async function openKubernetesBench({ image }: { readonly image: string })
       instance,
       guard: loopbackGuard,
       clock,
-      helperImage: imageName('busybox'),
+      helperImage: imageName('tools'),
       registry: undefined,
     })
     engines.push(engine)

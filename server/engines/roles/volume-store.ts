@@ -1,5 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
-import type { CopyLimits, VolumeCopy, VolumeOwner, VolumeWriter } from '../volume.ts'
+import type { CopyLimits, VolumeCopy, VolumeTarget, VolumeWriter } from '../volume.ts'
 
 /** Copies, reads, writes and removes volumes. */
 export interface VolumeStore {
@@ -22,7 +22,12 @@ export interface VolumeStore {
    * archive's size in bytes. Throws EngineError, `refused` if the archive is incomplete; errors of
    * `archive` pass through. Nothing of the volume is left then, unless it is in use.
    */
-  writeVolume(volume: string, owner: VolumeOwner, archive: AsyncIterable<Uint8Array>, attempt: Attempt): Promise<number>
+  writeVolume(
+    volume: string,
+    target: VolumeTarget,
+    archive: AsyncIterable<Uint8Array>,
+    attempt: Attempt,
+  ): Promise<number>
   /** Removes an unused volume of this installation, if it exists. Throws EngineError. */
   removeVolume(volume: string, attempt: Attempt): Promise<void>
   /**

@@ -59,7 +59,12 @@ export async function build(say: (line: string) => void): Promise<void> {
   for (const name of packed) {
     await image(name, { Entrypoint: [`/${name}`] }, (folder) => copyFile(placeOf(name), join(folder, name)))
   }
-  await image('busybox', { Env: ['PATH=/bin'], Cmd: ['/bin/sh'] }, copyBusybox)
+  const config = { Env: ['PATH=/bin'], Cmd: ['/bin/sh'] }
+  await image('busybox', config, copyBusybox)
+  await image('tools', config, async (folder) => {
+    await copyBusybox(folder)
+    await copyTar(folder)
+  })
 }
 
 async function program(name: string, say: (line: string) => void, make: () => Promise<unknown>): Promise<void> {
@@ -113,7 +118,7 @@ async function image(name: string, config: object, fill: (folder: string) => Pro
 
 /** The archives of all images, by the names under which the node knows them. */
 export const imageArchives = (): ReadonlyMap<string, string> =>
-  new Map([...packed, 'busybox'].map((name) => [imageName(name), imageArchive(name)]))
+  new Map([...packed, 'busybox', 'tools'].map((name) => [imageName(name), imageArchive(name)]))
 
 const imageArchive = (name: string): string => join(name === 'traefik' ? ingressCache : images, `${name}.tar`)
 
@@ -129,4 +134,17 @@ async function copyBusybox(folder: string): Promise<void> {
     if (applet !== 'busybox') await symlink('busybox', join(folder, 'bin', applet))
   }
   await mkdir(join(folder, 'tmp'), { mode: 0o1777 })
+}
+
+/** Replaces the `tar` of busybox by the one of this machine, with its libraries. */
+async function copyTar(folder: string): Promise<void> {
+  const path = (await must('which', ['tar'])).trim()
+  await rm(join(folder, 'bin', 'tar'), { force: true })
+  await copyFile(path, join(folder, 'bin', 'tar'))
+  const libraries = (await must('ldd', [path])).match(/\/\S+(?= \()/g) ?? []
+  for (const library of libraries) {
+    const copy = join(folder, library)
+    await mkdir(dirname(copy), { recursive: true })
+    await copyFile(library, copy)
+  }
 }

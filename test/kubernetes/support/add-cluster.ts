@@ -11,7 +11,7 @@ import { kubeconfig, ports } from '../cluster/settings.ts'
 export const clusterSettings = (folder: string): Record<string, string> => ({
   QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
   QUAYSIDE_CLUSTER_REGISTRY: `localhost:${ports.registry}/${folder}`,
-  QUAYSIDE_CLUSTER_TOOLS_IMAGE: imageName('busybox'),
+  QUAYSIDE_CLUSTER_TOOLS_IMAGE: imageName('tools'),
 })
 
 /** The test cluster as a server under test knows it. */

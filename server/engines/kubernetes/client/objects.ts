@@ -48,6 +48,7 @@ export interface Pod extends KubeObject {
     readonly nodeName?: string
     readonly terminationGracePeriodSeconds?: number
     readonly containers: readonly Container[]
+    readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[]
   }
   readonly status?: {
     readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
@@ -89,7 +90,7 @@ export interface ContainerState {
 }
 
 export interface Deployment extends KubeObject {
-  readonly spec: { readonly replicas?: number }
+  readonly spec: { readonly replicas?: number; readonly template?: { readonly spec: Pod['spec'] } }
   readonly status?: {
     readonly observedGeneration?: number
     readonly replicas?: number

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { pack } from 'tar-stream'
-import { metered } from './copy-meter.ts'
+import { metered } from './archive-meter.ts'
 
 /** Two files; the second contains only zeros. */
 async function makeArchive(): Promise<Buffer> {

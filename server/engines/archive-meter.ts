@@ -1,5 +1,5 @@
-import { type ArchiveEntry, ArchiveReader, BrokenArchive } from '../archive-reader.ts'
-import { EngineError } from '../engine.ts'
+import { type ArchiveEntry, ArchiveReader, BrokenArchive } from './archive-reader.ts'
+import { EngineError } from './engine.ts'
 
 /** The number of bytes between two progress reports. */
 const stepBytes = 16 * 1_048_576

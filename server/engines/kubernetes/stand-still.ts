@@ -1,0 +1,144 @@
+import { startDeadline } from '../../lib/deadline.ts'
+import { everyOne } from '../../lib/every-one.ts'
+import { EngineError } from '../engine.ts'
+import { type Deployment, kinds, type Pod } from './client/index.ts'
+import { followObjects, keyOf } from './follow-objects.ts'
+import type { KubeHost } from './host.ts'
+import { annotation, label, ownLabels } from './labels.ts'
+import { type Claim, usersOf, uses } from './volume-claims.ts'
+
+/** How long a copy waits until the replicas of a service are back. Then it returns. */
+const backMs = 60_000
+
+/** The Deployments whose replicas this process keeps away. */
+export class HeldDeployments {
+  readonly #held = new Map<string, number>()
+
+  has = (deployment: Deployment): boolean => this.#held.has(keyOf(deployment))
+
+  /** Counts the copies that hold a Deployment. */
+  add(deployment: Deployment): void {
+    const key = keyOf(deployment)
+    this.#held.set(key, (this.#held.get(key) ?? 0) + 1)
+  }
+
+  /** Returns whether no other copy holds it. */
+  leave(deployment: Deployment): boolean {
+    const key = keyOf(deployment)
+    const others = (this.#held.get(key) ?? 1) - 1
+    if (others === 0) this.#held.delete(key)
+    else this.#held.set(key, others)
+    return others === 0
+  }
+}
+
+/**
+ * Ends the replicas of all releases that use one of the claims, and waits until they are gone. Adds
+ * their Deployments to `away`. Throws EngineError('refused') if something else uses a claim.
+ */
+export async function sendAway(
+  host: KubeHost,
+  held: HeldDeployments,
+  claims: readonly Claim[],
+  away: Deployment[],
+  signal: AbortSignal,
+): Promise<void> {
+  const users = (await everyOne(claims.map((claim) => deploymentsOf(host, claim, signal)))).flat()
+  const deployments = [...new Map(users.map((one) => [keyOf(one), one])).values()]
+  for (const deployment of deployments) {
+    held.add(deployment)
+    away.push(deployment)
+  }
+  await everyOne(deployments.map((deployment) => scaleDown(host, deployment, signal)))
+  await everyOne(claims.map((claim) => untilUnused(host, claim, signal)))
+}
+
+/** Returns our Deployments with replicas that use a claim. */
+async function deploymentsOf({ kube, instance }: KubeHost, { namespace, name }: Claim, signal: AbortSignal) {
+  const { items } = await kube.list(kinds.deployment, { namespace, labels: ownLabels(instance) }, signal)
+  return items.filter(
+    ({ spec }) => (spec.replicas ?? 1) > 0 && spec.template !== undefined && uses(spec.template, name),
+  )
+}
+
+async function scaleDown({ kube }: KubeHost, { metadata, spec }: Deployment, signal: AbortSignal): Promise<void> {
+  const annotations = { [annotation.heldReplicas]: String(spec.replicas ?? 1) }
+  const change = { metadata: { labels: { [label.held]: 'true' }, annotations }, spec: { replicas: 0 } }
+  await kube.patch(kinds.deployment, metadata, change, signal)
+}
+
+async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): Promise<void> {
+  const { kube, instance } = host
+  const foreign = (await usersOf(host, claim, signal)).find(
+    ({ metadata }) => metadata.labels?.[label.instance] !== instance,
+  )
+  if (foreign) {
+    const message = `the volume ${claim.name} is in use by the pod ${foreign.metadata.name} of somebody else; end it`
+    throw new EngineError('refused', message)
+  }
+  const reduce = (pod: Pod): boolean => pod.metadata.labels?.[label.helper] === undefined && uses(pod, claim.name)
+  const selection = { namespace: claim.namespace, labels: ownLabels(instance) }
+  for await (const pods of followObjects(kube, { kind: kinds.pod, selection, reduce }, signal)) {
+    if (![...pods.values()].includes(true)) return
+  }
+}
+
+/** Whether nothing has used the claims since their users were sent away. */
+export async function areUnused(host: KubeHost, claims: readonly Claim[], signal: AbortSignal): Promise<boolean> {
+  const users = await everyOne(
+    claims.map(async (claim) => [
+      ...(await usersOf(host, claim, signal)),
+      ...(await deploymentsOf(host, claim, signal)),
+    ]),
+  )
+  return users.flat().length === 0
+}
+
+/** Gives Deployments their replicas back, and waits until they run, but not for long. */
+export async function bringBack(
+  host: KubeHost,
+  held: HeldDeployments,
+  deployments: readonly Deployment[],
+  signal: AbortSignal,
+): Promise<void> {
+  const free = deployments.filter((deployment) => held.leave(deployment))
+  await everyOne(free.map((deployment) => scaleUp(host, deployment, signal)))
+  await everyOne(free.map((deployment) => untilBack(host, deployment, signal)))
+}
+
+/** Deployments that were changed or deleted meanwhile are left as they are. */
+async function scaleUp({ kube }: KubeHost, { metadata }: Deployment, signal: AbortSignal): Promise<boolean> {
+  const now = await kube.get(kinds.deployment, metadata, signal)
+  const replicas = Number(now?.metadata.annotations?.[annotation.heldReplicas])
+  if (!now || now.metadata.labels?.[label.held] === undefined) return false
+  const isStill = now.spec.replicas === 0 && Number.isInteger(replicas)
+  const change = {
+    metadata: { labels: { [label.held]: null }, annotations: { [annotation.heldReplicas]: null } },
+    ...(isStill && { spec: { replicas } }),
+  }
+  await kube.patch(kinds.deployment, metadata, change, signal)
+  return true
+}
+
+async function untilBack({ kube }: KubeHost, { metadata }: Deployment, signal: AbortSignal): Promise<void> {
+  const { namespace, name } = metadata
+  const deadline = startDeadline(backMs, signal)
+  const isBack = ({ spec, status }: Deployment): boolean => (status?.availableReplicas ?? 0) >= (spec.replicas ?? 1)
+  const wish = { kind: kinds.deployment, selection: { namespace, fields: `metadata.name=${name}` }, reduce: isBack }
+  try {
+    for await (const found of followObjects(kube, wish, deadline.signal))
+      if (![...found.values()].includes(false)) return
+  } catch (error) {
+    if (!deadline.isOver) throw error
+  }
+}
+
+/** Engine.resume for Kubernetes: gives replicas back that no copy of this process keeps away. */
+export async function resumeHeld(host: KubeHost, held: HeldDeployments, signal: AbortSignal): Promise<string[]> {
+  const { kube, instance } = host
+  const selection = { labels: ownLabels(instance, { [label.held]: 'true' }) }
+  const { items } = await kube.list(kinds.deployment, selection, signal)
+  const left = items.filter((deployment) => !held.has(deployment))
+  const resumed = await everyOne(left.map((deployment) => scaleUp(host, deployment, signal)))
+  return left.filter((_, index) => resumed[index]).map(({ metadata }) => metadata.name)
+}
