@@ -38,10 +38,12 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
         await bench.engine.writeVolume(target, { ...other, sizeGiB: 1 }, Readable.from([archive]), attempt()),
         archive.length,
       )
+      assert.equal(await bench.engine.hasVolume(target, AbortSignal.timeout(60_000)), true)
       assert.deepEqual(await listEntries(await read(target)), await listEntries(archive))
       await bench.engine.start(other, attempt())
       assert.equal(await bench.read(other), 'kept')
       for (const { service } of [one, other]) await bench.engine.erase(service, attempt())
+      assert.equal(await bench.engine.hasVolume(target, AbortSignal.timeout(60_000)), false)
       await isMissing(target)
     })
 

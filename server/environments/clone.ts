@@ -77,9 +77,6 @@ export function createClone(options: CloneOptions) {
     const id = newId()
     const row = await inTransaction(database, async (sql) => {
       const { rule, ...place } = await placeOf(sql, source, name, body)
-      if (body.with_data && place.cluster_id !== source.cluster_id) {
-        throw new AppError('invalid', 'with_data: data cannot be copied to another cluster. Omit cluster_id.')
-      }
       if (await hasUnfinishedCopy(sql, source.id)) {
         throw new AppError(
           'conflict',

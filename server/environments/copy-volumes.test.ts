@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { pack } from 'tar-stream'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { createEngines, FakeEngine } from '../engines/index.ts'
 import { silent } from '../lib/attempt.ts'
@@ -9,6 +11,7 @@ import { silentLogger } from '../lib/log.ts'
 import { createRoster } from '../lib/roster.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createVolumeCopier } from './copy-volumes.ts'
+import { scratchOf } from './move-volumes.ts'
 import { createResumer } from './resumer.ts'
 
 const attempt = { signal: new AbortController().signal, output: silent }
@@ -33,7 +36,8 @@ async function openBench(t: Cleanup, names: readonly [string, string]) {
     engine.erase = async (service) => void asked.push(`${name} erases ${service}`)
     return { name, engine }
   }
-  const engines = createEngines(createRoster([engineNamed('local'), engineNamed('second')]))
+  const [first, second] = [engineNamed('local'), engineNamed('second')]
+  const engines = createEngines(createRoster([first, second]))
   const copier = createVolumeCopier({
     database: sql,
     engines,
@@ -41,9 +45,17 @@ async function openBench(t: Cleanup, names: readonly [string, string]) {
     patiently: (_, work) => work(),
   })
   const [source = '', service = ''] = services
-  const volumes = [{ from: newId(), to: newId() }]
-  const planned = { source, service, environment: newId(), volumes, archiveCommand: [] }
-  return { asked, copier, planned, service }
+  const volume = { from: newId(), to: newId(), sizeGiB: 1 }
+  const planned = { source, service, environment: newId(), volumes: [volume], archiveCommand: [] }
+  return { asked, first: first.engine, second: second.engine, copier, planned, volume, service }
+}
+
+async function* archiveOf(text: string): AsyncGenerator<Uint8Array> {
+  const tar = pack()
+  tar.entry({ name: 'volume/', type: 'directory' })
+  tar.entry({ name: 'volume/text' }, text)
+  tar.finalize()
+  yield await buffer(tar)
 }
 
 test('a copier uses the engine of the services, and a command for databases', async (t) => {
@@ -53,11 +65,18 @@ test('a copier uses the engine of the services, and a command for databases', as
   assert.deepEqual(asked, ['second copies files, dump within 30 s'])
 })
 
-test('a copier rejects copies between clusters on different engines', async (t) => {
-  const { asked, copier, planned } = await openBench(t, ['local', 'second'])
-  const copying = copier.copyVolumes([planned], () => {}, attempt)
-  await assert.rejects(copying, /data cannot be copied to a cluster on another engine/)
-  assert.deepEqual(asked, [])
+test('a copier moves archives to another engine, and leaves nothing on the first', async (t) => {
+  const { asked, first, second, copier, planned, volume } = await openBench(t, ['local', 'second'])
+  first.copyVolumes = async (copies) => {
+    for (const { from, to, owner } of copies) {
+      asked.push(`local copies ${from}`)
+      await first.writeVolume(to, { ...owner, sizeGiB: 1 }, archiveOf('kept'), attempt)
+    }
+    return 7
+  }
+  assert.equal(await copier.copyVolumes([planned], () => {}, attempt), 7)
+  assert.equal(await second.hasVolume(volume.to, attempt.signal), true)
+  assert.deepEqual(asked, [`local copies ${volume.from}`, `local erases ${scratchOf(planned.service)}`])
 })
 
 test('a copier erases volumes on the engine of a service, or on all engines when it has no row', async (t) => {
@@ -66,7 +85,9 @@ test('a copier erases volumes on the engine of a service, or on all engines when
   assert.deepEqual(asked.splice(0), [`second erases ${service}`])
   const gone = newId()
   await copier.eraseVolumes(gone, attempt)
-  assert.deepEqual(asked.sort(), [`local erases ${gone}`, `second erases ${gone}`])
+  const owners = [gone, scratchOf(gone)]
+  const expected = ['local', 'second'].flatMap((name) => owners.map((owner) => `${name} erases ${owner}`))
+  assert.deepEqual(asked.sort(), expected.sort())
 })
 
 test('a resumer logs resumed replicas and has the name of its engine', async () => {

@@ -1,15 +1,16 @@
 import type { Database } from '../database/index.ts'
 import {
-  EngineError,
   type Engines,
   enginesOfRow,
   localEngine,
+  type NamedEngine,
   type Runner,
   type VolumeStore,
 } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { findService } from '../services/index.ts'
-import type { ServiceData, VolumeCopier } from './data-copy.ts'
+import type { VolumeCopier } from './data-copy.ts'
+import { moveVolumes, scratchOf } from './move-volumes.ts'
 
 /** The parts of other rooms that copy volumes. */
 export interface VolumeCopierOptions {
@@ -22,36 +23,43 @@ export interface VolumeCopierOptions {
 }
 
 /**
- * Copies volumes on the engine of their services and erases volumes. Volumes of a service without
- * a row are erased on all engines.
+ * Copies volumes on the engine of their services, or to another engine, and erases volumes. Volumes
+ * of a service without a row are erased on all engines.
  */
 export const createVolumeCopier = (options: VolumeCopierOptions): VolumeCopier => ({
   copyVolumes: async (planned, tell, attempt) => {
-    const engine = await engineOfCopy(options, planned)
+    const { mostStandingSeconds, patiently } = options
+    const from = await findEngine(options, planned[0]?.source)
+    const to = await findEngine(options, planned[0]?.service)
+    const limits = { mostStandingSeconds, tell }
+    if (from.name !== to.name)
+      return moveVolumes({ from: from.engine, to: to.engine, patiently }, planned, limits, attempt)
     const copies = planned.flatMap(({ source, service, environment, volumes, archiveCommand }) => {
       const archive = archiveCommand.length > 0 ? { archive: { service: source, command: archiveCommand } } : {}
-      return volumes.map((volume) => ({ ...volume, owner: { service, environment }, ...archive }))
+      return volumes.map((volume) => ({
+        from: volume.from,
+        to: volume.to,
+        owner: { service, environment },
+        ...archive,
+      }))
     })
-    const limits = { mostStandingSeconds: options.mostStandingSeconds, tell }
-    return options.patiently(attempt, () => engine.copyVolumes(copies, limits, attempt))
+    return patiently(attempt, () => from.engine.copyVolumes(copies, limits, attempt))
   },
   eraseVolumes: async (service, attempt) => {
     const row = await findService(options.database, service)
-    await Promise.all(enginesOfRow(options.engines, row).map((engine) => engine.erase(service, attempt)))
+    // A cancelled copy to another engine may have left something on the engine of its source.
+    const owners = row ? [service] : [service, scratchOf(service)]
+    const engines = enginesOfRow(options.engines, row)
+    await Promise.all(engines.flatMap((engine) => owners.map((owner) => engine.erase(owner, attempt))))
   },
 })
 
-/** Returns the engine of the services and their copies. Throws if they use different engines. */
-async function engineOfCopy(
+/** All services of a copy are in one environment, as all copies are. */
+async function findEngine(
   { database, engines }: VolumeCopierOptions,
-  planned: readonly ServiceData[],
-): Promise<VolumeStore> {
-  const names = new Set<string | null>()
-  for (const id of planned.flatMap(({ source, service }) => [source, service])) {
-    const row = await findService(database, id)
-    if (row) names.add(row.cluster_engine)
-  }
-  const [name = localEngine] = names
-  if (names.size > 1) throw new EngineError('refused', 'data cannot be copied to a cluster on another engine')
-  return engines.engineOf({ engine: name })
+  service: string | undefined,
+): Promise<NamedEngine<VolumeStore & Runner>> {
+  const row = service === undefined ? undefined : await findService(database, service)
+  const name = row ? row.cluster_engine : localEngine
+  return { name: name ?? '', engine: engines.engineOf({ engine: name }) }
 }

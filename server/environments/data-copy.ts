@@ -12,11 +12,14 @@ export interface ServiceData {
   readonly source: string
   readonly service: string
   readonly environment: string
-  readonly volumes: { readonly from: string; readonly to: string }[]
+  readonly volumes: VolumePair[]
   /** The source's command that prints the contents of its one volume. Empty when it has none. */
   readonly archiveCommand: string[]
-  readonly [key: string]: string | string[] | { readonly from: string; readonly to: string }[]
+  readonly [key: string]: string | string[] | VolumePair[]
 }
+
+/** A volume, and its copy with the size of the copy's storage. */
+type VolumePair = { readonly from: string; readonly to: string; readonly sizeGiB: number }
 
 /** Copies and removes volumes on engines. */
 export interface VolumeCopier {
@@ -35,7 +38,7 @@ export interface DataCopyOptions extends VolumeCopier {
   readonly clock: Clock
   readonly log: Logger
   /** Returns a service's volumes by mount path. */
-  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, { readonly id: string }>
+  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, { readonly id: string; readonly sizeGiB: number }>
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
 }
 
@@ -48,7 +51,7 @@ export function dataOf(
   const made = volumesOf(to)
   const volumes = [...volumesOf(from)].flatMap(([path, { id }]) => {
     const copy = made.get(path)
-    return copy === undefined ? [] : [{ from: id, to: copy.id }]
+    return copy === undefined ? [] : [{ from: id, to: copy.id, sizeGiB: copy.sizeGiB }]
   })
   const archiveCommand = [...(archiveCommandOf(from) ?? [])]
   return { source: from.id, service: to.id, environment: to.environment_id, volumes, archiveCommand }

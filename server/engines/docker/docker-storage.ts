@@ -90,6 +90,10 @@ export class DockerStorage {
     return copyVolumes({ ...this.host, held: this.#held, floor }, copies, limits, attempt)
   }
 
+  hasVolume(volume: string, signal: AbortSignal): Promise<boolean> {
+    return this.host.daemon.patiently(signal, () => isOurVolume(this.host, volume, signal))
+  }
+
   readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
     return readVolume(this.host, volume, write, attempt)
   }

@@ -10,8 +10,8 @@ import {
   type PinnedImage,
   type RegistryLogin,
   type VolumeCopy,
-  type VolumeOwner,
   type VolumeStore,
+  type VolumeTarget,
   type VolumeWriter,
 } from '../engine.ts'
 import { packFiles, unpackFiles } from './fake-archive.ts'
@@ -79,6 +79,11 @@ export class FakeStock extends FakeWorld implements Stock {
     return bytes
   }
 
+  async hasVolume(volume: string, signal: AbortSignal): Promise<boolean> {
+    this.reach(signal)
+    return this.volumes.has(volume)
+  }
+
   async readVolume(volume: string, write: VolumeWriter, { signal }: Attempt): Promise<number> {
     this.reach(signal)
     if (!this.volumes.has(volume)) throw new EngineError('refused', `there is no volume ${volume}`)
@@ -100,7 +105,7 @@ export class FakeStock extends FakeWorld implements Stock {
 
   async writeVolume(
     volume: string,
-    { service }: VolumeOwner,
+    { service }: VolumeTarget,
     archive: AsyncIterable<Uint8Array>,
     attempt: Attempt,
   ): Promise<number> {

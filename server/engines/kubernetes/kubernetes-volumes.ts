@@ -42,6 +42,10 @@ export class KubernetesVolumes {
     return asEngineErrors(() => writeVolume(this.host, { volume, owner, sizeGiB }, archive, attempt))
   }
 
+  hasVolume(volume: string, signal: AbortSignal): Promise<boolean> {
+    return asEngineErrors(async () => (await findClaim(this.host, volume, signal)) !== undefined)
+  }
+
   removeVolume(volume: string, { signal }: Attempt): Promise<void> {
     return asEngineErrors(async () => {
       const claim = await findClaim(this.host, volume, signal)

@@ -28,6 +28,8 @@ export interface VolumeStore {
     archive: AsyncIterable<Uint8Array>,
     attempt: Attempt,
   ): Promise<number>
+  /** Whether this installation has the volume. Throws EngineError. */
+  hasVolume(volume: string, signal: AbortSignal): Promise<boolean>
   /** Removes an unused volume of this installation, if it exists. Throws EngineError. */
   removeVolume(volume: string, attempt: Attempt): Promise<void>
   /**
