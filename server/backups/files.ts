@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sql } from '../database/index.ts'
+import { aboveFloor, sizeText } from '../lib/disk-floor.ts'
 import { readArchiveFile, type Written, writeArchiveFile } from './archive-file.ts'
 import { type Manifest, manifestOf } from './archive-manifest.ts'
 import type { FileRow } from './file-store.ts'
@@ -30,14 +32,36 @@ export const pathOf = (
   number: number,
 ): string => join(organization, service, `${backup}-${number}.qsb`)
 
-/** Writes an archive with a new key, and returns both. */
+/**
+ * Writes an archive with a new key, and returns both. Stops with an error before the disk is full.
+ */
 export async function keepArchive(
-  { directory }: Kept,
+  { directory, floorBytes, clock }: Pick<BackupOptions, 'directory' | 'floorBytes' | 'clock'>,
   { path }: Place,
   archive: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
 ): Promise<{ readonly written: Written; readonly key: Buffer }> {
   const key = randomBytes(32)
-  return { written: await writeArchiveFile(join(directory, path), archive, key), key }
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const watch = { directories: [directory], floorBytes, clock, error: noRoom }
+  const written = await aboveFloor(watch, signal, (bounded) =>
+    writeArchiveFile(join(directory, path), endingWith(archive, bounded), key),
+  )
+  return { written, key }
+}
+
+const noRoom = (floorBytes: number): Error =>
+  new Error(
+    `less than ${sizeText(floorBytes)} of the disk of the backups is free. That much is reserved for running ` +
+      'services (QUAYSIDE_DISK_FLOOR). Free space there, and try again',
+  )
+
+/** Passes pieces on until the signal is aborted. */
+async function* endingWith(pieces: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted()
+    yield piece
+  }
 }
 
 /**

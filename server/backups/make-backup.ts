@@ -1,5 +1,5 @@
 import type { Sql } from '../database/index.ts'
-import { localEngine } from '../engines/index.ts'
+import { boundedArchive, localEngine } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { derivedId } from '../lib/id.ts'
 import { findService } from '../services/index.ts'
@@ -18,6 +18,8 @@ type Planned = {
   readonly from: string
   /** The volume that it is copied into, to be read without pausing the service. */
   readonly to: string
+  /** Plans of earlier versions have none. */
+  readonly sizeGiB?: number
 }
 /** The plan of a backup. */
 type Plan = {
@@ -70,9 +72,9 @@ async function planBackup(sql: Sql, options: BackupOptions, id: string): Promise
   const made = await options.madeVolumesOf(sql, service)
   if (made.size === 0) throw new Error('the service has no volumes')
   const place = { organization: service.organization_id, service: service.id, backup: id }
-  const volumes = [...made].map(([mount_point, { id: from }], index): Planned => {
+  const volumes = [...made].map(([mount_point, { id: from, sizeGiB }], index): Planned => {
     const number = index + 1
-    return { number, mount_point, from, path: pathOf(place, number), to: derivedId(id, String(number)) }
+    return { number, mount_point, from, path: pathOf(place, number), to: derivedId(id, String(number)), sizeGiB }
   })
   await updateBackup(sql, id, { state: 'RUNNING' }, options.clock.now())
   await insertFiles(
@@ -101,7 +103,7 @@ async function copyAll(
 async function writeOne(
   { options, id, context }: Pick<Making, 'options' | 'id' | 'context'>,
   { engine: name = localEngine, organization }: Plan,
-  { number, path, to }: Planned,
+  { number, path, to, sizeGiB }: Planned,
   attempt: ReturnType<typeof attemptOf>,
 ): Promise<boolean> {
   const { engines, patiently } = options
@@ -111,7 +113,8 @@ async function writeOne(
   if (files.length === 0) return false
   let kept: Awaited<ReturnType<typeof keepArchive>> | undefined
   const keep = async (archive: AsyncIterable<Uint8Array>): Promise<void> => {
-    kept = await keepArchive(options, place, archive)
+    const isOurs = name === null || name === localEngine || sizeGiB === undefined
+    kept = await keepArchive(options, place, isOurs ? archive : boundedArchive(archive, sizeGiB), attempt.signal)
   }
   await patiently(attempt, () => engine.readVolume(to, keep, attempt))
   const { written, key } = kept ?? fail()

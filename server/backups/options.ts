@@ -35,6 +35,8 @@ export interface BackupOptions extends ScratchStarter {
   readonly vault: Vault
   /** The directory of the backup files. */
   readonly directory: string
+  /** Free space that backups leave on its disk. Undefined means the usual part. */
+  readonly floorBytes: number | undefined
   readonly engines: Pick<Engines<VolumeStore & Runner>, 'all' | 'engineOf'>
   /** The longest time for which users of a volume are paused. */
   readonly mostStandingSeconds: number

@@ -9,6 +9,7 @@ import {
   createScratchWorkflow,
 } from '../backups/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { gibibytes } from '../lib/gibibytes.ts'
 import { archiveCommandOf, madeVolumesOf, volumesOf } from '../releases/index.ts'
 import { createRestoring } from '../requests/index.ts'
 import { createPatience, createScratchStarter, dataRefusal, type RecipeOptions } from '../rollout/index.ts'
@@ -27,6 +28,7 @@ export const createBackupOptions = (
   log,
   vault,
   directory: join(config.dataDirectory, 'backups'),
+  floorBytes: gibibytes(config.diskFloorGiB),
   engines,
   mostStandingSeconds: config.copySeconds,
   workflows: () => workflows,

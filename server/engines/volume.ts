@@ -1,3 +1,5 @@
+import { atMost } from '../lib/at-most.ts'
+import { gibibytes } from '../lib/gibibytes.ts'
 import { EngineError } from './engine-error.ts'
 
 export interface Volume {
@@ -44,6 +46,19 @@ export interface VolumeTarget extends VolumeOwner {
  * pass through.
  */
 export type VolumeWriter = (archive: AsyncIterable<Uint8Array>) => Promise<void>
+
+/**
+ * Passes on the archive of a volume on an engine that somebody else controls. Throws if it is much
+ * longer than its storage, because it would fill the disk of the reader.
+ */
+export function boundedArchive(archive: AsyncIterable<Uint8Array>, sizeGiB: number): AsyncIterable<Uint8Array> {
+  // Headers of many small files may take as much as the files.
+  const limitGiB = 2 * sizeGiB + 1
+  return atMost(archive, gibibytes(limitGiB), () => {
+    const what = `the archive of a volume of ${sizeGiB} GiB is longer than ${limitGiB} GiB`
+    return new EngineError('refused', `${what}; give its storage a larger size, or delete sparse files in it`)
+  })
+}
 
 /** The error of a copy whose limit is over before the volumes are copied. */
 export const stoodTooLong = (seconds: number, cause: unknown): EngineError =>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { pack } from 'tar-stream'
@@ -77,6 +78,26 @@ test('a copier moves archives to another engine, and leaves nothing on the first
   assert.equal(await copier.copyVolumes([planned], () => {}, attempt), 7)
   assert.equal(await second.hasVolume(volume.to, attempt.signal), true)
   assert.deepEqual(asked, [`local copies ${volume.from}`, `local erases ${scratchOf(planned.service)}`])
+})
+
+test('a copier refuses an archive of another engine that is much longer than its storage', async (t) => {
+  const { first, second, copier, planned, volume } = await openBench(t, ['local', 'second'])
+  first.copyVolumes = async () => 7
+  first.hasVolume = async () => true
+  first.readVolume = async (_volume, write) => {
+    // 4 GiB of the same mebibyte: an archive that never ends.
+    const piece = Buffer.alloc(1_048_576)
+    await write(Readable.from(Array.from({ length: 4096 }, () => piece)))
+    return 0
+  }
+  second.writeVolume = async (_volume, _target, archive) => {
+    let bytes = 0
+    for await (const piece of archive) bytes += piece.length
+    return bytes
+  }
+  const copying = copier.copyVolumes([planned], () => {}, attempt)
+  await assert.rejects(copying, /archive of a volume of 1 GiB is longer than 3 GiB/)
+  assert.equal(await second.hasVolume(volume.to, attempt.signal), false)
 })
 
 test('a copier erases volumes on the engine of a service, or on all engines when it has no row', async (t) => {

@@ -1,4 +1,4 @@
-import type { CopyLimits, Runner, VolumeStore } from '../engines/index.ts'
+import { boundedArchive, type CopyLimits, type Runner, type VolumeStore } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { everyOne } from '../lib/every-one.ts'
 import { derivedId } from '../lib/id.ts'
@@ -47,7 +47,7 @@ export async function moveVolumes(
         // A service that was never deployed has none.
         if (!(await from.hasVolume(copy.to, attempt.signal))) return
         const write = async (archive: AsyncIterable<Uint8Array>): Promise<void> =>
-          void (await to.writeVolume(volume, target, archive, attempt))
+          void (await to.writeVolume(volume, target, boundedArchive(archive, target.sizeGiB), attempt))
         await from.readVolume(copy.to, write, attempt)
       })
     }

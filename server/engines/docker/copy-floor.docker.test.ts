@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { statfs } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
+import { pack } from 'tar-stream'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { attempt, newRelease } from '../engine.cases.ts'
@@ -44,4 +46,32 @@ test('a copy of a sparse file larger than the disk stops above the floor and lea
   const { state } = await bench.engine.observe(source.service, limit())
   assert.equal(state, 'running')
   await bench.engine.erase(source.service, attempt())
+})
+
+async function* endless(): AsyncGenerator<Uint8Array> {
+  const tar = pack()
+  tar.entry({ name: 'volume/endless', size: 2 ** 32 })
+  await once(tar, 'readable')
+  const header: unknown = tar.read()
+  if (header instanceof Uint8Array) yield header
+  for (;;) yield Buffer.alloc(1_048_576, 1)
+}
+
+test('an archive that never ends stops above the floor and leaves nothing behind', async (t) => {
+  const bench = await openDockerBench({ socketPath, image })
+  t.after(() => bench.close())
+  const daemon = new DockerDaemon({ socketPath, clock: systemClock })
+  const info = await daemon.json({ method: 'GET', path: '/info', signal: limit() })
+  const { bavail, bsize } = await statfs('DockerRootDir' in info ? String(info.DockerRootDir) : '')
+  const floorBytes = bavail * bsize - 256 * 1024 ** 2
+  const engine = new DockerEngine({ socketPath, instance: bench.instance, clock: systemClock, floorBytes })
+  const volume = newId()
+  const writing = engine.writeVolume(
+    volume,
+    { service: newId(), environment: newId(), sizeGiB: 1 },
+    endless(),
+    attempt(),
+  )
+  await assert.rejects(writing, { name: 'EngineError', reason: 'disk-full' })
+  assert.equal(await bench.exists(`/volumes/${volumeName({ id: volume })}`), false)
 })

@@ -59,10 +59,10 @@ export async function copyVolumes(
 }
 
 /** A sparse file of a few bytes can have any length, and its copy takes that length on disk. */
-const floorError = (floor: number): EngineError =>
+export const floorError = (floor: number): EngineError =>
   new EngineError(
     'disk-full',
-    `The copy was cancelled: less than ${sizeText(floor)} of the engine's disk is free. That much is reserved ` +
+    `The volume was not filled: less than ${sizeText(floor)} of the engine's disk is free. That much is reserved ` +
       'for running services (QUAYSIDE_DISK_FLOOR). Sparse files take their full length in a copy. Free ' +
       'space there or delete data, and try again.',
   )

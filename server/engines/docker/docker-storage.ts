@@ -1,4 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import { aboveFloor, type DiskFloor } from '../../lib/disk-floor.ts'
 import type {
   CopyLimits,
   DiskSpace,
@@ -9,12 +10,12 @@ import type {
   RegistryLogin,
   RegistryTarget,
   VolumeCopy,
-  VolumeOwner,
+  VolumeTarget,
   VolumeWriter,
 } from '../engine.ts'
 import { fetchBaseImage, type NoteImage } from './base-image.ts'
 import { isOurVolume } from './copy-helper.ts'
-import { copyVolumes } from './copy-volumes.ts'
+import { copyVolumes, floorError } from './copy-volumes.ts'
 import { countInodes } from './count-inodes.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { DiskRoot } from './disk-space.ts'
@@ -82,11 +83,7 @@ export class DockerStorage {
   }
 
   copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
-    const { clock, floorBytes } = this.#registries
-    const floor = async (signal: AbortSignal) => {
-      const { dataDirectory: directory } = await this.#registries.settings(signal)
-      return { directory, floorBytes, clock }
-    }
+    const floor = (signal: AbortSignal) => this.#floor(signal)
     return copyVolumes({ ...this.host, held: this.#held, floor }, copies, limits, attempt)
   }
 
@@ -98,13 +95,24 @@ export class DockerStorage {
     return readVolume(this.host, volume, write, attempt)
   }
 
-  writeVolume(
+  async writeVolume(
     volume: string,
-    owner: VolumeOwner,
+    owner: VolumeTarget,
     archive: AsyncIterable<Uint8Array>,
     attempt: Attempt,
   ): Promise<number> {
-    return writeVolume(this.host, { volume, owner, archive }, attempt)
+    const { signal } = attempt
+    const { directory, ...floor } = await this.host.daemon.patiently(signal, () => this.#floor(signal))
+    return aboveFloor({ ...floor, directories: [directory], error: floorError }, signal, (bounded) =>
+      writeVolume(this.host, { volume, owner, archive }, { ...attempt, signal: bounded }),
+    )
+  }
+
+  /** The directory of the engine's volumes, and the free space that must remain there. */
+  async #floor(signal: AbortSignal): Promise<DiskFloor> {
+    const { clock, floorBytes } = this.#registries
+    const { dataDirectory: directory } = await this.#registries.settings(signal)
+    return { directory, floorBytes, clock }
   }
 
   removeVolume(volume: string, { signal }: Attempt): Promise<void> {

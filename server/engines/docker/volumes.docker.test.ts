@@ -74,7 +74,7 @@ describe('copies of volumes of several services', () => {
     const copies = [leader, follower].map((source) => ({
       from: source.workload.storage[0]?.id ?? '',
       to: newId(),
-      owner: { service: newId(), environment: newId() },
+      owner: { service: newId(), environment: newId(), sizeGiB: 1 },
     }))
     const resumed: Promise<string[]>[] = []
     const tell = () => void resumed.push(bench.engine.resume(limit()))
@@ -99,7 +99,7 @@ describe('archives of volumes', () => {
     bench = await openDockerBench({ socketPath, image })
   })
   after(() => bench?.close())
-  const owner = () => ({ service: newId(), environment: newId() })
+  const owner = () => ({ service: newId(), environment: newId(), sizeGiB: 1 })
   /** A volume with one file of so many bytes. */
   const makeVolume = async (bytes: number) => {
     const volume = newId()
