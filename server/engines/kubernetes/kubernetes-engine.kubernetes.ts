@@ -49,6 +49,24 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
     assert.deepEqual((await kube.list(kinds.deployment, { namespace }, limit())).items, [])
   })
 
+  it('leaves a release alone that starts while another one ends', async () => {
+    const { engine, kube, workload } = bench
+    const former = newRelease(workload('web'))
+    const next = { ...former, id: newRelease(workload('web')).id }
+    const kept = { ...former, id: newRelease(workload('web')).id }
+    await engine.start(former, attempt())
+    // It takes its whole time to end, in which the next one starts.
+    const stopping = engine.retire(former.service, kept.id, attempt())
+    await until('it is being ended', async () => {
+      const { items } = await kube.list(kinds.deployment, { namespace: namespaceOf(former.environment) }, limit())
+      return items.some(({ spec }) => spec.replicas === 0)
+    })
+    await Promise.all([engine.start(next, attempt()), stopping])
+    const seen = await engine.observe(former.service, limit())
+    assert.deepEqual([seen.state, seen.state !== 'absent' && seen.release], ['running', next.id])
+    await engine.erase(former.service, attempt())
+  })
+
   it('fails a release that no node has room for, with the sentence of the scheduler', async () => {
     const { engine, workload } = bench
     const release = newRelease({ ...workload('web'), cpuMilli: 900_000, startDeadlineSeconds: 2 })

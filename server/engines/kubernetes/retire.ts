@@ -1,6 +1,14 @@
 import { failpoint } from '../../lib/failpoint.ts'
 import type { Release } from '../engine.ts'
-import { type Kind, type KubeObject, kinds, type Pod, type Selection } from './client/index.ts'
+import {
+  type Deployment,
+  type Kind,
+  type Kube,
+  type KubeObject,
+  kinds,
+  type Pod,
+  type Selection,
+} from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { annotation, label, ownLabels } from './labels.ts'
@@ -41,7 +49,10 @@ export const removeRelease = (host: KubeHost, release: Release, signal: AbortSig
     signal,
   )
 
-/** Ends what `leaves` selects: first the programs, then the objects. */
+/**
+ * Ends what `leaves` selects: first the programs, then the objects. Decides once, at the beginning:
+ * a release that starts meanwhile is another one, and stays.
+ */
 export async function end(
   host: KubeHost,
   selection: Selection,
@@ -49,21 +60,33 @@ export async function end(
   signal: AbortSignal,
 ): Promise<void> {
   const { kube } = host
-  const { items } = await kube.list(kinds.deployment, selection, signal)
-  const deployments = items.filter(leaves)
-  await Promise.all(
-    deployments
-      .filter(({ spec }) => (spec.replicas ?? 1) > 0)
-      .map(({ metadata }) => kube.patch(kinds.deployment, metadata, { spec: { replicas: 0 } }, signal)),
+  const found = await Promise.all(
+    kindsOfRelease.map(async (kind) => ({
+      kind,
+      items: (await kube.list(kind, selection, signal)).items.filter(leaves),
+    })),
   )
-  const jobs = (await kube.list(kinds.job, selection, signal)).items.filter(leaves)
-  await Promise.all(jobs.map(({ metadata }) => kube.remove(kinds.job, metadata, signal)))
-  await untilNoPod(host, selection, leaves, signal)
+  const pods = (await kube.list(kinds.pod, selection, signal)).items.filter(leaves)
+  const leaving = new Set([...found.flatMap(({ items }) => items), ...pods].map(unitOf))
+  await Promise.all(found.flatMap(({ kind, items }) => items.map((object) => stop(kube, kind, object, signal))))
+  await untilNoPod(host, selection, (pod) => leaving.has(unitOf(pod)), signal)
   failpoint('retire.stopped')
-  for (const kind of kindsOfRelease) {
-    const found = (await kube.list(kind, selection, signal)).items.filter(leaves)
-    await Promise.all(found.map(({ metadata }) => kube.remove(kind, metadata, signal)))
+  for (const { kind, items } of found) {
+    await Promise.all(items.map(({ metadata }) => kube.remove(kind, metadata, signal, { uid: metadata.uid })))
   }
+}
+
+/** The release or the run to which an object belongs. */
+const unitOf = ({ metadata: { labels } }: KubeObject): string =>
+  `${labels?.[label.release] ?? ''} ${labels?.[label.run] ?? ''}`
+
+/** Begins to end the programs of an object, if it has some. */
+async function stop({ patch, remove }: Kube, kind: Kind, object: KubeObject, signal: AbortSignal): Promise<void> {
+  const { metadata } = object
+  if (kind === kinds.job) await remove(kind, metadata, signal, { uid: metadata.uid })
+  // Objects of this list are Deployments.
+  if (kind !== kinds.deployment || (object as Deployment).spec.replicas === 0) return
+  await patch(kind, metadata, { spec: { replicas: 0 } }, signal)
 }
 
 async function untilNoPod(
