@@ -8,8 +8,7 @@ import type { Shape } from './shapes.ts'
 export const capabilities = {
   'read-only-root': 'the engine of its cluster cannot make the root filesystem read-only',
   'lifecycle-commands': 'the engine of its cluster runs no commands when a replica starts or stops',
-  'node-placement':
-    'the platform does not choose nodes or zones: a machine has none, and a cluster chooses them itself',
+  'node-placement': 'the engine of its cluster is one machine: it has no nodes or zones to choose from',
   'service-accounts': 'programs get no service account, so that they cannot act on their cluster',
   'gradual-rollout':
     'all replicas of a new version start beside the previous version, which keeps all of its own until the ' +

@@ -42,6 +42,8 @@ interface Program {
   readonly labels?: Readonly<Record<string, string>>
   /** The program may write only to its volumes. */
   readonly hasReadOnlyRoot?: boolean
+  /** Labels of the nodes on which it may run, for an engine with several. */
+  readonly nodeLabels?: Readonly<Record<string, string>>
 }
 
 export interface LongRunning extends Program {
@@ -55,6 +57,10 @@ export interface LongRunning extends Program {
   readonly publishedPorts?: readonly PublishedPort[]
   readonly probes: Probes
   readonly storage: readonly Volume[]
+  /** No two replicas of a release run on one node. They only prefer different nodes otherwise. */
+  readonly needsOwnNodes?: boolean
+  /** Replicas spread over zones, if possible or in any case. */
+  readonly zones?: 'preferred' | 'required'
   /** The stop signal; absent: that of the image. */
   readonly stopSignal?: 'SIGINT' | 'SIGTERM'
   /** How long a replica may take to stop before it is killed. */

@@ -30,6 +30,20 @@ test('lifecycle commands and a read-only root come from the settings of kinds th
   assert.deepEqual(programSettings('database', sent), {})
 })
 
+test('the choice of nodes comes from the settings of kinds that have it', () => {
+  const nodes = { disk: 'fast' }
+  const sent = {
+    'deployment.affinity.node.required': nodes,
+    'deployment.antiaffinity.pod': 'Requirred',
+    'deployment.topology_spread.zone': 'DoNotSchedule',
+  }
+  assert.deepEqual(programSettings('application', sent), { nodeLabels: nodes, needsOwnNodes: true, zones: 'required' })
+  assert.deepEqual(programSettings('job', sent), { nodeLabels: nodes })
+  assert.deepEqual(programSettings('database', sent), {})
+  const usual = { 'deployment.antiaffinity.pod': 'Preferred', 'deployment.topology_spread.zone': 'ScheduleAnyway' }
+  assert.deepEqual(programSettings('container', usual), { zones: 'preferred' })
+})
+
 test('default lifecycle commands are not run, whether they were sent or not', () => {
   assert.deepEqual(programSettings('application', {}), {})
   assert.deepEqual(programSettings('application', settingDefaults(settingsOfKind('application'))), {})

@@ -16,7 +16,16 @@ const key = {
   readOnlyRoot: 'security.read_only_root_filesystem',
   postStart: 'deployment.lifecycle.post_start_exec_command',
   preStop: 'deployment.lifecycle.pre_stop_exec_command',
+  nodes: 'deployment.affinity.node.required',
+  ownNodes: 'deployment.antiaffinity.pod',
+  zones: 'deployment.topology_spread.zone',
 } as const
+
+/** How replicas spread over zones, by the value of the setting. */
+const zonesOf: ReadonlyMap<unknown, LongRunning['zones']> = new Map([
+  ['ScheduleAnyway', 'preferred'],
+  ['DoNotSchedule', 'required'],
+])
 
 /**
  * Returns the other advanced settings of the program. The default pre-stop command is not run: it
@@ -25,7 +34,7 @@ const key = {
 export function programSettings(
   kind: string,
   stored: SettingValues,
-): Pick<LongRunning, 'hasReadOnlyRoot' | 'postStart' | 'preStop'> {
+): Pick<LongRunning, 'hasReadOnlyRoot' | 'postStart' | 'preStop' | 'nodeLabels' | 'needsOwnNodes' | 'zones'> {
   const table = settingsOfKind(kind)
   const changed = (name: string): unknown =>
     name in table && !isDeepStrictEqual(stored[name], table[name]?.default) ? stored[name] : undefined
@@ -34,6 +43,20 @@ export function programSettings(
     ...(changed(key.readOnlyRoot) === true ? { hasReadOnlyRoot: true } : {}),
     ...(postStart ? { postStart } : {}),
     ...(preStop ? { preStop } : {}),
+    ...placementOf(changed),
+  }
+}
+
+/** Returns the settings that choose nodes. `changed` returns a value other than the default. */
+function placementOf(changed: (name: string) => unknown) {
+  const nodes = Object.entries(Object(changed(key.nodes))).filter(([, value]) => typeof value === 'string')
+  const zones = zonesOf.get(changed(key.zones))
+  return {
+    // Every value left is a string.
+    ...(nodes.length > 0 ? { nodeLabels: Object.fromEntries(nodes) as Record<string, string> } : {}),
+    // The API spells it so.
+    ...(changed(key.ownNodes) === 'Requirred' ? { needsOwnNodes: true } : {}),
+    ...(zones ? { zones } : {}),
   }
 }
 

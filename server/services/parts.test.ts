@@ -73,7 +73,7 @@ test('a setting without effect is rejected with its value and the reason, and ev
     assert.ok(error instanceof AppError && error.code === 'invalid')
     assert.match(
       error.message,
-      /deployment\.antiaffinity\.pod cannot be "Requirred": .*does not choose nodes.*its default "Preferred"\./,
+      /deployment\.antiaffinity\.pod cannot be "Requirred": .*has no nodes or zones.*its default "Preferred"\./,
     )
     assert.match(
       error.message,

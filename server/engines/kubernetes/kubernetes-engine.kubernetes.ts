@@ -49,6 +49,27 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
     assert.deepEqual((await kube.list(kinds.deployment, { namespace }, limit())).items, [])
   })
 
+  it('runs replicas on the nodes that their settings choose, and lets them leave one at a time', async () => {
+    const { engine, kube, workload } = bench
+    const nodeLabels = { 'kubernetes.io/os': 'linux' }
+    const release = newRelease({ ...workload('web'), replicas: { min: 1, max: 2 }, nodeLabels })
+    await engine.start(release, attempt())
+    const budgets = async () =>
+      (await kube.list(kinds.disruptionBudget, { namespace: namespaceOf(release.environment) }, limit())).items
+    assert.equal((await budgets()).length, 1)
+    await engine.retire(release.service, undefined, attempt())
+    assert.deepEqual(await budgets(), [])
+    const choices = [
+      [{ nodeLabels: { disk: 'none' } }, /no node takes it: .*node affinity\/selector/],
+      [{ replicas: { min: 2, max: 2 }, needsOwnNodes: true }, /no node takes it: .*anti-affinity/],
+      [{ zones: 'required' }, /no node takes it: .*topology spread constraints/],
+    ] as const
+    for (const [choice, reason] of choices) {
+      const refused = newRelease({ ...workload('web'), ...choice, startDeadlineSeconds: 2 })
+      await assert.rejects(engine.start(refused, attempt()), reason)
+    }
+  })
+
   it('leaves a release alone that starts while another one ends', async () => {
     const { engine, kube, workload } = bench
     const former = newRelease(workload('web'))

@@ -63,7 +63,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   readonly capabilities: EngineCapabilities = {
     description: 'a cluster of Kubernetes, which runs applications, containers, databases and jobs',
     shapes: new Set(['long-running', 'task']),
-    settings: new Set(['read-only-root', 'lifecycle-commands']),
+    settings: new Set(['read-only-root', 'lifecycle-commands', 'node-placement']),
     images: 'registry',
   }
   readonly #observations: Observations

@@ -40,12 +40,40 @@ test('a release is a Deployment, a Secret and a Service for each of its names', 
   const objects = releaseObjects(release(), setting)
   assert.deepEqual(
     objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
-    ['Secret s-000000000002-000000000001', 'Service shop', 'Deployment s-000000000002-000000000001'],
+    [
+      'Secret s-000000000002-000000000001',
+      'Service shop',
+      'Deployment s-000000000002-000000000001',
+      'PodDisruptionBudget s-000000000002-000000000001',
+    ],
   )
   for (const { metadata } of objects) {
     assert.equal(metadata.namespace, 'quayside-01a20b53-0000-7002-849b-000000000003')
     assert.equal(metadata.labels?.['quayside.io/instance'], 'here')
   }
+})
+
+test('a service with one replica has no disruption budget, and another one lets one replica leave', () => {
+  const kindsOf = (max: number): string[] =>
+    releaseObjects(release({ replicas: { min: 1, max } }), setting).map(({ kind }) => kind)
+  assert.ok(!kindsOf(1).includes('PodDisruptionBudget'))
+  const { spec } = objectOf('PodDisruptionBudget')
+  assert.deepEqual([spec.maxUnavailable, spec.unhealthyPodEvictionPolicy], [1, 'AlwaysAllow'])
+})
+
+test('replicas run on the nodes and in the zones that their settings choose', () => {
+  const pod = podOf({ nodeLabels: { disk: 'fast' }, needsOwnNodes: true, zones: 'required' })
+  assert.deepEqual(pod.nodeSelector, { disk: 'fast' })
+  const [rule] = pod.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution
+  assert.equal(rule.topologyKey, 'kubernetes.io/hostname')
+  assert.deepEqual(
+    pod.topologySpreadConstraints.map((one: Record<string, unknown>) => [one['topologyKey'], one['whenUnsatisfiable']]),
+    [
+      ['kubernetes.io/hostname', 'ScheduleAnyway'],
+      ['topology.kubernetes.io/zone', 'DoNotSchedule'],
+    ],
+  )
+  assert.equal(podOf().nodeSelector, undefined)
 })
 
 test('a pod has no token, no privilege and exact limits', () => {

@@ -38,6 +38,7 @@ export function releaseObjects(release: Release, setting: Setting): KubeObject[]
     contentsSecret(metadata, contents),
     ...workload.aliases.map((alias) => aliasService(release, alias, setting.instance)),
     deployment(release, setting, contents),
+    ...(workload.replicas.max > 1 ? [disruptionBudget(release, metadata)] : []),
   ]
 }
 
@@ -95,7 +96,7 @@ function deployment(release: Release, { instance, pullSecret }: Setting, content
         spec: {
           ...podSettings(pullSecret),
           terminationGracePeriodSeconds: workload.stopGraceSeconds + leaveSecondsOf(workload),
-          topologySpreadConstraints: [spread(release)],
+          ...placement(release),
           containers: [replicaContainer(workload, contents)],
           volumes: [
             ...(contents.mounts.length > 0 ? [{ name: 'files', secret: { secretName: releaseName(release) } }] : []),
@@ -150,13 +151,43 @@ function lifecycleOf(workload: LongRunning): object | undefined {
   }
 }
 
-/** Replicas prefer different nodes. */
-const spread = ({ id, service }: Release) => ({
-  maxSkew: 1,
-  topologyKey: 'kubernetes.io/hostname',
-  whenUnsatisfiable: 'ScheduleAnyway',
-  labelSelector: { matchLabels: { [label.service]: service, [label.release]: id } },
-})
+/** Replicas of a release prefer different nodes, or need them. */
+function placement({ id, service, workload }: Release) {
+  const { nodeLabels, needsOwnNodes, zones } = workload
+  const labelSelector = { matchLabels: { [label.service]: service, [label.release]: id } }
+  const spread = (topologyKey: string, isRequired: boolean) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: isRequired ? 'DoNotSchedule' : 'ScheduleAnyway',
+    labelSelector,
+  })
+  const apart = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: hostname, labelSelector }] }
+  return {
+    topologySpreadConstraints: [
+      spread(hostname, false),
+      ...(zones ? [spread('topology.kubernetes.io/zone', zones === 'required')] : []),
+    ],
+    ...(nodeLabels && { nodeSelector: nodeLabels }),
+    ...(needsOwnNodes && { affinity: { podAntiAffinity: apart } }),
+  }
+}
+
+const hostname = 'kubernetes.io/hostname'
+
+/** Lets a cluster end one replica at a time when it empties a node. */
+function disruptionBudget({ id, service }: Release, metadata: KubeObject['metadata']) {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata,
+    spec: {
+      maxUnavailable: 1,
+      // Replicas that fail keep nobody from emptying a node.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: { [label.service]: service, [label.release]: id } },
+    },
+  }
+}
 
 /**
  * A name of a service inside its environment. It leads to the ready replicas of all its releases.

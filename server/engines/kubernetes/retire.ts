@@ -17,7 +17,7 @@ import { namespaceOf } from './names.ts'
 import { type DeploymentState, type PodState, toDeploymentState, toPodState } from './pod-state.ts'
 
 /** Kinds of which a release or a run has objects. Deployments and Jobs come first. */
-const kindsOfRelease: readonly Kind[] = [kinds.deployment, kinds.job, kinds.secret]
+const kindsOfRelease: readonly Kind[] = [kinds.deployment, kinds.job, kinds.disruptionBudget, kinds.secret]
 
 /**
  * Ends all releases and runs of a service except the release `keep`, gracefully, then removes their

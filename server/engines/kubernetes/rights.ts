@@ -27,6 +27,7 @@ export const rights: readonly Right[] = [
   { group: 'apps', resource: 'deployments', verbs: all },
   { group: 'batch', resource: 'jobs', verbs: all },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: all },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: all },
   {
     group: 'networking.k8s.io',
     resource: 'ingresses',

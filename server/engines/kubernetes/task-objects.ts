@@ -49,6 +49,7 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
         spec: {
           ...podSettings(setting.pullSecret),
           restartPolicy: 'Never',
+          ...(workload.nodeLabels && { nodeSelector: workload.nodeLabels }),
           activeDeadlineSeconds: Math.max(1, workload.timeoutSeconds),
           terminationGracePeriodSeconds: workload.stopGraceSeconds,
           containers: [program, ...(outputFile === undefined ? [] : [keeper(setting)])],
