@@ -6,8 +6,8 @@ import {
   type DockerEngine,
   KubernetesEngine,
   localEngine,
-  ownLabels,
   replicasOn,
+  routeLabels,
 } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -42,7 +42,7 @@ export function createConnect(
   const traffic = {
     className: config.clusterIngressClass,
     local: router,
-    labels: ownLabels(instance),
+    labels: routeLabels(instance),
     instance,
     clock,
     usual: usualRules(),

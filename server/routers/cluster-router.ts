@@ -6,7 +6,7 @@ export interface ClusterRouterOptions extends Omit<IngressRouterOptions, 'settin
   readonly hasDomain: boolean
   /** The router of this machine. */
   readonly local: Router
-  /** Labels of every object of the installation on the cluster. */
+  /** Labels of every object of the router on the cluster, and of no other object. */
   readonly labels: Readonly<Record<string, string>>
   readonly podsOf: IngressRouterOptions['setting']['podsOf']
   /** The default rules of routes. */

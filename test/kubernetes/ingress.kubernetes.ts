@@ -62,6 +62,13 @@ test('no request is lost while versions replace each other', async (t) => {
   for (const version of ['second', 'third', 'fourth']) await application.run(web(version))
   await until('the last version answers', async () => (await ask()).body === 'fourth')
   const { lost, sent, bodies } = await traffic.stop()
+  // The router removes only objects of its own.
+  const selection = { labels: { [label.service]: application.id } }
+  const [secrets, services] = await Promise.all([
+    kube.list(kinds.secret, selection, limit()),
+    kube.list(kinds.service, selection, limit()),
+  ])
+  assert.deepEqual([secrets.items.length, services.items.length], [1, 1])
   assert.deepEqual(lost, [])
   assert.ok(sent > 500 && bodies.has('second') && bodies.has('fourth'), `${sent} requests`)
 })

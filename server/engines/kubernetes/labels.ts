@@ -11,6 +11,8 @@ export const label = {
   volume: 'quayside.io/volume',
   /** On objects of all releases of a service, such as its names. */
   alias: 'quayside.io/alias',
+  /** On objects of a router, which removes those that no route needs. */
+  route: 'quayside.io/route',
   /** On pods that read or write a volume. */
   helper: 'quayside.io/helper',
   /** On Deployments without replicas while their volumes are copied. */
@@ -36,3 +38,6 @@ export const ownLabels = (instance: string, more: Readonly<Record<string, string
   [label.instance]: instance,
   ...more,
 })
+
+/** Returns the labels of an object that carries routes of this installation. */
+export const routeLabels = (instance: string): Record<string, string> => ownLabels(instance, { [label.route]: 'true' })

@@ -9,7 +9,7 @@ import { isIndispensable, mapRules, type RuleMapping, type RuleSetting } from '.
 export interface IngressSetting extends IngressClass {
   /** Whether the cluster has the kinds Middleware and ServersTransport of Traefik. */
   readonly hasTraefikKinds: boolean
-  /** Labels of every object of the router, by which it finds them again. */
+  /** Labels of every object of the router and of no other one: it removes what no route needs. */
   readonly labels: Readonly<Record<string, string>>
   /** The namespace of routes that lead nowhere. */
   readonly idleNamespace: string

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
-import { type Kube, kinds, ownLabels, replicasOn } from '../../../server/engines/index.ts'
+import { type Kube, kinds, ownLabels, replicasOn, routeLabels } from '../../../server/engines/index.ts'
 import { systemClock as clock } from '../../../server/lib/clock.ts'
 import { newId } from '../../../server/lib/id.ts'
 import type { Router } from '../../../server/routers/index.ts'
@@ -45,7 +45,7 @@ export async function openIngressBench(image: string): Promise<IngressBench> {
       kube,
       clock,
       className: undefined,
-      setting: { labels, idleNamespace, podsOf, usual: {} },
+      setting: { labels: routeLabels(instance), idleNamespace, podsOf, usual: {} },
     }),
     start: async (source) => {
       const release = newId()
