@@ -33,7 +33,8 @@ const platform = await createPlatform(
 const { a, database, engine } = platform
 const signal = AbortSignal.timeout(60_000)
 const here = a.objects.applicationId
-const [{ kubeconfig_mark: _mark, ...former } = {}] = await database`select * from cluster where id = ${a.clusterId}`
+const [{ kubeconfig_mark: _mark, traffic_domain: _domain, ...former } = {}] =
+  await database`select * from cluster where id = ${a.clusterId}`
 const [cluster] = await database`
   insert into cluster ${database({
     ...former,
