@@ -7,6 +7,13 @@ import { mapByTable, never, type RuleTable } from './rule-table.ts'
 
 const prefix = 'nginx.ingress.kubernetes.io/'
 
+/**
+ * Characters without a meaning in a configuration file of nginx. Old controllers write annotations
+ * into it unchecked, so other characters could become directives.
+ */
+const plain = /^[A-Za-z0-9 .,:/*_[\]-]*$/
+const notPlain = 'ingress-nginx takes only letters, digits, spaces and . , : / * _ - [ ] in settings of CORS'
+
 /** What ingress-nginx needs for one rule: annotations of the Ingress, without their prefix. */
 interface Part {
   readonly annotations: Readonly<Record<string, string>>
@@ -38,6 +45,7 @@ const table: RuleTable<Part, RuleSetting> = {
         : {},
     ),
   cors: ({ origins, methods, headers }) => {
+    if (![...origins, methods, headers].every((text) => plain.test(text))) return { unsupported: notPlain }
     const isOpen = origins.includes('*')
     return annotated({
       'enable-cors': 'true',

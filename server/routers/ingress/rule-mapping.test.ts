@@ -94,6 +94,15 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
   for (const { metadata } of objects) assert.deepEqual([metadata.namespace, metadata.labels], ['ns', { ours: 'yes' }])
 })
 
+test('settings of CORS cannot write directives of nginx', () => {
+  const cors = { origins: ['*'], methods: 'GET', headers: 'X-One' }
+  const attack = '";} location /x { root /; } #'
+  for (const change of [{ origins: [attack] }, { methods: attack }, { headers: attack }, { headers: '$remote_addr' }]) {
+    const { ingress, unsupported } = map('ingress-nginx', { cors: { ...cors, ...change } })
+    assert.deepEqual([ingress, unsupported.map(({ rule }) => rule)], [{}, ['cors']])
+  }
+})
+
 test('ingress-nginx applies these rules, and names why it cannot apply the others', () => {
   const { ingress, service, objects, unsupported, paths } = map('ingress-nginx', all, { path: '/a.b', rewrite: '/v1' })
   assert.deepEqual(
