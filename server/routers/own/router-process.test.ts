@@ -79,6 +79,21 @@ test('a router process is started again when it is killed before it answers', as
   assert.equal(again.adopted, false)
 })
 
+test('an interrupted start leaves no router process that cannot be found and ended', async (t) => {
+  const home = await routerHome()
+  t.after(() => home.close())
+  await endProcess(home.process.pid)
+  const stopping = new AbortController()
+  const pids: number[] = []
+  const spawned = (pid: number): void => {
+    pids.push(pid)
+    stopping.abort()
+  }
+  const interrupted = ensureRouterProcess({ ...home.options, spawned, signal: stopping.signal })
+  await assert.rejects(interrupted, { name: 'AbortError' })
+  assert.deepEqual([(await findRouter(home.options))?.pid], pids)
+})
+
 test('a router process is reported when it is killed repeatedly', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())

@@ -46,6 +46,8 @@ const sharingSince = 7
 const portInUse = 98
 const answerMs = 2_000
 const startMs = 15_000
+/** A started process may take this long to answer if the caller no longer wants it. */
+const afterAbortMs = 5_000
 /** The most starts in a row of processes that are killed. */
 const mostStarts = 5
 /** A process that must end completes open requests for at most 30 s. */
@@ -207,6 +209,7 @@ async function startRouter(options: RouterProcessOptions, more: readonly string[
   const end = clock.monotonic() + startMs
   for (let left = mostStarts; ; left--) {
     const outcome = await startOnce(options, more, end)
+    options.signal?.throwIfAborted()
     if ('pid' in outcome) return outcome
     // Another control plane may have started one at the same time.
     const other = await findRouter(options)
@@ -221,13 +224,44 @@ interface NotStarted {
   readonly failure: unknown
 }
 
-/** Starts one process and waits until it answers or ends, or `end` is reached. */
+/**
+ * Starts one process and waits until it answers or ends. An abort does not interrupt this wait,
+ * because a process that does not answer yet cannot be found by anybody who wants to end it. Kills
+ * the process if it does not answer before `end`, or soon after an abort.
+ */
 async function startOnce(
   options: RouterProcessOptions,
   more: readonly string[],
   end: number,
 ): Promise<Health | NotStarted> {
-  const { signal, clock = systemClock } = options
+  const { controlSocket, signal, clock = systemClock } = options
+  const child = spawnRouter(options, more)
+  let failure: unknown
+  child.once('error', (error) => {
+    failure = error
+  })
+  let last = end
+  const shorten = (): void => {
+    last = Math.min(end, clock.monotonic() + afterAbortMs)
+  }
+  signal?.addEventListener('abort', shorten, { once: true })
+  if (child.pid !== undefined) options.spawned?.(child.pid)
+  try {
+    while (clock.monotonic() < last) {
+      if (failure !== undefined || child.exitCode !== null || child.signalCode !== null) break
+      const found = await findRouter({ controlSocket })
+      if (found) return found
+      await clock.sleep(20)
+    }
+  } finally {
+    signal?.removeEventListener('abort', shorten)
+  }
+  const { exitCode, signalCode } = child
+  child.kill('SIGKILL')
+  return { exitCode, wasKilled: signalCode !== null, failure }
+}
+
+function spawnRouter(options: RouterProcessOptions, more: readonly string[]): ReturnType<typeof start> {
   const log = openSync(options.logFile, 'a', 0o600)
   const child = start(process.execPath, [...commandLine(options), ...more], {
     stdio: ['ignore', log, log],
@@ -235,18 +269,7 @@ async function startOnce(
   })
   closeSync(log)
   child.unref()
-  let failure: unknown
-  child.once('error', (error) => {
-    failure = error
-  })
-  if (child.pid !== undefined) options.spawned?.(child.pid)
-  while (clock.monotonic() < end) {
-    if (failure !== undefined || child.exitCode !== null || child.signalCode !== null) break
-    const found = await findRouter(options)
-    if (found) return found
-    await clock.sleep(20, signal)
-  }
-  return { exitCode: child.exitCode, wasKilled: child.signalCode !== null, failure }
+  return child
 }
 
 function commandLine(options: RouterProcessOptions): string[] {
