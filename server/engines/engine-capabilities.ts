@@ -19,4 +19,6 @@ export interface EngineCapabilities extends Abilities {
    * `registry`, the builder publishes an image by its digest before the engine runs it.
    */
   readonly images: 'shared' | 'registry'
+  /** Whether a public database gets a port of the engine's machine. */
+  readonly publishesPorts: boolean
 }

@@ -15,7 +15,13 @@ const noReplica = async (): Promise<never> => {
  * and starting always fails.
  */
 export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore & Terminals & LogSource = {
-  capabilities: { description: 'a record', shapes: new Set(), settings: new Set(), images: 'shared' },
+  capabilities: {
+    description: 'a record',
+    shapes: new Set(),
+    settings: new Set(),
+    images: 'shared',
+    publishesPorts: false,
+  },
   capacity: { ...machine, cpuMilli: 0, memoryMiB: 0 },
   ping: refuse,
   listFindings: refuse,

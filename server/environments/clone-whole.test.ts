@@ -13,6 +13,7 @@ class AbleEngine extends FakeEngine {
     shapes: new Set(['long-running', 'task', 'chart', 'stack']),
     settings: new Set(),
     images: 'shared',
+    publishesPorts: true,
   }
 }
 const engine = new AbleEngine({ clock: systemClock })

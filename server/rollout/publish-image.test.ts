@@ -16,6 +16,7 @@ class FarEngine extends FakeEngine {
     shapes: new Set(['long-running', 'task'] as const),
     settings: new Set<never>(),
     images: 'registry' as const,
+    publishesPorts: false,
   }
   imagesOf(service: string): string[] {
     return this.replicas.of(service).map(({ workload }) => workload.image)

@@ -1,5 +1,5 @@
 import { everyOne } from '../lib/every-one.ts'
-import { canRun, leaveService, refusalOf, updateTarget } from '../requests/index.ts'
+import { leaveService, mayRefuse, refusalOf, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { deployService } from './deploy-service.ts'
@@ -44,13 +44,13 @@ async function skipStage(options: Recipe, stage: readonly Work[], { preparations
 }
 
 /**
- * Skips services of kinds that the cluster cannot run, with the reason. All other services are
+ * Skips services that the cluster cannot run, with the reason. All other services are
  * deployed.
  */
 async function leaveOut(options: Recipe, works: readonly Work[]): Promise<ReadonlySet<Work>> {
   const refused = new Set<Work>()
   for (const work of works) {
-    if (work.request.action !== 'DEPLOY' || canRun(options.engine.capabilities, work.target.kind)) continue
+    if (work.request.action !== 'DEPLOY' || !mayRefuse(options.engine.capabilities, work.target.kind)) continue
     const service = await findService(options.database, work.target.service_id)
     const reason = service && refusalOf(options, service)
     if (!reason) continue

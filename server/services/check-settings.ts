@@ -2,6 +2,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { repositoriesOf, settingsBranchOf } from './kind-settings.ts'
+import { portRefusal } from './port-refusal.ts'
 import { holdOrigin } from './service-store.ts'
 import { at, type Settings, type TokenTypes } from './settings/branch.ts'
 import type { Provider, RepositoryBody } from './settings/repository.ts'
@@ -10,6 +11,8 @@ import type { Ceiling } from './settings/rules.ts'
 export interface CheckOptions {
   /** Returns the capacity of a cluster by the name of its engine; null if it has none. */
   readonly ceilingOf: (engine: string | null) => Ceiling
+  /** Returns whether an engine publishes ports of databases. True for a cluster that has none. */
+  readonly publishesPorts: (engine: string | null) => boolean
   /** Throws with the reason if the address can never be a repository's. */
   readonly checkRepositoryAddress: (url: string) => void
   /**
@@ -53,8 +56,15 @@ const under =
     throw new AppError(error.code, error.message.replace(/^git_repository\b/, path), { cause: error })
   }
 
-/** Throws the first error in settings of this kind for a cluster's engine, with its field. */
-export function checkSettings(kind: KindName, settings: Settings, engine: string | null, options: CheckOptions): void {
+/** The cluster of a service, as rows of services and environments have it. */
+interface Place {
+  readonly cluster_name: string
+  readonly cluster_engine: string | null
+  readonly cluster_has_controller: boolean
+}
+
+/** Throws the first error in settings of this kind for a cluster, with its field. */
+export function checkSettings(kind: KindName, settings: Settings, place: Place, options: CheckOptions): void {
   for (const { path, repository } of repositoriesOf(kind, settings)) {
     try {
       options.checkRepositoryAddress(repository.url)
@@ -63,7 +73,10 @@ export function checkSettings(kind: KindName, settings: Settings, engine: string
       throw new AppError('invalid', `${path}.url: ${sentence}`, { cause: error })
     }
   }
+  const { cluster_name: name, cluster_engine: engine, cluster_has_controller: hasController } = place
   settingsBranchOf(kind).check(settings as never, options.ceilingOf(engine))
+  const refusal = portRefusal(settings, { name, publishesPorts: options.publishesPorts(engine), hasController })
+  if (refusal) throw new AppError('invalid', refusal)
 }
 
 const originNouns = { container_registry: 'container registry', helm_repository: 'Helm repository' } as const

@@ -32,6 +32,8 @@ export interface ServiceOf<K extends KindName> {
    * none of them.
    */
   readonly cluster_engine: string | null
+  /** Whether the cluster's own ingress controller carries the traffic. */
+  readonly cluster_has_controller: boolean
   readonly stage_id: string
   readonly created_at: Date
   readonly updated_at: Date
@@ -81,6 +83,7 @@ const from = (sql: Sql) => sql`
     s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date, s.deployed_commit,
     e.name as environment_name, e.mode as environment_mode, e.cluster_id, e.project_id,
     c.name as cluster_name, c.engine as cluster_engine,
+    c.traffic_domain is not null as cluster_has_controller,
     p.organization_id, p.name as project_name, g.name as git_token_name,
     case
       when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name, 'url', r.url, 'kind', r.kind)

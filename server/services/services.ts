@@ -117,7 +117,7 @@ export function createServices(options: ServicesOptions) {
         const now = clock.now()
         const types = await readTokenTypes(sql, options, { kind, organizationId, body })
         const settings = settingsBranchOf(kind).create(body, types)
-        checkSettings(kind, settings, environment.cluster_engine, options)
+        checkSettings(kind, settings, environment, options)
         await checkOrigins(sql, { kind, organizationId, settings })
         const git_token_id = gitTokenOf(kind, settings)
         const row = { id, environment_id: environment.id, kind, name, settings, git_token_id }
@@ -138,7 +138,7 @@ export function createServices(options: ServicesOptions) {
         const branch = settingsBranchOf(kind)
         const types = await readTokenTypes(sql, options, { kind, organizationId, body, former: current.settings })
         const settings = branch.change(current.settings, body, types)
-        checkSettings(kind, settings, current.cluster_engine, options)
+        checkSettings(kind, settings, current, options)
         await checkOrigins(sql, { kind, organizationId, settings })
         const data = { name: current.name, dataVersion: current.data_version }
         if (current.last_deployment_date) branch.checkDeployed?.(current.settings as never, settings as never, data)

@@ -82,6 +82,7 @@ export class DockerEngine extends DockerStorage implements Engine {
     shapes: new Set(['long-running', 'task']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
+    publishesPorts: true,
   }
   readonly capacity: EngineCapacity = machine
   readonly #liveness: Liveness

@@ -21,11 +21,12 @@ import { observationOf } from './fake-replica.ts'
  * keeps its world as long as the object lives, so a test may restart the platform around it.
  */
 export class FakeEngine extends FakeInside implements Engine {
-  readonly capabilities: EngineCapabilities = {
+  capabilities: EngineCapabilities = {
     description: 'a Docker Engine, which runs applications, containers, databases and jobs',
     shapes: new Set(['long-running', 'task']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
+    publishesPorts: true,
   }
   capacity: EngineCapacity = machine
 

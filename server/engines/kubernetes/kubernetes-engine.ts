@@ -65,6 +65,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     shapes: new Set(['long-running', 'task']),
     settings: new Set(['read-only-root', 'lifecycle-commands', 'node-placement']),
     images: 'registry',
+    publishesPorts: false,
   }
   readonly #observations: Observations
   #capacity: EngineCapacity = machine
