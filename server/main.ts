@@ -14,6 +14,7 @@ import { armFailpoints } from './lib/failpoint.ts'
 import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { createMemoryKeeper } from './lib/spare-memory.ts'
+import { reportUnhandled } from './lib/unhandled.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, openSchema, startDatabase } from './start/data-directory.ts'
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
   armFailpoints(config.failpoint)
   const log = createLogger(config.logLevel, config.logFormat)
   reportUnlisted(log)
+  reportUnhandled(log)
   const started = new AsyncDisposableStack()
   const stopping = new AbortController()
   const running = run(config, log, started, stopping)

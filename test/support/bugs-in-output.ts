@@ -1,11 +1,12 @@
 import { after } from 'node:test'
+import { unhandledMessage } from '../../server/lib/unhandled.ts'
 import { unlistedMessage } from '../../server/services/state-store.ts'
 
 /**
  * Messages that only a bug of the server can cause, whatever a test does to the machine, the engine
  * or the database.
  */
-const bugs = [unlistedMessage]
+const bugs = [unlistedMessage, unhandledMessage]
 const found: string[] = []
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ClusterFacts, judgeCluster } from './check.ts'
-import type { Node, StorageClass } from './client/index.ts'
+import { type ClusterFacts, gatherFacts, judgeCluster } from './check.ts'
+import { KubeError, type Node, type StorageClass } from './client/index.ts'
 import { rights } from './rights.ts'
 
 const node: Node = {
@@ -71,4 +71,20 @@ test('storage and metrics are advice', () => {
   )
   assert.match(findings[0]?.message ?? '', /kubectl annotate storageclass/)
   assert.match(findings[1]?.message ?? '', /kubectl apply -f/)
+})
+
+test('a metrics API that is away is a finding, however long the rest of the check takes', async () => {
+  const list = async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return { items: [], resourceVersion: '1' }
+  }
+  const kube = {
+    version: async () => good.version,
+    create: async () => ({ status: { allowed: true } }),
+    list,
+    raw: async () => Promise.reject(new KubeError(503, 'Status503', 'service unavailable')),
+  }
+  // The check uses these four calls and nothing else of its host.
+  const host = { kube } as unknown as Parameters<typeof gatherFacts>[0]
+  assert.equal((await gatherFacts(host, new AbortController().signal)).hasMetrics, false)
 })

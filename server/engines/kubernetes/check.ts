@@ -1,5 +1,5 @@
 import type { Finding } from '../engine.ts'
-import { isKubeError, type Kube, type KubeVersion, kinds, type Node, type StorageClass } from './client/index.ts'
+import { type Kube, KubeError, type KubeVersion, kinds, type Node, type StorageClass } from './client/index.ts'
 import type { KubeHost } from './host.ts'
 import { type Right, rights } from './rights.ts'
 
@@ -30,19 +30,23 @@ export async function gatherFacts({ kube }: KubeHost, signal: AbortSignal): Prom
   const answers = await Promise.all(asked.map((one) => mayI(kube, one, signal)))
   const missing = asked.filter((_, index) => !answers[index])
   const may = (resource: string): boolean => !missing.some(({ right }) => right.resource === resource)
-  const metrics = kube.raw('/apis/metrics.k8s.io/v1beta1', signal).then(
-    () => true,
-    (error: unknown) => {
-      if (isKubeError(error)) return false
-      throw error
-    },
-  )
   return {
     version,
     missing,
     nodes: may('nodes') ? (await kube.list(kinds.node, {}, signal)).items : [],
     storageClasses: may('storageclasses') ? (await kube.list(kinds.storageClass, {}, signal)).items : undefined,
-    hasMetrics: await metrics,
+    hasMetrics: await hasMetrics(kube, signal),
+  }
+}
+
+/** The metrics API is a program of its own, which may be missing or away. */
+async function hasMetrics(kube: Kube, signal: AbortSignal): Promise<boolean> {
+  try {
+    await kube.raw('/apis/metrics.k8s.io/v1beta1', signal)
+    return true
+  } catch (error) {
+    if (error instanceof KubeError) return false
+    throw error
   }
 }
 

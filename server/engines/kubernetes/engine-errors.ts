@@ -1,5 +1,5 @@
 import { EngineError } from '../engine.ts'
-import { isKubeError, isPassing } from './client/index.ts'
+import { isKubeError, isPassing, KubeError } from './client/index.ts'
 
 /** Runs a call of the engine. Errors of the API server become EngineError. */
 export async function asEngineErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -12,11 +12,12 @@ export async function asEngineErrors<T>(work: () => Promise<T>): Promise<T> {
 
 /** Returns the EngineError of an answer of the API server, and any other error unchanged. */
 export function toEngineError(error: unknown): unknown {
-  if (!isKubeError(error) && !(error instanceof Error && error.name === 'KubeError')) return error
+  if (!(error instanceof KubeError)) return error
   const cause = error
-  if (isPassing(error)) return new EngineError('unreachable', `${error.message}; it is tried again`, { cause })
+  const { message } = error
+  if (isPassing(error)) return new EngineError('unreachable', `${message}; it is tried again`, { cause })
   if (isKubeError(error, 401, 'Certificate')) {
-    return new EngineError('refused', `the cluster does not accept the kubeconfig (${error.message})`, { cause })
+    return new EngineError('refused', `the cluster does not accept the kubeconfig (${message})`, { cause })
   }
-  return new EngineError('refused', `the cluster refused it: ${error.message}`, { cause })
+  return new EngineError('refused', `the cluster refused it: ${message}`, { cause })
 }

@@ -20,7 +20,10 @@ export class KubeError extends Error {
 }
 
 /** Whether the error is one of these answers, by its status or Kubernetes' own word. */
-export const isKubeError = (error: unknown, ...answers: readonly (number | string)[]): error is KubeError =>
+export const isKubeError = (
+  error: unknown,
+  ...answers: readonly [number | string, ...(number | string)[]]
+): error is KubeError =>
   error instanceof KubeError && (answers.includes(error.status) || answers.includes(error.reason))
 
 /** Whether a later try may succeed: there was no answer, or the server is busy. */
