@@ -22,7 +22,7 @@ export interface Channels {
   send(channel: number, bytes: Uint8Array): Promise<void>
   /** Ends a channel in this direction, if the server can. Otherwise the whole connection ends. */
   end(channel: number): void
-  /** Stops and continues reading. */
+  /** Stops and continues reading. Nothing is read before the first `resume`. */
   pause(): void
   resume(): void
   close(): void
@@ -80,6 +80,8 @@ function connect(url: URL, path: string, options: object, signal: AbortSignal) {
     followRedirects: false,
     maxPayload: longestMessageBytes,
   })
+  // Messages can arrive in the packet that opens the connection, before the caller has it.
+  socket.on('open', () => socket.pause())
   // An error without a listener would end the process. Callers that wait get it as well.
   socket.on('error', () => {})
   return { deadline, socket }

@@ -62,6 +62,7 @@ export async function exec(
     if (error) status.reject(error)
     else status.resolve(undefined)
   }
+  channels.resume()
   channels.ended.then(() => finish(signal.aborted ? signal.reason : undefined), finish)
   return {
     stdin: inputOf(channels),

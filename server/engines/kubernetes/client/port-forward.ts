@@ -31,6 +31,8 @@ export async function portForward(
       done(error)
     },
   })
+  // Users of the stream get the error by reading. It may come before they listen.
+  stream.on('error', () => {})
   const received = (number: number, bytes: Buffer): void => {
     const skipped = Math.min(toSkip.get(number) ?? 0, bytes.length)
     toSkip.set(number, (toSkip.get(number) ?? 0) - skipped)
@@ -40,6 +42,7 @@ export async function portForward(
     else if (!stream.push(rest)) channels.pause()
   }
   const channels: Channels = await openChannels(await connection.target(), path, received, signal)
+  channels.resume()
   channels.ended.then(
     () => void (stream.destroyed || stream.push(null)),
     (error: Error) => stream.destroy(error),

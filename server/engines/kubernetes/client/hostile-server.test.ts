@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { after, test } from 'node:test'
+import { selfSigned } from '../../../../test/support/self-signed.ts'
+import { createAddressGuard } from '../../../lib/address.ts'
+import { createKube, KubeError, kinds } from './index.ts'
+
+// An API server belongs to an organization, which may answer as it likes.
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+let answer: Answer = () => {}
+let upgrade: (request: IncomingMessage, socket: Duplex) => void = () => {}
+const { cert: authority } = selfSigned
+const server = createServer(selfSigned, (request, response) => answer(request, response))
+server.on('upgrade', (request, socket) => upgrade(request, socket))
+await once(server.listen(0, '127.0.0.1'), 'listening')
+const { port } = server.address() as AddressInfo
+const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] })
+const kube = createKube({
+  access: async () => ({ server: `https://127.0.0.1:${port}`, authority, serverName: 'outside.invalid' }),
+  guard,
+})
+after(() => {
+  kube.close()
+  server.close().closeAllConnections()
+})
+const { signal } = new AbortController()
+const json =
+  (body: unknown): Answer =>
+  (_, response) =>
+    response.end(JSON.stringify(body))
+
+/** Each answer, and the reason that the client reports. */
+const answers: readonly (readonly [string, Answer, string])[] = [
+  ['text with status 503', (_, response) => response.writeHead(503).end('service unavailable'), 'Status503'],
+  ['no JSON', (_, response) => response.end('<html>'), 'Unreadable'],
+  ['null', json(null), 'Unreadable'],
+  ['an empty object', json({}), 'Unreadable'],
+  ['a list of nothing', json({ items: [null], metadata: {} }), 'Unreadable'],
+  ['an object without a name', json({ items: [{ metadata: {} }], metadata: {} }), 'Unreadable'],
+  ['a list without an end', json({ items: [], metadata: { continue: 'more' } }), 'TooLong'],
+]
+for (const [what, given, reason] of answers) {
+  test(`${what} is an error with a reason`, async () => {
+    answer = given
+    await assert.rejects(kube.list(kinds.pod, {}, signal), (error) => {
+      assert.ok(error instanceof KubeError, String(error))
+      assert.equal(error.reason, reason)
+      return true
+    })
+  })
+}
+
+test('an answer that is cut is an error with a reason', async () => {
+  answer = (request, response) => {
+    response.writeHead(200, { 'content-length': 1_000 }).write('{"items":[')
+    setImmediate(() => request.socket.destroy())
+  }
+  await assert.rejects(kube.list(kinds.pod, {}, signal), KubeError)
+})
+
+/** Accepts a WebSocket and sends messages in the same packet. */
+const accept =
+  (...messages: readonly Buffer[]) =>
+  (request: IncomingMessage, socket: Duplex): void => {
+    socket.on('error', () => {})
+    // The client says that it closes the connection.
+    socket.once('data', () => socket.end())
+    const given = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
+    const head = [
+      'HTTP/1.1 101 Switching Protocols',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      `Sec-WebSocket-Accept: ${createHash('sha1').update(given).digest('base64')}`,
+      'Sec-WebSocket-Protocol: v5.channel.k8s.io',
+    ]
+    const frames = messages.flatMap((message) => [Buffer.from([0x82, message.length]), message])
+    socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), ...frames]))
+  }
+const message = (channel: number, text: string): Buffer => Buffer.concat([Buffer.from([channel]), Buffer.from(text)])
+const place = { namespace: 'n', pod: 'p', container: 'c' }
+const streams = { hasTerminal: false, hasInput: false }
+
+test('messages in the packet that opens a connection are read', async () => {
+  upgrade = accept(message(1, 'early'), message(3, '{"status":"Success"}'))
+  const running = await kube.exec(place, ['true'], streams, signal)
+  assert.equal(await running.exitCode(), 0)
+  assert.equal(Buffer.concat(await running.stdout.toArray()).toString(), 'early')
+})
+
+test('a port that fails before anything listens to its stream ends nothing else', async () => {
+  upgrade = accept(message(0, '\0\0'), message(1, '\0\0nothing listens'))
+  const stream = await kube.portForward(place, 80, signal)
+  if (!stream.closed) await once(stream, 'close').catch(() => {})
+  assert.match(String(stream.errored), /nothing listens/)
+})
+
+test('a connection that breaks after it was opened is an error', async () => {
+  upgrade = (request, socket) => {
+    accept()(request, socket)
+    socket.end(Buffer.from([0xff, 0xff, 0xff, 0xff]))
+  }
+  const running = await kube.exec(place, ['true'], streams, signal)
+  await assert.rejects(running.exitCode(), KubeError)
+})
