@@ -37,8 +37,11 @@ interface Opened extends KubeTarget {
 
 const usualTimeoutMs = 30_000
 const lookupTimeoutMs = 10_000
-/** A list of many objects. Larger answers end the request. */
-const longestAnswerBytes = 256 * 1024 * 1024
+/**
+ * Larger answers end the request. An object has 1.5 MiB at most. Parsing 8 MiB of the smallest
+ * objects stops everything else for half a second.
+ */
+const longestAnswerBytes = 8 * 1024 * 1024
 
 /**
  * Sends requests to one API server, over connections that are kept. Every address is checked by the
@@ -61,6 +64,11 @@ export class KubeConnection {
 
   /** Sends a request and returns the parsed answer. Throws KubeError. */
   async json(wish: KubeRequest, signal: AbortSignal): Promise<unknown> {
+    return (await this.sized(wish, signal)).value
+  }
+
+  /** Returns the parsed answer and its length in characters. Throws as `json`. */
+  async sized(wish: KubeRequest, signal: AbortSignal): Promise<{ readonly value: unknown; readonly length: number }> {
     const deadline = startDeadline(wish.timeoutMs ?? usualTimeoutMs, signal)
     const text = await this.#read(wish, deadline.signal).catch((error: unknown) => {
       signal.throwIfAborted()
@@ -68,7 +76,7 @@ export class KubeConnection {
       throw new KubeError(0, 'Timeout', 'the API server did not answer in time', { cause: error })
     })
     try {
-      return JSON.parse(text)
+      return { value: JSON.parse(text), length: text.length }
     } catch (cause) {
       throw new KubeError(0, 'Unreadable', `the answer to ${wish.path} is not JSON; is it an API server?`, { cause })
     }

@@ -56,6 +56,24 @@ for (const [what, given, reason] of answers) {
   })
 }
 
+test('pages of large objects are shorter, and a page that is always too long is an error', async () => {
+  const limits: string[] = []
+  const large = (most: number): Answer => {
+    return (request, response) => {
+      const limit = new URL(request.url ?? '', 'https://server').searchParams.get('limit') ?? ''
+      limits.push(limit)
+      const items = [{ metadata: { name: 'large', annotations: { a: 'x'.repeat(9 * 1024 * 1024) } } }]
+      json({ items: Number(limit) > most ? items : [{ metadata: { name: 'small' } }], metadata: {} })(request, response)
+    }
+  }
+  answer = large(10)
+  assert.equal((await kube.list(kinds.pod, {}, signal)).items[0]?.metadata.name, 'small')
+  assert.deepEqual(limits, ['100', '10'])
+  answer = large(0)
+  await assert.rejects(kube.list(kinds.pod, {}, signal), { reason: 'TooLong' })
+  assert.deepEqual(limits.slice(2), ['100', '10', '1'])
+})
+
 test('an answer that is cut is an error with a reason', async () => {
   answer = (request, response) => {
     response.writeHead(200, { 'content-length': 1_000 }).write('{"items":[')

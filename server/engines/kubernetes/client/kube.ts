@@ -4,7 +4,8 @@ import type { KubeAccess } from './access.ts'
 import { KubeConnection } from './connection.ts'
 import { type ContainerPlace, exec, type KubeExec } from './exec.ts'
 import { type Kind, kindOf, pathOf } from './kinds.ts'
-import { isKubeError, KubeError } from './kube-error.ts'
+import { isKubeError } from './kube-error.ts'
+import { type KubeList, listObjects } from './list-objects.ts'
 import type { KubeObject } from './objects.ts'
 import { portForward } from './port-forward.ts'
 import { readEvents, type WatchEvent } from './watch.ts'
@@ -33,11 +34,6 @@ export interface Selection {
   readonly fields?: string
 }
 
-export interface KubeList<T> {
-  readonly items: readonly T[]
-  readonly resourceVersion: string
-}
-
 /** Reads lines of a container. */
 export interface LogWish {
   readonly follow: boolean
@@ -50,19 +46,6 @@ export interface LogWish {
 
 /** The API server of one cluster. Every call throws KubeError, or the reason of its signal. */
 export type Kube = ReturnType<typeof createKube>
-
-/** The most pages of one list. */
-const mostPages = 200
-
-/** Reads a page of a list. Throws KubeError if it is none. */
-function pageOf<T extends KubeObject>(answer: unknown) {
-  const { items, metadata } = Object(answer)
-  const { resourceVersion, continue: next } = Object(metadata)
-  const isList = Array.isArray(items) && items.every((item) => typeof Object(Object(item).metadata).name === 'string')
-  if (!isList) throw new KubeError(0, 'Unreadable', 'an answer of the API server is not a list of objects')
-  // The kind of items is that of the path, and they do not repeat it.
-  return { items: items as T[], resourceVersion: String(resourceVersion ?? ''), next: String(next ?? '') }
-}
 
 /** Nothing is connected before the first call. */
 export function createKube(options: KubeOptions) {
@@ -90,20 +73,9 @@ export function createKube(options: KubeOptions) {
       }
     },
 
-    /** Lists objects, in pages of five hundred. Throws KubeError `TooLong` for too many pages. */
-    async list<T extends KubeObject>(kind: Kind<T>, selection: Selection, signal: AbortSignal): Promise<KubeList<T>> {
-      const items: T[] = []
-      let [resourceVersion, next] = ['', '']
-      for (let pages = 0; pages === 0 || next !== ''; pages++) {
-        if (pages === mostPages) throw new KubeError(0, 'TooLong', `the list of ${kind.plural} does not end`)
-        const query = { ...queryOf(selection), limit: 500, continue: next || undefined }
-        const page = pageOf<T>(await connection.json({ path: pathOf(kind, selection), query }, signal))
-        for (const item of page.items) items.push(item)
-        resourceVersion = page.resourceVersion
-        next = page.next
-      }
-      return { items, resourceVersion }
-    },
+    /** Lists objects. Throws KubeError, `TooLong` for a list that is too long to keep. */
+    list: <T extends KubeObject>(kind: Kind<T>, selection: Selection, signal: AbortSignal): Promise<KubeList<T>> =>
+      listObjects(connection, { path: pathOf(kind, selection), query: queryOf(selection) }, signal),
 
     /**
      * Creates or changes an object by server-side apply. Fields that an earlier apply had and this

@@ -8,7 +8,8 @@ export interface WatchEvent<T extends KubeObject> {
   readonly object: T
 }
 
-const longestLineBytes = 32 * 1024 * 1024
+/** An object has 1.5 MiB at most. */
+const longestLineBytes = 4 * 1024 * 1024
 
 /**
  * Reads the events of a watch: one object of JSON a line. Ends when the server ends it. Throws
