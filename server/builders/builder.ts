@@ -31,6 +31,11 @@ export interface Builder {
    */
   publish(image: Image, service: string, attempt: Attempt): Promise<string>
   /**
+   * Returns why nothing can be published now, with what to do, or undefined if it can. Absent if
+   * nothing needs to be published.
+   */
+  readonly publishProblem?: (signal: AbortSignal) => Promise<string | undefined>
+  /**
    * The engine to which registry images are fetched before they are published. If undefined, the
    * cluster's own engine.
    */

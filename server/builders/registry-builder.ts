@@ -16,6 +16,8 @@ export interface RegistryBuilderOptions {
   readonly images: NamedEngine<ImageStore>
   /** Pushes an image from there to a registry. Throws EngineError. */
   readonly push: (image: string, target: RegistryTarget, attempt: Attempt) => Promise<PublishedImage>
+  /** Returns why images cannot be pushed there now. Undefined if they can. */
+  readonly pushProblem: (target: RegistryTarget, signal: AbortSignal) => Promise<string | undefined>
   /** The registry from which the clusters' engines pull. Undefined: there is none. */
   readonly registry: RegistryAccount | undefined
 }
@@ -24,19 +26,33 @@ export interface RegistryBuilderOptions {
  * Creates a builder for clusters on other machines. It publishes the images of another builder in a
  * registry, by digest.
  */
-export const createRegistryBuilder = ({ builder, images, push, registry }: RegistryBuilderOptions): Builder => ({
+export const createRegistryBuilder = ({
+  builder,
+  images,
+  push,
+  pushProblem,
+  registry,
+}: RegistryBuilderOptions): Builder => ({
   find: (recipe, signal) => builder.find(recipe, signal),
   has: (image, signal) => builder.has(image, signal),
   promote: (digest, recipe, signal) => builder.promote(digest, recipe, signal),
   build: (source, recipe, attempt) => builder.build(source, recipe, attempt),
   prune: (service, keep, signal) => builder.prune(service, keep, signal),
   images,
+  publishProblem: async (signal) => {
+    if (registry === undefined) return noRegistry
+    const login = await readRegistryLogin(registry)
+    return pushProblem({ repository: `${registry.repository}/${triedName}`, login }, signal)
+  },
   publish: async ({ reference }, service, attempt) => {
     if (registry === undefined) throw new EngineError('refused', noRegistry)
     const target = { repository: `${registry.repository}/${service}`, login: await readRegistryLogin(registry) }
     return (await push(reference, target, attempt)).reference
   },
 })
+
+/** A repository beside those of services, to which nothing is pushed. */
+const triedName = 'check'
 
 /** The message of an installation whose clusters cannot get images. */
 export const noRegistry =

@@ -7,7 +7,7 @@ import { addBuiltInCluster, createPlatformParts, findClusterId } from './platfor
 
 const { signal } = new AbortController()
 
-test('the parts of a cluster are its engine and its router', async (t) => {
+test('the parts of a cluster are its engine, its router and its builder', async (t) => {
   const { sql } = await testDatabase(t)
   const { organizationId } = (await addPlace(sql)).project
   await addBuiltInCluster(sql, organizationId, new Date())
@@ -21,6 +21,7 @@ test('the parts of a cluster are its engine and its router', async (t) => {
       ping: async () => void asked.push(`ping ${engine}`),
       listFindings: async () => [{ message: `no ${engine}`, isBlocking: false }],
     }),
+    builderOf: ({ engine }) => ({ publishProblem: async () => `no registry of ${engine}` }),
     publisherOf: ({ engine }) => ({ apply: async () => asked.push(`apply ${engine}`) }),
     routerOf: ({ engine }) => ({
       renew: async () => void asked.push(`renew ${engine}`),
@@ -31,6 +32,7 @@ test('the parts of a cluster are its engine and its router', async (t) => {
   assert.deepEqual(await parts.listFindings(id, signal), [
     { message: 'no local', isBlocking: false },
     { message: 'no class on local', isBlocking: true },
+    { message: 'no registry of local', isBlocking: true },
   ])
   await parts.renewRouter(id, signal)
   await parts.publishRoutes(id, signal)

@@ -14,6 +14,11 @@ export interface ReachedEngine {
   listFindings(signal: AbortSignal): Promise<readonly ClusterFinding[]>
 }
 
+/** The part of a builder that operations on clusters use. */
+export interface ReachedBuilder {
+  readonly publishProblem?: (signal: AbortSignal) => Promise<string | undefined>
+}
+
 /** The part of a router that operations on clusters use. */
 export interface ReachedRouter {
   renew(signal: AbortSignal): Promise<void>
@@ -24,6 +29,7 @@ export interface ReachedRouter {
 export interface PlatformPartsOptions {
   readonly database: Database
   readonly engineOf: (place: Place) => ReachedEngine
+  readonly builderOf: (place: Place) => ReachedBuilder
   readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
   readonly routerOf: (place: Place) => ReachedRouter
 }
@@ -33,18 +39,25 @@ export const createPlatformParts = ({
   database,
   engineOf,
   routerOf,
+  builderOf,
   publisherOf,
 }: PlatformPartsOptions): ClusterParts => ({
   checkEngine: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
   listFindings: async (id, signal) => {
     const place = { engine: await engineOfCluster(database, id) }
-    const parts = [engineOf(place), routerOf(place)]
-    return (await Promise.all(parts.map((part) => part.listFindings(signal)))).flat()
+    const lists = [engineOf(place), routerOf(place)].map((part) => part.listFindings(signal))
+    return (await Promise.all([...lists, publishFindings(builderOf(place), signal)])).flat()
   },
   renewRouter: async (id, signal) => routerOf({ engine: await engineOfCluster(database, id) }).renew(signal),
   publishRoutes: async (id, signal) =>
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
 })
+
+/** Images that cannot be published keep every deployment from starting. */
+async function publishFindings(builder: ReachedBuilder, signal: AbortSignal): Promise<ClusterFinding[]> {
+  const message = await builder.publishProblem?.(signal)
+  return message === undefined ? [] : [{ message, isBlocking: true }]
+}
 
 /** Adds the cluster of this machine to a new organization. */
 export const addBuiltInCluster = (sql: Sql, organizationId: string, now: Date): Promise<void> =>

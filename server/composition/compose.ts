@@ -64,6 +64,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       database,
       engineOf: engines.engineOf,
       routerOf: routers.routerOf,
+      builderOf: fleet.builders.builderOf,
       publisherOf: routes.publisherOf,
     }),
   })

@@ -37,6 +37,7 @@ export function createConnect(
     builder,
     images: { name: localEngine, engine: local },
     push: (image, target, attempt) => local.pushImage(image, target, attempt),
+    pushProblem: (target, signal) => local.pushProblem(target, signal),
     registry,
   })
   const traffic = {
@@ -56,6 +57,7 @@ export function createConnect(
       clock,
       log,
       helperImage: config.clusterToolsImage,
+      hasDomain,
       registry: registry && { repository: registry.repository, login: () => readRegistryLogin(registry) },
     })
     return {

@@ -44,6 +44,7 @@ const builder = createRegistryBuilder({
     pushed.push({ image, target })
     return { reference: `${target.repository}@${digest}`, digest }
   },
+  pushProblem: async (target) => `no push to ${target.repository}`,
   registry: { repository: 'registry.example:5000/images', username: 'robot', passwordFile },
 })
 const platform = await createPlatform(
@@ -111,6 +112,13 @@ test('a deployment fails with the reason of the registry when the registry rejec
   assert.equal(target?.['reason'], failure.message)
   assert.equal(far.imagesOf(id).length, 1, 'the previous version stays')
   failure = undefined
+})
+
+test('the check of a cluster tries a repository beside those of services', async () => {
+  assert.equal(
+    await builder.publishProblem?.(new AbortController().signal),
+    'no push to registry.example:5000/images/check',
+  )
 })
 
 test('the server rejects an engine on another machine at start when its builder publishes nothing', async () => {

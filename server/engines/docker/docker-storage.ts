@@ -23,7 +23,7 @@ import { fetchImage } from './fetch-image.ts'
 import { volumeName } from './labels.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
 import { pinImage } from './pin-image.ts'
-import { pushImage } from './push-image.ts'
+import { pushImage, pushProblem } from './push-image.ts'
 import { readVolume } from './read-volume.ts'
 import type { Registries } from './registry/registries.ts'
 import type { Host } from './start.ts'
@@ -80,6 +80,11 @@ export class DockerStorage {
   /** See the function of that name. */
   pushImage(image: string, target: RegistryTarget, attempt: Attempt): Promise<PublishedImage> {
     return pushImage(this.#registries, image, target, attempt)
+  }
+
+  /** Returns why images cannot be pushed to a repository now, with what to do. */
+  pushProblem(target: RegistryTarget, signal: AbortSignal): Promise<string | undefined> {
+    return pushProblem(this.#registries, target, signal)
   }
 
   copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {

@@ -66,6 +66,22 @@ describe('Docker pushes images', { skip: skip || (await whyNoRegistry()) }, () =
     assert.equal(again.digest, digest, 'what was fetched is what was pushed')
   })
 
+  it('and reports before that whether a registry is away or refuses the password', async () => {
+    const problem = (repository: string, password?: string) =>
+      engine.pushProblem({ repository, login: login(password) }, AbortSignal.timeout(60_000))
+    assert.equal(await problem(`${proxy.host}/team/check`), undefined)
+    assert.deepEqual(
+      proxy.asked.filter((one) => /^(?:POST|DELETE) /.test(one)).map((one) => one.split(' ')[0]),
+      ['POST', 'POST', 'DELETE'],
+      'without a password, with one, and the end of the upload',
+    )
+    assert.match(
+      (await problem(`${proxy.host}/team/check`, 'wrong')) ?? '',
+      /does not give access.*whether they may push/,
+    )
+    assert.match((await problem('127.0.0.1:1/team/check')) ?? '', /127\.0\.0\.1:1 cannot be reached/)
+  })
+
   it('without blobs that the registry already has', async () => {
     const once = await engine.pushImage(first, target('team/web'), attempt())
     proxy.asked.length = 0

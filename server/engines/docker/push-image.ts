@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import { EngineError, type PublishedImage, type RegistryTarget } from '../engine.ts'
 import { type ImageReference, parseReference } from './image-reference.ts'
 import { type InspectedImage, inspectImage, inspectPinned } from './local-images.ts'
@@ -9,10 +10,13 @@ import { aboveFloor } from './registry/above-floor.ts'
 import type { RegistryClient } from './registry/client.ts'
 import { exportImage } from './registry/export-image.ts'
 import { type Registries, targetOf } from './registry/registries.ts'
-import { blobSize, type OutgoingBlob, putManifest, type UploadState, uploadBlob } from './registry/upload.ts'
+import { blobSize, type OutgoingBlob, putManifest, tryUpload, type UploadState, uploadBlob } from './registry/upload.ts'
+import { type ProblemKind, pushProblemText, RegistryProblem } from './registry-problem.ts'
 import { type Problem, toError, tryPush } from './try-often.ts'
 
 const mostPlaces = 10_000
+/** How long a registry may take to answer a check. */
+const patienceSeconds = 20
 const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 const configType = 'application/vnd.oci.image.config.v1+json'
 /** Layers are sent as Docker stores them, because their digests are known before they are read. */
@@ -61,6 +65,29 @@ export async function pushImage(
   const named = { tag: digest.replace(':', '-'), mediaType: manifestType, bytes }
   await trying(push, () => putManifest(client, named, attempt.signal))
   return { reference: `${reference.name}@${digest}`, digest }
+}
+
+/**
+ * Returns why images cannot be pushed to a repository now, with what to do. Undefined if they can.
+ */
+export async function pushProblem(
+  registries: Registries,
+  target: RegistryTarget,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const reference = parseReference(target.repository)
+  const deadline = startDeadline(patienceSeconds * 1000, signal)
+  const problem = (kind: ProblemKind, said: string) => pushProblemText(kind, reference.name, reference.host, said)
+  try {
+    await tryUpload(await targetOf(registries, reference, target.login, deadline.signal), deadline.signal)
+    return undefined
+  } catch (error) {
+    signal.throwIfAborted()
+    if (deadline.isOver) return problem('away', `no answer within ${patienceSeconds} s`)
+    if (error instanceof EngineError) return error.message
+    if (!(error instanceof RegistryProblem)) throw error
+    return problem(error.kind, error.message)
+  }
 }
 
 interface Push {

@@ -6,6 +6,8 @@ import { type Right, rights } from './rights.ts'
 /** The facts that a check of a cluster gathers. */
 export interface ClusterFacts {
   readonly version: KubeVersion
+  /** The name of the user as the cluster knows it. Undefined if the cluster does not tell. */
+  readonly user: string | undefined
   /** Rights that are missing, each with one verb. */
   readonly missing: readonly { readonly right: Right; readonly verb: string }[]
   readonly nodes: readonly Node[]
@@ -14,12 +16,17 @@ export interface ClusterFacts {
   readonly hasMetrics: boolean
 }
 
-/** The means of the platform for clusters. */
+/** The settings of the platform for a cluster. */
 interface PlatformFacts {
-  readonly hasRegistry: boolean
+  /** Whether names of its services lead to its own ingress controller. */
+  readonly hasDomain: boolean
 }
 
-/** The oldest version that is tested, and the first one whose pods can wait before they stop. */
+/**
+ * The first version whose pods can wait before they stop without a program of their image
+ * (`preStop.sleep`). An image may have no `sleep` that could be executed instead, and a pod that
+ * does not wait loses the requests that nodes still send to it.
+ */
 const oldestMinor = 30
 const isDefaultClass = 'storageclass.kubernetes.io/is-default-class'
 
@@ -27,11 +34,12 @@ const isDefaultClass = 'storageclass.kubernetes.io/is-default-class'
 export async function gatherFacts({ kube }: KubeHost, signal: AbortSignal): Promise<ClusterFacts> {
   const version = await kube.version(signal)
   const asked = rights.flatMap((right) => right.verbs.map((verb) => ({ right, verb })))
-  const answers = await Promise.all(asked.map((one) => mayI(kube, one, signal)))
+  const [user, ...answers] = await Promise.all([whoAmI(kube, signal), ...asked.map((one) => mayI(kube, one, signal))])
   const missing = asked.filter((_, index) => !answers[index])
   const may = (resource: string): boolean => !missing.some(({ right }) => right.resource === resource)
   return {
     version,
+    user,
     missing,
     nodes: may('nodes') ? (await kube.list(kinds.node, {}, signal)).items : [],
     storageClasses: may('storageclasses') ? (await kube.list(kinds.storageClass, {}, signal)).items : undefined,
@@ -46,6 +54,19 @@ async function hasMetrics(kube: Kube, signal: AbortSignal): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof KubeError) return false
+    throw error
+  }
+}
+
+/** Returns the name of the user. Undefined if the cluster does not tell it. */
+async function whoAmI(kube: Kube, signal: AbortSignal): Promise<string | undefined> {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: { name: '' } }
+  try {
+    const answer: unknown = await kube.create(review, signal)
+    const name: unknown = Object(Object(Object(answer).status).userInfo).username
+    return typeof name === 'string' ? name : undefined
+  } catch (error) {
+    if (error instanceof KubeError) return undefined
     throw error
   }
 }
@@ -69,7 +90,7 @@ async function mayI(
 
 /** Returns what a cluster lacks, the worst first. Pure. */
 export function judgeCluster(facts: ClusterFacts & PlatformFacts): Finding[] {
-  const { version, missing, nodes, storageClasses, hasMetrics, hasRegistry } = facts
+  const { version, user, missing, nodes, storageClasses, hasMetrics, hasDomain } = facts
   const findings: Finding[] = []
   const isOld = version.major < 1 || (version.major === 1 && version.minor < oldestMinor)
   if (isOld) findings.push(blocking(`It runs Kubernetes ${version.text}. Upgrade it to 1.${oldestMinor} or later.`))
@@ -78,11 +99,10 @@ export function judgeCluster(facts: ClusterFacts & PlatformFacts): Finding[] {
   if (mayListNodes && !nodes.some(isReady)) {
     findings.push(blocking('It has no node that is ready. Look at `kubectl get nodes`.'))
   }
-  if (!hasRegistry) {
-    const setting = 'Ask the operator of the platform to set QUAYSIDE_CLUSTER_REGISTRY.'
-    findings.push(blocking(`The platform has no registry from which the nodes can take images. ${setting}`))
+  for (const [right, verbs] of Map.groupBy(missing, (one) => one.right)) {
+    const finding = missingRight(right, verbs, user)
+    findings.push(right.isForDomain && hasDomain ? { ...finding, isBlocking: true } : finding)
   }
-  for (const [right, verbs] of Map.groupBy(missing, (one) => one.right)) findings.push(missingRight(right, verbs))
   if (storageClasses && !storageClasses.some(({ metadata }) => metadata.annotations?.[isDefaultClass] === 'true')) {
     const command = `kubectl annotate storageclass NAME ${isDefaultClass}=true`
     findings.push(
@@ -96,14 +116,25 @@ export function judgeCluster(facts: ClusterFacts & PlatformFacts): Finding[] {
   return findings.toSorted((a, b) => Number(b.isBlocking) - Number(a.isBlocking))
 }
 
-function missingRight(right: Right, missing: readonly { readonly verb: string }[]): Finding {
-  const verbs = missing.map(({ verb }) => verb).join(',')
+function missingRight(right: Right, missing: readonly { readonly verb: string }[], user: string | undefined): Finding {
+  const verbs = missing.map(({ verb }) => verb)
   const { resource, group, isOptional } = right
-  const name = group === '' ? resource : `${resource}.${group}`
-  const what = `The user of the kubeconfig may not ${missing.map(({ verb }) => verb).join(', ')} ${resource}`
-  const command = `kubectl create clusterrole NAME --verb=${verbs} --resource=${name}`
-  if (isOptional) return advice(`${what}, so ${isOptional}. Allow it: ${command}`)
-  return blocking(`${what}. Allow it: ${command}, and bind it to that user (docs/kubernetes.md).`)
+  const target = group === '' ? resource : `${resource}.${group}`
+  const role = `quayside-${target.replaceAll(/[^a-z0-9]/g, '-')}`
+  const what = `The user of the cluster may not ${verbs.join(', ')} ${target}`
+  const command =
+    `kubectl create clusterrole ${role} --verb=${verbs.join(',')} --resource=${target} && ` +
+    `kubectl create clusterrolebinding ${role} --clusterrole=${role} ${subjectOf(user)}`
+  return isOptional
+    ? advice(`${what}, so ${isOptional}. Allow it: ${command}`)
+    : blocking(`${what}. Allow it: ${command}`)
+}
+
+/** Returns the option of `kubectl` that names a user. The name comes from the cluster. */
+function subjectOf(user = ''): string {
+  const [, account] = /^system:serviceaccount:([a-z0-9.-]{1,253}:[a-z0-9.-]{1,253})$/.exec(user) ?? []
+  if (account !== undefined) return `--serviceaccount=${account}`
+  return /^[A-Za-z0-9:.@_-]{1,253}$/.test(user) ? `--user=${user}` : '--user=NAME'
 }
 
 const blocking = (message: string): Finding => ({ message, isBlocking: true })

@@ -56,6 +56,8 @@ export interface KubernetesEngineOptions {
   readonly helperImage: string
   /** The registry from which the nodes take images. Undefined: there is none. */
   readonly registry: PullRegistry | undefined
+  /** Whether names of its services lead to the cluster's own ingress controller. */
+  readonly hasDomain?: boolean
 }
 
 /** Runs workloads as objects of one cluster of Kubernetes. */
@@ -68,10 +70,12 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     publishesPorts: false,
   }
   readonly #observations: Observations
+  readonly #hasDomain: boolean
   #capacity: EngineCapacity = machine
 
-  constructor({ access, guard, ...rest }: KubernetesEngineOptions) {
+  constructor({ access, guard, hasDomain = false, ...rest }: KubernetesEngineOptions) {
     super({ kube: createKube({ access, guard }), ...rest })
+    this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)
   }
 
@@ -86,7 +90,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   listFindings(signal: AbortSignal): Promise<readonly Finding[]> {
     return asEngineErrors(async () =>
-      judgeCluster({ ...(await gatherFacts(this.host, signal)), hasRegistry: this.host.registry !== undefined }),
+      judgeCluster({ ...(await gatherFacts(this.host, signal)), hasDomain: this.#hasDomain }),
     )
   }
 

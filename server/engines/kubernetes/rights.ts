@@ -5,6 +5,8 @@ export interface Right {
   readonly verbs: readonly string[]
   /** Only what needs it is lost without it. */
   readonly isOptional?: string
+  /** A cluster whose own controller carries its traffic needs it. */
+  readonly isForDomain?: true
 }
 
 const all = ['get', 'list', 'watch', 'create', 'patch', 'delete']
@@ -33,12 +35,14 @@ export const rights: readonly Right[] = [
     resource: 'ingresses',
     verbs: ['list', 'create', 'patch', 'delete'],
     isOptional: 'it cannot have a domain of its own',
+    isForDomain: true,
   },
   {
     group: 'networking.k8s.io',
     resource: 'ingressclasses',
     verbs: ['list'],
     isOptional: 'it cannot have a domain of its own',
+    isForDomain: true,
   },
   ...['middlewares', 'serverstransports'].map((resource) => ({
     group: 'traefik.io',

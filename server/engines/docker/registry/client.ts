@@ -23,7 +23,7 @@ export interface ClientOptions {
 }
 
 export interface RegistryQuestion {
-  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT'
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Below the repository: `manifests/…`, `blobs/…`. */
   readonly path: string
   /** The address that the registry gave for the rest of an upload; used instead of the path. */

@@ -89,6 +89,16 @@ export async function uploadBlob(
   return 'sent'
 }
 
+/** Begins an upload and cancels it, to see whether one is possible. Throws RegistryProblem. */
+export async function tryUpload(client: RegistryClient, signal: AbortSignal): Promise<void> {
+  const question = { method: 'POST', path: 'blobs/uploads/', body: Buffer.alloc(0), signal } as const
+  await using begun = await expecting(client, question, [201, 202])
+  const { location } = begun.headers
+  if (location === undefined) return
+  // A registry that does not cancel it forgets it after some days.
+  await using _ = await client.send({ method: 'DELETE', path: '', location, signal })
+}
+
 /** Puts a manifest under a tag. Throws RegistryProblem. */
 export async function putManifest(
   client: RegistryClient,

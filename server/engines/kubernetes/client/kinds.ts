@@ -65,6 +65,7 @@ export const kinds = {
   disruptionBudget: namespaced('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
   autoscaler: namespaced('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
   storageClass: global<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),
+  selfReview: global('authentication.k8s.io/v1', 'SelfSubjectReview', 'selfsubjectreviews'),
   accessReview: global<AccessReview>('authorization.k8s.io/v1', 'SelfSubjectAccessReview', 'selfsubjectaccessreviews'),
 } as const satisfies Record<string, Kind>
 
