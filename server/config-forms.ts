@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns'
 import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { Config } from './config.ts'
@@ -117,6 +118,27 @@ export function clusterRegistry(variables: Variables): Config['clusterRegistry']
     )
   }
   return { repository, ...(username && passwordFile && { username, passwordFile: resolve(passwordFile) }) }
+}
+
+const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The address comes from the environment that Kubernetes gives to every pod. */
+export function inCluster(variables: Variables): Config['inCluster'] {
+  const clusterId = variables['QUAYSIDE_IN_CLUSTER_ID']?.toLowerCase()
+  const host = variables['KUBERNETES_SERVICE_HOST']
+  const port = variables['KUBERNETES_SERVICE_PORT_HTTPS'] || variables['KUBERNETES_SERVICE_PORT'] || '443'
+  if (!clusterId) return undefined
+  if (!idForm.test(clusterId)) {
+    throw new ConfigError(`QUAYSIDE_IN_CLUSTER_ID must be the id of a cluster, not "${clusterId}".`)
+  }
+  const server = URL.parse(`https://${host && isIP(host) === 6 ? `[${host}]` : host}:${port}`)
+  if (!host || isIP(host) === 0 || !server) {
+    throw new ConfigError(
+      'QUAYSIDE_IN_CLUSTER_ID needs a server that runs in a pod, where KUBERNETES_SERVICE_HOST is an address.',
+    )
+  }
+  const directory = '/var/run/secrets/kubernetes.io/serviceaccount'
+  return { clusterId, server: `https://${server.host}`, directory }
 }
 
 export function oneOf<const T extends string>(variables: Variables, name: string, values: readonly [T, ...T[]]): T {

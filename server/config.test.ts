@@ -81,3 +81,20 @@ test('the limit of an organization is unset, 0 for none, or whole GiB', () => {
   assert.deepEqual([limit(''), limit('0'), limit('50')], [undefined, 0, 50])
   for (const text of ['-1', '1.5', 'half']) assert.throws(() => limit(text), /QUAYSIDE_ORGANIZATION_DISK must be/)
 })
+
+test('the cluster of the pod has an id, and the address that Kubernetes gives to the pod', () => {
+  const id = '0190a1b2-0000-7000-8000-000000000001'
+  const read = (more: Record<string, string>) => readConfig({ QUAYSIDE_IN_CLUSTER_ID: id, ...more }).inCluster
+  const pod = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
+  assert.deepEqual(read(pod), {
+    clusterId: id,
+    server: 'https://10.96.0.1',
+    directory: '/var/run/secrets/kubernetes.io/serviceaccount',
+  })
+  const six = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT_HTTPS: '6443' }
+  assert.equal(read(six)?.server, 'https://[fd00::1]:6443')
+  assert.equal(readConfig(pod).inCluster, undefined)
+  assert.throws(() => read({}), { message: /runs in a pod/ })
+  assert.throws(() => read({ KUBERNETES_SERVICE_HOST: 'api.example.org' }), { message: /runs in a pod/ })
+  assert.throws(() => read({ ...pod, QUAYSIDE_IN_CLUSTER_ID: 'here' }), { message: /must be the id of a cluster/ })
+})

@@ -9,6 +9,7 @@ import {
   databaseUrl,
   dockerSocket,
   hostAccess,
+  inCluster,
   list,
   logFormat,
   nameServerForm,
@@ -67,6 +68,11 @@ export interface Config {
   readonly clusterRegistry:
     | { readonly repository: string; readonly username?: string; readonly passwordFile?: string }
     | undefined
+  /**
+   * The cluster that is reached by the service account of the server's own pod: its id, the address
+   * of the API server, and the directory of the token.
+   */
+  readonly inCluster: { readonly clusterId: string; readonly server: string; readonly directory: string } | undefined
   /** The class of Ingresses on connected clusters. Undefined: the default one of each cluster. */
   readonly clusterIngressClass: string | undefined
   /** An image with a shell, GNU tar and `head`, as connected clusters name it. */
@@ -192,6 +198,7 @@ export function readConfig(variables: Variables = process.env): Config {
     },
     allowPrivateTargets: list(variables, 'QUAYSIDE_ALLOW_PRIVATE_TARGETS', cidrForm),
     clusterRegistry: clusterRegistry(variables),
+    inCluster: inCluster(variables),
     clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),

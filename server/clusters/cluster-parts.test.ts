@@ -19,6 +19,7 @@ const parts = createClusterParts({
   domain: 'apps.test',
   ableOf: (engine) => (engine === null ? undefined : { shapes: new Set(), settings: new Set() }),
   allowsHost: (host) => host !== '10.0.0.1',
+  inCluster: undefined,
 })
 const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 1, memory: 1 }) })
 const { organizationId, builtIn } = await addOrganization(database)

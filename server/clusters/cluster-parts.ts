@@ -16,8 +16,16 @@ import { type ClusterRow, countEnvironments, findCluster, lockCluster, type Rout
 import { existing } from './clusters.ts'
 import { checkedDns, type DnsBody } from './dns.ts'
 import { engineNameOf } from './engine-name.ts'
+import { type InCluster, inClusterMark } from './in-cluster.ts'
 import { readAccess } from './kubeconfig.ts'
-import { listEnvironmentsOf, updateAdvanced, updateDns, updateKubeconfig, updateRoutes } from './part-store.ts'
+import {
+  kubeconfigCell,
+  listEnvironmentsOf,
+  updateAdvanced,
+  updateDns,
+  updateKubeconfig,
+  updateRoutes,
+} from './part-store.ts'
 
 export interface ClusterPartsOptions {
   readonly database: Database
@@ -29,12 +37,22 @@ export interface ClusterPartsOptions {
   readonly ableOf: (engine: string | null) => Abilities | undefined
   /** Whether the server may connect to this host, without asking for its addresses. */
   readonly allowsHost: (host: string) => boolean
+  /** The cluster that needs no kubeconfig. Undefined: there is none. */
+  readonly inCluster: InCluster | undefined
 }
 
 const cell = (row: string, column: string) => ({ table: 'cluster', row, column })
 
 /** The parts of a cluster that are stored beside its record. */
-export function createClusterParts({ database, clock, vault, domain, ableOf, allowsHost }: ClusterPartsOptions) {
+export function createClusterParts({
+  database,
+  clock,
+  vault,
+  domain,
+  ableOf,
+  allowsHost,
+  inCluster,
+}: ClusterPartsOptions) {
   const find = async (organizationId: string, id: string) =>
     existing(await findCluster(database, organizationId, id), id)
   /** Changes a cluster that is locked against other changes meanwhile. */
@@ -66,19 +84,21 @@ export function createClusterParts({ database, clock, vault, domain, ableOf, all
     async kubeconfig(organizationId: string, id: string, readOnly: boolean): Promise<string> {
       const row = await find(organizationId, id)
       checkKubernetes(row)
+      refuseInCluster(row, inCluster)
       if (readOnly) throw new AppError('invalid', 'read_only: this platform cannot take rights away from a kubeconfig.')
-      if (row.sealed_kubeconfig === null) {
-        throw new AppError('invalid', `Cluster "${row.name}" has no kubeconfig yet. PUT one first.`)
-      }
       const sealed = row.sealed_kubeconfig
-      return (await vault.open(database, organizationId, cell(id, 'sealed_kubeconfig'), sealed)).reveal()
+      const text = sealed && (await vault.open(database, organizationId, kubeconfigCell(id), sealed)).reveal()
+      if (text && text !== inClusterMark) return text
+      throw new AppError('invalid', `Cluster "${row.name}" has no kubeconfig yet. PUT one first.`)
     },
     async setKubeconfig(organizationId: string, id: string, text: string) {
-      checkKubernetes(await find(organizationId, id))
+      const before = await find(organizationId, id)
+      checkKubernetes(before)
+      refuseInCluster(before, inCluster)
       await readAccess(text, allowsHost)
       await change(organizationId, id, async (sql, row) => {
         checkKubernetes(row)
-        const sealed = await vault.seal(sql, organizationId, cell(id, 'sealed_kubeconfig'), text)
+        const sealed = await vault.seal(sql, organizationId, kubeconfigCell(id), text)
         await updateKubeconfig(sql, id, sealed, clock.now())
       })
     },
@@ -147,6 +167,15 @@ async function checkDomainChange(sql: Sql, { id, name, ...row }: ClusterRow, dom
   throw new AppError(
     'conflict',
     `Cluster "${name}" has environments, whose services keep their names. Delete them before the domain changes.`,
+  )
+}
+
+function refuseInCluster({ id, name }: ClusterRow, inCluster: InCluster | undefined): void {
+  if (inCluster?.clusterId !== id) return
+  throw new AppError(
+    'conflict',
+    `Cluster "${name}" is reached by the service account of the server, so it has no kubeconfig. The operator can ` +
+      'change that (QUAYSIDE_IN_CLUSTER_ID).',
   )
 }
 

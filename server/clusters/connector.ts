@@ -19,6 +19,8 @@ export interface Connection {
 export interface ConnectorOptions<T extends { close(): void }> {
   readonly database: Database
   readonly log: Pick<Logger, 'info' | 'warn'>
+  /** Stores a connection that the operator has set. */
+  readonly adopt?: () => Promise<void>
   /** Creates the drivers of a cluster. Asks nobody yet. */
   readonly connect: (connection: Connection) => T
   /** Adds drivers under the name of an engine. */
@@ -36,7 +38,7 @@ interface Joined<T> {
  * that run keep the drivers with which they began.
  */
 export function createConnector<T extends { close(): void }>(options: ConnectorOptions<T>): DueReconciler {
-  const { database, log, connect, join, leave } = options
+  const { database, log, adopt, connect, join, leave } = options
   const joined = new Map<string, Joined<T>>()
 
   const disconnect = ({ row, drivers }: Joined<T>): void => {
@@ -58,6 +60,9 @@ export function createConnector<T extends { close(): void }>(options: ConnectorO
     everyMs: 10_000,
     due: (sql) => otherConnections(sql, marksOf([...joined.values()].map(({ row }) => row))),
     reconcile: async () => {
+      await adopt?.().catch((error: unknown) => {
+        log.warn({ reason: messageOf(error) }, 'the cluster of QUAYSIDE_IN_CLUSTER_ID could not be connected')
+      })
       const rows = await listConnections(database)
       for (const one of joined.values()) if (!rows.some((row) => isSame(row, one.row))) disconnect(one)
       for (const row of rows) {

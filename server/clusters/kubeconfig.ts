@@ -9,6 +9,8 @@ const module = new URL('kubeconfig-problem.ts', import.meta.url)
 export interface ClusterAccess extends Omit<KubeconfigAccess, 'token' | 'key'> {
   readonly token?: Secret | undefined
   readonly key?: Secret | undefined
+  /** Reads a token that changes. Called for every request. */
+  readonly readToken?: () => Promise<Secret>
 }
 
 /**

@@ -25,6 +25,17 @@ export async function updateKubeconfig(sql: Sql, id: string, sealed: string, now
   await sql`update cluster set sealed_kubeconfig = ${sealed}, updated_at = ${now} where id = ${id}`
 }
 
+/** The place of a kubeconfig, by which it is sealed. */
+export const kubeconfigCell = (id: string) => ({ table: 'cluster', row: id, column: 'sealed_kubeconfig' })
+
+/** Stores a sealed text as the kubeconfig of a cluster that can have one and has none. */
+export async function takeKubeconfig(sql: Sql, id: string, seal: () => Promise<string>, now: Date): Promise<void> {
+  const [row] = await sql`
+    select from cluster where id = ${id} and sealed_kubeconfig is null and kubernetes = 'SELF_MANAGED'
+      and engine is distinct from 'local' for update`
+  if (row) await updateKubeconfig(sql, id, await seal(), now)
+}
+
 export async function updateDns(
   sql: Sql,
   id: string,

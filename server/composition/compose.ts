@@ -1,6 +1,6 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
-import { createClusterWorkflow, createConnector, createPlatformParts } from '../clusters/index.ts'
+import { adoptInCluster, createClusterWorkflow, createConnector, createPlatformParts } from '../clusters/index.ts'
 import { createDueWatch, createPulseOf } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
@@ -99,7 +99,13 @@ export function compose(ground: Ground, drivers: Drivers) {
   const pulse = createPulseOf({ url: ground.databaseUrl, clock })
   const app = createDoor(foundation, rooms, accounts, { openStreams, workflows, pulse })
   const stopping = new AbortController()
-  const connector = createConnector({ database, log, connect: drivers.connect, ...fleet })
+  const connector = createConnector({
+    database,
+    log,
+    adopt: () => adoptInCluster({ database, vault, clock }, config.inCluster),
+    connect: drivers.connect,
+    ...fleet,
+  })
   /** The parts that work without a request, once in a server. */
   const once: readonly Reconciler[] = [
     ...ground.reconcilers,

@@ -1,5 +1,5 @@
 import { createRegistryBuilder, type NamedBuilder, readRegistryLogin } from '../builders/index.ts'
-import { createClusterAccess } from '../clusters/index.ts'
+import { createClusterAccess, networksOf } from '../clusters/index.ts'
 import { usualRules } from '../domains/index.ts'
 import {
   createKube,
@@ -30,8 +30,9 @@ export function createConnect(
   { config, database, vault, instance, log }: Ground,
   { engine: local, builder, router }: LocalDrivers,
 ): Drivers['connect'] {
-  const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
-  const accessOf = createClusterAccess({ database, vault, allowsHost: guard.literalIsAllowed })
+  const { inCluster, allowPrivateTargets } = config
+  const { literalIsAllowed: allowsHost } = createAddressGuard({ allowedPrivateCidrs: allowPrivateTargets })
+  const accessOf = createClusterAccess({ database, vault, clock, allowsHost, inCluster })
   const registry = config.clusterRegistry
   const published = createRegistryBuilder({
     builder,
@@ -49,6 +50,7 @@ export function createConnect(
     usual: usualRules(),
   }
   return ({ id, hasDomain }) => {
+    const guard = createAddressGuard({ allowedPrivateCidrs: [...allowPrivateTargets, ...networksOf(inCluster, id)] })
     const kube = createKube({ access: () => accessOf(id), guard })
     const engine = new KubernetesEngine({
       access: () => accessOf(id),

@@ -121,6 +121,7 @@ export function createRooms(
       domain: config.domain,
       ableOf,
       allowsHost: guard.literalIsAllowed,
+      inCluster: config.inCluster,
     }),
     disk,
     organizationDisk: foundation.organizationDisk,

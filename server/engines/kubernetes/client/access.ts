@@ -10,6 +10,8 @@ export interface KubeAccess {
   readonly serverName?: string | undefined
   /** A bearer token. Undefined if a client certificate is used instead. */
   readonly token?: Secret | undefined
+  /** Reads a token that changes, for every request. Used instead of `token`. */
+  readonly readToken?: (() => Promise<Secret>) | undefined
   /** A client certificate (PEM) and its key. */
   readonly certificate?: string | undefined
   readonly key?: Secret | undefined

@@ -31,8 +31,9 @@ export interface KubeTarget {
   }
 }
 
-interface Opened extends KubeTarget {
+interface Opened extends Omit<KubeTarget, 'headers'> {
   readonly agent: Agent
+  readonly headers: () => Promise<KubeTarget['headers']>
 }
 
 const usualTimeoutMs = 30_000
@@ -58,8 +59,9 @@ export class KubeConnection {
   }
 
   /** Returns how to connect. Throws KubeError if the address is refused. */
-  target(): Promise<KubeTarget> {
-    return this.#open()
+  async target(): Promise<KubeTarget> {
+    const { url, tls, headers } = await this.#open()
+    return { url, tls, headers: await headers() }
   }
 
   /** Sends a request and returns the parsed answer. Throws KubeError. */
@@ -115,6 +117,7 @@ export class KubeConnection {
   /** `late` ends the wait for the beginning of the answer, `signal` the whole request. */
   async #send(wish: KubeRequest, signal: AbortSignal, late?: AbortSignal): Promise<IncomingMessage> {
     const { url, agent, headers, tls } = await this.#open()
+    const credentials = await headers()
     signal.throwIfAborted()
     const body = wish.body === undefined ? undefined : JSON.stringify(wish.body)
     const options = {
@@ -125,7 +128,7 @@ export class KubeConnection {
       port: url.port || 443,
       path: `${url.pathname.replace(/\/$/, '')}${wish.path}${queryOf(wish.query)}`,
       headers: {
-        ...headers,
+        ...credentials,
         accept: 'application/json',
         ...(body !== undefined && {
           'content-type': wish.contentType ?? 'application/json',
@@ -158,7 +161,7 @@ export class KubeConnection {
   }
 
   async #connect(): Promise<Opened> {
-    const { server, authority, serverName, token, certificate, key } = await this.#access()
+    const { server, authority, serverName, token, readToken, certificate, key } = await this.#access()
     const url = new URL(server)
     if (url.protocol !== 'https:') throw new KubeError(0, 'Refused', `the API server ${url.host} must use https`)
     const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -168,7 +171,10 @@ export class KubeConnection {
     return {
       url,
       agent: new Agent({ keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 16, timeout: 0 }),
-      headers: token ? { authorization: `Bearer ${token.reveal()}` } : {},
+      headers: async () => {
+        const current = await (readToken?.() ?? token)
+        return current ? { authorization: `Bearer ${current.reveal()}` } : {}
+      },
       tls: {
         ...(authority && { ca: authority }),
         ...(certificate && key && { cert: certificate, key: key.reveal() }),
