@@ -47,7 +47,7 @@ function installedByHand(root) {
  * @param {string[]} args
  * @returns {[program: string, args: string[]]}
  */
-function npmCommand(args) {
+export function npmCommand(args) {
   const own = process.env.npm_execpath
   return own && /npm-cli\.c?js$/.test(own) ? [process.execPath, [own, ...args]] : ['npm', args]
 }

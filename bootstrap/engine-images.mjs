@@ -89,6 +89,12 @@ export function engineImages(address) {
     },
 
     /**
+     * Loads the images of an archive that a program prints.
+     * @param {Program} program
+     */
+    load: (program) => work('Loading the image', '/images/load?quiet=1', program),
+
+    /**
      * @param {string} from
      * @param {string} reference
      */

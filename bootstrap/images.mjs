@@ -4,9 +4,8 @@ import { engineAddress } from './docker.mjs'
 import { engineImages, recipeLabel } from './engine-images.mjs'
 import { messageOf } from './error-code.mjs'
 import { base, chosen, fingerprint, furtherNames, missing, recipes, versionIn } from './image-recipes.mjs'
-import { installPackages, isApt, prepareSystem, root } from './prepare.mjs'
+import { prepareSystem, provideProgram, root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
-import { aptInstall, isInstalled } from './system.mjs'
 
 await main(async () => {
   const args = process.argv.slice(2)
@@ -65,7 +64,7 @@ async function provide(images, name, again) {
 async function provideBase(images, again) {
   const recipe = fingerprint(root, [base.directory])
   if (!again && (await images.labelsOf(base.reference))?.[recipeLabel] === recipe) return
-  await provideProgram()
+  await provideProgram('mmdebstrap', ['mmdebstrap', 'debian-archive-keyring'])
   const mirror = process.env.QUAYSIDE_DEBIAN_MIRROR
   const left = ['doc', 'man', 'info', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
   const hooks = ['--customize-hook=copy-in images/base/policy-rc.d /usr/sbin']
@@ -75,16 +74,5 @@ async function provideBase(images, again) {
   const options = { reference: base.reference, recipe }
   await step('Making the base image from packages of Debian 12 (about a minute)', () =>
     images.importFrom(program, options),
-  )
-}
-
-/** Provides the program that makes a file system from Debian packages. */
-async function provideProgram() {
-  if (isInstalled('mmdebstrap')) return
-  const packages = ['mmdebstrap', 'debian-archive-keyring']
-  if (isApt() && process.getuid?.() === 0) return await installPackages(packages)
-  const advice = isApt() ? `sudo ${aptInstall(packages).join(' ')}` : 'use a machine with Debian or Ubuntu'
-  throw new Refusal(
-    `Making images needs the program mmdebstrap: ${advice}. Images can be moved with "docker save" and "docker load".`,
   )
 }

@@ -86,6 +86,20 @@ export async function installPackages(packages) {
   await step(`Installing ${packages.join(' and ')} (about a minute)`, () => mustExecute(program, args, { env, advice }))
 }
 
+/**
+ * Provides a program that makes images. Throws a Refusal with the command that would install it.
+ * @param {string} program
+ * @param {string[]} packages
+ */
+export async function provideProgram(program, packages) {
+  if (isInstalled(program)) return
+  if (isApt() && process.getuid?.() === 0) return await installPackages(packages)
+  const advice = isApt() ? `sudo ${aptInstall(packages).join(' ')}` : 'use a machine with Debian or Ubuntu'
+  throw new Refusal(
+    `Making images needs the program ${program}: ${advice}. Images can be moved with "docker save" and "docker load".`,
+  )
+}
+
 /** Returns the user's name, or a placeholder if the user id has no account. */
 function userName() {
   try {

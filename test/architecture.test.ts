@@ -150,7 +150,7 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
     places: [
       'server/main.ts',
       'server/check-upgrade.ts',
-      ...['doctor', 'restore-snapshot', 'rotate-key', 'uninstall', 'verify-audit'].map(
+      ...['doctor', 'push-image', 'restore-snapshot', 'rotate-key', 'uninstall', 'verify-audit'].map(
         (name) => `server/start/${name}.ts`,
       ),
     ],

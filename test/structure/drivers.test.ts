@@ -9,8 +9,13 @@ import { sourceFiles } from './source-files.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** The files that create drivers of this machine: for the server, and for `npm run uninstall`. */
-const creators = ['server/composition/connecting.ts', 'server/composition/ground.ts', 'server/start/uninstall.ts']
+/** The files that create drivers of this machine: for the server, and for commands. */
+const creators = [
+  'server/composition/connecting.ts',
+  'server/composition/ground.ts',
+  'server/start/push-image.ts',
+  'server/start/uninstall.ts',
+]
 const creates = /\b(?:new DockerEngine|new KubernetesEngine|createDockerBuilder|createOwnRouter)\(/
 
 /** Files outside of the drivers' rooms that may name the type of a whole driver, and why. */
