@@ -1,10 +1,21 @@
+import { startDeadline } from '../../lib/deadline.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { EngineError } from '../engine.ts'
-import { isKubeError, type Kind, type KubeObject, kinds, type Namespace } from './client/index.ts'
+import {
+  type Condition,
+  isKubeError,
+  type Kind,
+  type KubeObject,
+  kinds,
+  type Namespace,
+  plain,
+} from './client/index.ts'
 import { environmentNamespace, environmentPolicies } from './environment-objects.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
 import { namespaceOf } from './names.ts'
+import { applyOwn, refuseForeign } from './own-objects.ts'
 import { pullSecret, pullSecretName } from './pull-secret.ts'
 
 /**
@@ -20,7 +31,7 @@ export async function ensureEnvironment(
   const { kube, instance, registry } = host
   const name = namespaceOf(environment)
   const found = await kube.get(kinds.namespace, { name }, signal)
-  if (found) refuseForeign(instance, found)
+  refuseForeign(instance, found)
   if (found?.metadata.deletionTimestamp !== undefined) await untilGone(host, found, signal)
   const isPresent = found !== undefined && found.metadata.deletionTimestamp === undefined
   if (!isPresent) await kube.apply(environmentNamespace(environment, instance), signal)
@@ -28,7 +39,7 @@ export async function ensureEnvironment(
   const secret =
     registry && login ? [pullSecret(environment, instance, { repository: registry.repository, login })] : []
   const objects = [...environmentPolicies(environment, instance), ...secret]
-  await Promise.all(objects.map((object) => applySoon(host, object, signal)))
+  await everyOne(objects.map((object) => applySoon(host, object, signal)))
   return { instance, pullSecret: login && pullSecretName, helperImage: host.helperImage }
 }
 
@@ -46,11 +57,12 @@ const noticeMs = 10_000
  * Applies an object in a namespace that may just have been created again. The API server refuses
  * objects in it until its own cache has forgotten the deleted one.
  */
-async function applySoon({ kube, clock }: KubeHost, object: KubeObject, signal: AbortSignal): Promise<void> {
+async function applySoon(host: KubeHost, object: KubeObject, signal: AbortSignal): Promise<void> {
+  const { clock } = host
   const endMs = clock.monotonic() + noticeMs
   for (;;) {
     try {
-      await kube.apply(object, signal)
+      await applyOwn(host, object, signal)
       return
     } catch (error) {
       const isStale = isKubeError(error, 403) && error.message.includes('being terminated')
@@ -60,34 +72,41 @@ async function applySoon({ kube, clock }: KubeHost, object: KubeObject, signal: 
   }
 }
 
-function refuseForeign(instance: string, { metadata }: Namespace): void {
-  if (metadata.labels?.[label.instance] === instance) return
-  throw new EngineError(
-    'refused',
-    `the namespace ${metadata.name} of the cluster belongs to somebody else: it lacks the label ${label.instance} of ` +
-      'this installation; remove it',
-  )
-}
+/** A namespace without content is gone within seconds. */
+const goneMs = 60_000
 
 /**
- * Waits until a namespace that is being deleted is gone. Says what keeps it if that takes too long.
+ * Waits until a namespace that is being deleted is gone. Throws EngineError('refused') with what
+ * keeps it if that takes too long.
  */
-async function untilGone({ kube }: KubeHost, { metadata, status }: Namespace, signal: AbortSignal): Promise<void> {
+async function untilGone(host: KubeHost, { metadata }: Namespace, outer: AbortSignal): Promise<void> {
   const wish = {
     kind: kinds.namespace,
     selection: { fields: `metadata.name=${metadata.name}` },
-    reduce: (one: Namespace) => one.metadata.uid,
+    reduce: ({ metadata: { uid }, status }: Namespace) => ({ uid, why: whyKept(status?.conditions ?? []) }),
   }
+  const deadline = startDeadline(goneMs, outer)
+  let why: string | undefined
   try {
-    for await (const objects of followObjects(kube, wish, signal)) {
-      if (![...objects.values()].includes(metadata.uid)) return
+    for await (const objects of followObjects(host, wish, deadline.signal)) {
+      const left = [...objects.values()].find(({ uid }) => uid === metadata.uid)
+      if (!left) return
+      why = left.why
     }
   } catch (error) {
-    if (!signal.aborted) throw error
-    const kept = status?.conditions?.find(({ type, status: is }) => type.includes('Remaining') && is === 'True')
-    const why = kept?.message ?? 'objects in it are not deleted yet'
-    throw new EngineError('refused', `the namespace ${metadata.name} is still being deleted: ${why}`, { cause: error })
+    outer.throwIfAborted()
+    if (!deadline.isOver) throw error
+    const message =
+      `the namespace ${metadata.name} is still being deleted: ${why ?? 'objects in it are not deleted yet'}; remove ` +
+      'what keeps it, and deploy again'
+    throw new EngineError('refused', message, { cause: error })
   }
+}
+
+/** The sentences of Kubernetes about what keeps a namespace: what is left, and who holds it. */
+function whyKept(conditions: readonly Condition[]): string | undefined {
+  const kept = conditions.filter(({ type, status }) => type.includes('Remaining') && status === 'True')
+  return kept.length === 0 ? undefined : kept.map(({ message = '' }) => plain(message)).join('; ')
 }
 
 /** Removes the namespace of an environment, unless something of ours is in it. */

@@ -12,5 +12,7 @@ export interface KubeHost {
   /** An image with a shell, GNU tar, `sync` and `head`, as the nodes of the cluster name it. */
   readonly helperImage: string
   readonly registry: PullRegistry | undefined
+  /** Whether a router of this machine may connect to the address of a pod. */
+  readonly mayConnect: (address: string) => boolean
   readonly log?: Pick<Logger, 'warn'> | undefined
 }

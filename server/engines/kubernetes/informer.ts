@@ -1,16 +1,8 @@
-import type { Clock } from '../../lib/clock.ts'
 import { startDeadline } from '../../lib/deadline.ts'
-import type { Kind, Kube, KubeObject, Selection } from './client/index.ts'
-import { followObjects, type Objects } from './follow-objects.ts'
+import { KubeError, type KubeObject } from './client/index.ts'
+import { followObjects, type Objects, type Source, type Wish } from './follow-objects.ts'
 
-export interface InformerOptions<T extends KubeObject, K> {
-  readonly kube: Pick<Kube, 'list' | 'watch'>
-  readonly clock: Clock
-  readonly kind: Kind<T>
-  readonly selection: Selection
-  /** Keeps what is needed of an object. */
-  readonly reduce: (one: T) => K
-}
+export interface InformerOptions<T extends KubeObject, K> extends Source, Wish<T, K> {}
 
 /** How long the first answer may take. */
 const firstAnswerMs = 15_000
@@ -56,12 +48,13 @@ export class Informer<T extends KubeObject, K> {
     let pauseMs = shortestPauseMs
     while (!signal.aborted) {
       try {
-        for await (const objects of followObjects(this.#options.kube, this.#options, signal)) {
+        for await (const objects of followObjects(this.#options, this.#options, signal)) {
           pauseMs = shortestPauseMs
           this.#tell(objects, undefined)
         }
       } catch (error) {
         this.#tell(undefined, error)
+        if (error instanceof KubeError) pauseMs = Math.max(pauseMs, error.retryAfterMs)
       }
       await clock.sleep(pauseMs, signal).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)

@@ -56,7 +56,11 @@ export interface KubernetesEngineOptions {
   readonly helperImage: string
   /** The registry from which the nodes take images. Undefined: there is none. */
   readonly registry: PullRegistry | undefined
-  /** Whether names of its services lead to the cluster's own ingress controller. */
+  /**
+   * Whether names of its services lead to the cluster's own ingress controller. Otherwise a router
+   * of this machine connects to the addresses of pods, and the guard decides to which ones: the API
+   * server reports them, and may belong to somebody else.
+   */
   readonly hasDomain?: boolean
 }
 
@@ -74,7 +78,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #capacity: EngineCapacity = machine
 
   constructor({ access, guard, hasDomain = false, ...rest }: KubernetesEngineOptions) {
-    super({ kube: createKube({ access, guard }), ...rest })
+    super({ kube: createKube({ access, guard }), mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
     this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)
   }

@@ -1,5 +1,5 @@
-import { text } from 'node:stream/consumers'
 import type { Release } from '../engine.ts'
+import { beginningOf } from './beginning-of.ts'
 import { isKubeError, kinds } from './client/index.ts'
 import type { KubeHost } from './host.ts'
 import { labelsOf } from './manifests.ts'
@@ -8,6 +8,7 @@ import { type PodState, toPodState } from './pod-state.ts'
 import { mainContainer } from './program.ts'
 
 const shown = 20
+const mostBytes = 256 * 1024
 
 /** Returns the last lines of a replica of a release: of one that failed, if there is one. */
 export async function lastLines(host: KubeHost, release: Release, signal: AbortSignal): Promise<string[]> {
@@ -29,9 +30,14 @@ export async function linesOfPod(
 ): Promise<string[]> {
   const place = { namespace, pod: name, container: mainContainer }
   try {
-    const lines = await text(await kube.log(place, { follow: false, previous, tailLines: shown }, signal))
-    // Each line begins with its time.
-    return lines.split('\n').flatMap((line) => (line === '' ? [] : line.slice(line.indexOf(' ') + 1)))
+    const wish = { follow: false, previous, tailLines: shown, limitBytes: mostBytes }
+    const lines = await beginningOf(await kube.log(place, wish, signal), mostBytes)
+    // Each line begins with its time. The database keeps no NUL.
+    return lines
+      .toString()
+      .replaceAll('\0', '\uFFFD')
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : line.slice(line.indexOf(' ') + 1)))
   } catch (error) {
     // A container that never started has printed nothing.
     if (isKubeError(error, 400, 404)) return []

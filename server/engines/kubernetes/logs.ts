@@ -50,10 +50,11 @@ function existing({ kube }: KubeHost, pod: PodState, printed: Printed | undefine
 
 /** Follows every pod that runs. A reader ends with its container; a restart begins it again. */
 async function* later(
-  { kube, clock, instance }: KubeHost,
+  host: KubeHost,
   { service, printed }: { readonly service: string; readonly printed: Map<string, Printed> },
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
+  const { kube, clock, instance } = host
   const lines = new Channel<LogLine>(mostWaiting, signal)
   const reading = new Set<string>()
   const finished = new Set<string>()
@@ -80,7 +81,7 @@ async function* later(
     }
     while (!signal.aborted) {
       try {
-        for await (const pods of followObjects(kube, wish, signal)) {
+        for await (const pods of followObjects(host, wish, signal)) {
           for (const pod of pods.values()) if (pod.running || pod.exits > 0) void read(pod)
         }
       } catch {

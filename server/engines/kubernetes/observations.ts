@@ -1,5 +1,5 @@
 import type { Observation } from '../engine.ts'
-import { type Deployment, kinds, type Node, type Pod } from './client/index.ts'
+import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
 import type { KubeHost } from './host.ts'
 import { Informer } from './informer.ts'
 import { label, ownLabels } from './labels.ts'
@@ -29,6 +29,17 @@ export class Observations {
     this.#nodes = new Informer({ ...host, kind: kinds.node, selection: {}, reduce: toNode })
   }
 
+  /** Routes lead nowhere else than to addresses to which a router may connect. */
+  #withoutRefused(seen: Observation): Observation {
+    if (seen.state === 'absent') return seen
+    const { mayConnect } = this.#host
+    const replicas = seen.replicas.map((replica) => ({
+      ...replica,
+      endpoints: replica.endpoints.filter(({ address }) => mayConnect(address)),
+    }))
+    return { ...seen, replicas }
+  }
+
   async one(service: string, signal: AbortSignal): Promise<Observation> {
     const { kube, instance, clock } = this.#host
     const selection = { labels: ownLabels(instance, { [label.service]: service }) }
@@ -36,7 +47,8 @@ export class Observations {
       kube.list(kinds.deployment, selection, signal),
       kube.list(kinds.pod, selection, signal),
     ])
-    return toObservation(deployments.items.map(toDeploymentState), pods.items.map(toPodState), clock.now())
+    const seen = toObservation(deployments.items.map(toDeploymentState), pods.items.map(toPodState), clock.now())
+    return this.#withoutRefused(seen)
   }
 
   /** Returns the same map again if nothing has happened since. */
@@ -50,7 +62,9 @@ export class Observations {
     const byService = Map.groupBy(deployments.values(), ({ service }) => service)
     const now = clock.now()
     this.#seen = new Map(
-      [...byService].map(([service, own]) => [service, toObservation(own, podsOf.get(service) ?? [], now)]),
+      [...byService].map(([service, own]) => {
+        return [service, this.#withoutRefused(toObservation(own, podsOf.get(service) ?? [], now))]
+      }),
     )
     this.#version = version
     this.#atMs = clock.monotonic()
@@ -75,7 +89,9 @@ const toNode = ({ apiVersion, kind, metadata: { name }, spec, status }: Node): N
   metadata: { name },
   ...(spec?.unschedulable && { spec: { unschedulable: true } }),
   status: {
-    ...(status?.allocatable && { allocatable: status.allocatable }),
-    ...(status?.nodeInfo && { nodeInfo: status.nodeInfo }),
+    allocatable: Object.fromEntries(
+      ['cpu', 'memory'].map((resource) => [resource, plain(status?.allocatable?.[resource] ?? '')]),
+    ),
+    nodeInfo: { architecture: plain(status?.nodeInfo?.architecture ?? ''), kubeletVersion: '' },
   },
 })

@@ -110,3 +110,33 @@ test('quantities, times and names are read in every form that Kubernetes writes'
   assert.equal(runName('a'), 'run-a')
   assert.ok(runName('a'.repeat(80)).length <= 57)
 })
+
+test('a replica whose node does not answer does not run, and the reason names the node', () => {
+  const conditions = [
+    { type: 'Ready', status: 'False' },
+    { type: 'ContainersReady', status: 'True' },
+  ] as const
+  const lost = pod('one', 'a', running, { conditions })
+  const seen = toObservation([deployment('a')], [lost], now)
+  assert.ok(seen.state === 'starting')
+  assert.match(seen.reason ?? '', /^1 of 1 replicas is missing: its node .* does not answer the cluster$/)
+  assert.deepEqual(seen.replicas[0]?.endpoints, [])
+  // A replica that fails its readiness probe is reported as not ready by its node as well.
+  const unready = [
+    { type: 'Ready', status: 'False' },
+    { type: 'ContainersReady', status: 'False' },
+  ] as const
+  const slow = pod('one', 'a', { ...running, ready: false }, { conditions: unready })
+  assert.equal(toObservation([deployment('a')], [slow], now).state, 'running')
+})
+
+test('a pod of a hostile API server has no address of this machine, and no text that does harm', () => {
+  const waiting = { reason: 'Wait\u0000', message: `\u001b[2J${'x'.repeat(100_000)}` }
+  const { message } = pod('one', 'a', { state: { waiting } }).waiting ?? assert.fail('it waits')
+  assert.ok(message.length <= 1_000)
+  assert.doesNotMatch(message, /\p{Cc}/u)
+  for (const podIP of ['127.0.0.1', '169.254.169.254', '::1', 'not an address']) {
+    const state = pod('one', 'a', running, { podIP })
+    assert.deepEqual([state.running, state.address], [false, undefined])
+  }
+})

@@ -1,6 +1,7 @@
 import type { Replica } from '../engine.ts'
-import type { ContainerState, ContainerStatus, Deployment, Pod } from './client/index.ts'
+import { type ContainerState, type ContainerStatus, type Deployment, type Pod, plain } from './client/index.ts'
 import { annotation, label } from './labels.ts'
+import { podAddress } from './pod-address.ts'
 import { mainContainer } from './program.ts'
 
 /** A pod of ours, reduced to what the platform needs. */
@@ -42,7 +43,9 @@ export function toPodState({ metadata, spec, status }: Pod): PodState {
   const container = status?.containerStatuses?.find(({ name }) => name === mainContainer)
   const [state, last] = [container?.state, container?.lastState]
   const ended = state?.terminated ?? last?.terminated
-  const isRunning = state?.running !== undefined && status?.podIP !== undefined && status.reason !== 'NodeLost'
+  const address = podAddress(status?.podIP)
+  const isLost = isNodeLost(status, container)
+  const isRunning = state?.running !== undefined && address !== undefined && !isLost
   const { labels = {}, annotations = {} } = metadata
   return {
     name: metadata.name,
@@ -55,17 +58,40 @@ export function toPodState({ metadata, spec, status }: Pod): PodState {
     isLeaving: metadata.deletionTimestamp !== undefined,
     running: isRunning,
     isReady: isTrue(status?.conditions, 'Ready'),
-    address: status?.podIP,
+    address,
     exits: exitsOf(container),
     exitCode: isRunning ? undefined : ended?.exitCode,
     outOfMemory: ended?.reason === 'OOMKilled',
     startedAt: state?.running?.startedAt ?? ended?.startedAt,
     finishedAt: ended?.finishedAt,
-    image: spec.containers.find(({ name }) => name === mainContainer)?.image ?? '',
-    ports: (annotations[annotation.ports] ?? '').split(',').filter(Boolean).map(Number),
-    waiting: isRunning ? undefined : waitingOf(status, state),
+    image: plain(spec.containers.find(({ name }) => name === mainContainer)?.image ?? ''),
+    ports: portsOf(annotations[annotation.ports]),
+    waiting: isRunning ? undefined : isLost ? lost(spec.nodeName) : waitingOf(status, state),
   }
 }
+
+/** The ports that the platform wrote there. */
+const portsOf = (text = ''): readonly number[] =>
+  text
+    .slice(0, 1_000)
+    .split(',')
+    .map(Number)
+    .filter((port) => Number.isInteger(port) && port > 0 && port < 65_536)
+
+/**
+ * Whether the node of a pod no longer answers. Then the cluster takes back that the pod is ready,
+ * and keeps what the node said last about its containers.
+ */
+function isNodeLost(status: Pod['status'], container: ContainerStatus | undefined): boolean {
+  if (status?.reason === 'NodeLost') return true
+  const isTakenBack = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is !== 'True') ?? false
+  return isTakenBack && container?.ready === true && isTrue(status?.conditions, 'ContainersReady')
+}
+
+const lost = (node: string | undefined): Waiting => ({
+  reason: 'NodeLost',
+  message: `its node ${plain(node ?? 'of an unknown name')} does not answer the cluster`,
+})
 
 /** A restart is counted when it begins, an end when it happens. */
 function exitsOf(container: ContainerStatus | undefined): number {
@@ -78,15 +104,20 @@ function exitsOf(container: ContainerStatus | undefined): number {
 
 function waitingOf(status: Pod['status'], state: ContainerState | undefined): Waiting | undefined {
   const unscheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
-  if (unscheduled) return { reason: unscheduled.reason ?? 'Unschedulable', message: unscheduled.message ?? '' }
+  if (unscheduled) return waitingFor(unscheduled, 'Unschedulable')
   const { terminated, waiting } = state ?? {}
   // A program that could not be started at all.
   if (terminated?.message && terminated.reason !== 'Error' && terminated.reason !== 'Completed') {
-    return { reason: terminated.reason ?? 'Terminated', message: terminated.message }
+    return waitingFor(terminated, 'Terminated')
   }
-  if (waiting) return { reason: waiting.reason ?? 'Waiting', message: waiting.message ?? '' }
-  return status?.reason ? { reason: status.reason, message: status.message ?? '' } : undefined
+  if (waiting) return waitingFor(waiting, 'Waiting')
+  return status?.reason ? waitingFor(status, status.reason) : undefined
 }
+
+const waitingFor = (
+  { reason, message = '' }: { readonly reason?: string | undefined; readonly message?: string | undefined },
+  otherwise: string,
+): Waiting => ({ reason: plain(reason ?? otherwise), message: plain(message) })
 
 const isTrue = (conditions: NonNullable<Pod['status']>['conditions'], type: string): boolean =>
   conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
@@ -136,7 +167,7 @@ export function toDeploymentState({ metadata, spec, status }: Deployment): Deplo
     replicas: spec.replicas ?? 1,
     available: status?.availableReplicas ?? 0,
     isSeen: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
-    refusal: failure && (failure.message ?? failure.reason ?? 'no reason'),
+    refusal: failure && plain(failure.message ?? failure.reason ?? 'no reason'),
     isHeld: metadata.labels?.[label.held] !== undefined,
   }
 }

@@ -1,8 +1,11 @@
-import { createInterface } from 'node:readline'
 import type { LogLine } from '../engine.ts'
+import { boundedLines } from './bounded-lines.ts'
 import { type ContainerPlace, isKubeError, type Kube } from './client/index.ts'
 import type { PodState } from './pod-state.ts'
 import { mainContainer } from './program.ts'
+
+/** A line of the log keeps 16 KiB. A longer one is cut there, and says so. */
+const mostLineBytes = 64 * 1024
 
 /** A container whose lines are read, and where the last read ended. */
 export interface Printed {
@@ -38,7 +41,7 @@ export async function* linesOf(
   })
   if (!body) return
   try {
-    for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of boundedLines(body, mostLineBytes)) {
       const space = line.indexOf(' ')
       const at = momentOf(space === -1 ? line : line.slice(0, space))
       if (at === undefined || at <= cursor.at) continue

@@ -90,13 +90,13 @@ async function stop({ patch, remove }: Kube, kind: Kind, object: KubeObject, sig
 }
 
 async function untilNoPod(
-  { kube }: KubeHost,
+  host: KubeHost,
   selection: Selection,
   leaves: (object: KubeObject) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const reduce = (pod: Pod): boolean => leaves(pod)
-  for await (const pods of followObjects(kube, { kind: kinds.pod, selection, reduce }, signal)) {
+  for await (const pods of followObjects(host, { kind: kinds.pod, selection, reduce }, signal)) {
     if (![...pods.values()].includes(true)) return
   }
 }

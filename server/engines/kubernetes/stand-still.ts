@@ -68,7 +68,7 @@ async function scaleDown({ kube }: KubeHost, { metadata, spec }: Deployment, sig
 }
 
 async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): Promise<void> {
-  const { kube, instance } = host
+  const { instance } = host
   const foreign = (await usersOf(host, claim, signal)).find(
     ({ metadata }) => metadata.labels?.[label.instance] !== instance,
   )
@@ -78,7 +78,7 @@ async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): P
   }
   const reduce = (pod: Pod): boolean => pod.metadata.labels?.[label.helper] === undefined && uses(pod, claim.name)
   const selection = { namespace: claim.namespace, labels: ownLabels(instance) }
-  for await (const pods of followObjects(kube, { kind: kinds.pod, selection, reduce }, signal)) {
+  for await (const pods of followObjects(host, { kind: kinds.pod, selection, reduce }, signal)) {
     if (![...pods.values()].includes(true)) return
   }
 }
@@ -120,13 +120,13 @@ async function scaleUp({ kube }: KubeHost, { metadata }: Deployment, signal: Abo
   return true
 }
 
-async function untilBack({ kube }: KubeHost, { metadata }: Deployment, signal: AbortSignal): Promise<void> {
+async function untilBack(host: KubeHost, { metadata }: Deployment, signal: AbortSignal): Promise<void> {
   const { namespace, name } = metadata
   const deadline = startDeadline(backMs, signal)
   const isBack = ({ spec, status }: Deployment): boolean => (status?.availableReplicas ?? 0) >= (spec.replicas ?? 1)
   const wish = { kind: kinds.deployment, selection: { namespace, fields: `metadata.name=${name}` }, reduce: isBack }
   try {
-    for await (const found of followObjects(kube, wish, deadline.signal))
+    for await (const found of followObjects(host, wish, deadline.signal))
       if (![...found.values()].includes(false)) return
   } catch (error) {
     if (!deadline.isOver) throw error

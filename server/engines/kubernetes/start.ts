@@ -1,5 +1,6 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { messageOf } from '../../lib/error.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { masker } from '../../lib/masker.ts'
 import { type Endpoint, EngineError, type Release, type Starting, secretsIn } from '../engine.ts'
@@ -11,6 +12,7 @@ import { label, ownLabels } from './labels.ts'
 import { lastLines } from './last-lines.ts'
 import { labelsOf, releaseObjects, replicaCount, volumeClaims } from './manifests.ts'
 import { namespaceOf, releaseName } from './names.ts'
+import { applyOwn, refuseForeign } from './own-objects.ts'
 import { endpointsOf, type PodState } from './pod-state.ts'
 import { removeRelease } from './retire.ts'
 import { untilHealthy } from './wait-healthy.ts'
@@ -23,7 +25,7 @@ import { untilHealthy } from './wait-healthy.ts'
 export async function startRelease(host: KubeHost, release: Release, attempt: Starting): Promise<Endpoint[]> {
   const place = { namespace: namespaceOf(release.environment), name: releaseName(release) }
   const found = await host.kube.get(kinds.deployment, place, attempt.signal)
-  refuseForeign(host, place, found?.metadata.labels)
+  refuseForeign(host.instance, found)
   const nowMs = host.clock.now().getTime()
   const createdAt = found?.metadata.creationTimestamp
   const ageMs = createdAt === undefined ? 0 : Math.max(0, nowMs - Date.parse(createdAt))
@@ -35,7 +37,7 @@ export async function startRelease(host: KubeHost, release: Release, attempt: St
     const pods = await untilHealthy(host, release, { deadlineMs, ranBefore }, attempt)
     failpoint('engine.healthy')
     attempt.output.line(pods.length === 1 ? 'The replica is healthy' : `All ${pods.length} replicas are healthy`)
-    return pods.flatMap(endpointsOf)
+    return reachable(host, pods.flatMap(endpointsOf))
   } catch (error) {
     attempt.signal.throwIfAborted()
     if (!isFailure(error)) throw error
@@ -45,24 +47,27 @@ export async function startRelease(host: KubeHost, release: Release, attempt: St
   }
 }
 
+/** Throws EngineError('refused') if a router of this machine may not connect to a replica. */
+function reachable({ mayConnect }: KubeHost, endpoints: Endpoint[]): Endpoint[] {
+  const refused = endpoints.find(({ address }) => !mayConnect(address))
+  if (!refused) return endpoints
+  throw new EngineError(
+    'refused',
+    `the pod ${refused.replica} has the address ${refused.address}, to which the platform may not connect; ask the ` +
+      'operator to list the network of the pods in QUAYSIDE_ALLOW_PRIVATE_TARGETS, or give the cluster a domain of ' +
+      'its own',
+  )
+}
+
 /** Whether the release failed, and not the way to the cluster or this process. */
 const isFailure = (error: unknown): boolean =>
   (error instanceof EngineError && error.reason !== 'unreachable') || isKubeError(error, 400, 403, 409, 422)
 
-function refuseForeign(
-  { instance }: KubeHost,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  labels: Readonly<Record<string, string>> | undefined,
-): void {
-  if (labels === undefined || labels[label.instance] === instance) return
-  throw new EngineError('refused', `the Deployment ${name} in ${namespace} belongs to somebody else; remove it`)
-}
-
 async function applyRelease(host: KubeHost, release: Release, { signal }: Attempt): Promise<void> {
-  const { kube, instance } = host
   const setting = await ensureEnvironment(host, release.environment, signal)
-  await Promise.all(volumeClaims(release, instance).map((claim) => ensureClaim(host, claim, signal)))
-  await Promise.all(releaseObjects(release, setting).map((object) => kube.apply(object, signal)))
+  await everyOne(volumeClaims(release, host.instance).map((claim) => ensureClaim(host, claim, signal)))
+  // A failing call removes what it began, so nothing may be applied after it has failed.
+  await everyOne(releaseObjects(release, setting).map((object) => applyOwn(host, object, signal)))
 }
 
 /**
@@ -74,9 +79,8 @@ async function ensureClaim(
   signal: AbortSignal,
 ): Promise<void> {
   const found = await kube.get(kinds.volumeClaim, claim.metadata, signal)
-  if (!found) return void (await kube.apply(claim, signal))
-  if (found.metadata.labels?.[label.instance] === instance) return
-  throw new EngineError('refused', `the volume ${claim.metadata.name} belongs to somebody else; remove it`)
+  refuseForeign(instance, found)
+  if (!found) await kube.apply(claim, signal)
 }
 
 /** Adds what the failing replica printed. A failure to read it must not hide the real failure. */

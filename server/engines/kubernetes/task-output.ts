@@ -1,4 +1,5 @@
 import { longestOutputBytes, type Task, type TaskOutcome } from '../engine.ts'
+import { beginningOf } from './beginning-of.ts'
 import type { KubeHost } from './host.ts'
 import type { PodState } from './pod-state.ts'
 import { keeperContainer, keptOutput } from './task-objects.ts'
@@ -25,12 +26,12 @@ export async function readOutput(
   const command = ['sh', '-c', program, 'sh', keptOutput(outputFile)]
   const reading = await kube.exec(place, command, { hasTerminal: false, hasInput: false }, signal)
   reading.stderr.resume()
-  const pieces: Buffer[] = []
-  for await (const piece of reading.stdout) pieces.push(piece)
-  const exitCode = await reading.exitCode()
+  const content = await beginningOf(reading.stdout, longestOutputBytes + 1)
+  // A command that prints more than it was asked for is not waited for.
+  if (content.length > longestOutputBytes) reading.close()
+  const exitCode = content.length > longestOutputBytes ? 0 : await reading.exitCode()
   if (exitCode === codes.missing) return {}
   if (exitCode === codes.noFile) return { outputProblem: 'it is no file' }
-  const content = Buffer.concat(pieces)
   if (content.length > longestOutputBytes) return { outputProblem: 'it is longer than 1 MiB' }
   if (exitCode !== 0) return { outputProblem: `it could not be read (exit code ${exitCode ?? 'unknown'})` }
   return { output: content.toString() }

@@ -10,6 +10,7 @@ import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
 import { linesOfPod } from './last-lines.ts'
 import { namespaceOf, runName } from './names.ts'
+import { applyOwn, refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
 import { mainContainer } from './program.ts'
 import { end } from './retire.ts'
@@ -35,9 +36,10 @@ export async function prepareTask(
   { signal }: Attempt,
 ): Promise<void> {
   const found = await host.kube.get(kinds.job, placeOf(release, run), signal)
+  refuseForeign(host.instance, found)
   if (found) return
   const setting = await ensureEnvironment(host, release.environment, signal)
-  for (const object of taskObjects(release, run, setting)) await host.kube.apply(object, signal)
+  for (const object of taskObjects(release, run, setting)) await applyOwn(host, object, signal)
   failpoint('task.created')
 }
 
@@ -75,11 +77,7 @@ async function findJob({ kube }: KubeHost, place: ReturnType<typeof placeOf>, si
 async function untilEnded(host: KubeHost, release: Release<Task>, run: string, signal: AbortSignal): Promise<Pod> {
   const selection = { ...selectionOf(run, host.instance), namespace: namespaceOf(release.environment) }
   let last: Pod | undefined
-  for await (const pods of followObjects(
-    host.kube,
-    { kind: kinds.pod, selection, reduce: (pod: Pod) => pod },
-    signal,
-  )) {
+  for await (const pods of followObjects(host, { kind: kinds.pod, selection, reduce: (pod: Pod) => pod }, signal)) {
     const [pod] = pods.values()
     if (pod && hasEnded(pod)) return pod
     if (pod) refuseHopeless(pod)

@@ -67,5 +67,5 @@ export async function removeClaim(host: KubeHost, { namespace, name }: Claim, si
   if (!(await kube.remove(kinds.volumeClaim, { namespace, name }, signal))) return
   const selection = { namespace, fields: `metadata.name=${name}` }
   const wish = { kind: kinds.volumeClaim, selection, reduce: () => true }
-  for await (const left of followObjects(kube, wish, signal)) if (left.size === 0) return
+  for await (const left of followObjects(host, wish, signal)) if (left.size === 0) return
 }

@@ -1,11 +1,12 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import { EngineError } from '../engine.ts'
-import { type ContainerPlace, type Kube, type KubeObject, kinds, type Pod } from './client/index.ts'
+import { type ContainerPlace, type KubeObject, kinds, type Pod } from './client/index.ts'
 import { ensureEnvironment } from './environments.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
+import { refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
 import { mainContainer, podSettings } from './program.ts'
 import { wait } from './task-objects.ts'
@@ -91,18 +92,18 @@ export async function withHelper<T>(
   const { kube } = host
   const place = { namespace: claim.namespace, name: helperName(claim.name, purpose) }
   const setting = await ensureEnvironment(host, claim.environment, signal)
-  await removeHelper(kube, place, signal)
+  await removeHelper(host, place, signal)
   try {
     await kube.create(helperPod(claim, purpose, setting), signal)
     await untilRuns(host, place, signal)
     return await work({ namespace: place.namespace, pod: place.name, container: mainContainer })
   } finally {
-    await removeHelper(kube, place, AbortSignal.timeout(60_000))
+    await removeHelper(host, place, AbortSignal.timeout(60_000))
   }
 }
 
 async function untilRuns(
-  { kube, helperImage }: KubeHost,
+  host: KubeHost,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<void> {
@@ -110,11 +111,11 @@ async function untilRuns(
   let reason = 'it was not created'
   const wish = { kind: kinds.pod, selection: { namespace, fields: `metadata.name=${name}` }, reduce: toPodState }
   try {
-    for await (const pods of followObjects(kube, wish, deadline.signal)) {
+    for await (const pods of followObjects(host, wish, deadline.signal)) {
       const [pod] = pods.values()
       if (pod?.running) return
       if (!pod?.waiting) continue
-      const final = finalReason(pod.waiting, helperImage)
+      const final = finalReason(pod.waiting, host.helperImage)
       if (final) throw new EngineError('refused', `${final.message} (QUAYSIDE_CLUSTER_TOOLS_IMAGE)`)
       reason = explainWaiting(pod.waiting)
     }
@@ -127,11 +128,14 @@ async function untilRuns(
 
 /** Removes a helper and waits until it is gone, because it keeps its claim. */
 async function removeHelper(
-  kube: Kube,
+  host: KubeHost,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await kube.remove(kinds.pod, { namespace, name }, signal, { graceSeconds: 0 }))) return
+  const found = await host.kube.get(kinds.pod, { namespace, name }, signal)
+  if (!found) return
+  refuseForeign(host.instance, found)
+  await host.kube.remove(kinds.pod, found.metadata, signal, { graceSeconds: 0, uid: found.metadata.uid })
   const wish = { kind: kinds.pod, selection: { namespace, fields: `metadata.name=${name}` }, reduce: (_: Pod) => true }
-  for await (const left of followObjects(kube, wish, signal)) if (left.size === 0) return
+  for await (const left of followObjects(host, wish, signal)) if (left.size === 0) return
 }

@@ -2,7 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError, type Release } from '../engine.ts'
-import { type Kind, type KubeObject, kinds } from './client/index.ts'
+import { type Kind, type KubeObject, kinds, plain } from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import { judgeStart, type StartView } from './health.ts'
 import type { KubeHost } from './host.ts'
@@ -41,7 +41,7 @@ export async function untilHealthy(
   }
   const follow = async <T extends KubeObject, K>(kind: Kind<T>, reduce: (one: T) => K, take: (all: K[]) => void) => {
     const selection = { namespace: namespaceOf(release.environment), labels: labelsOf(release, host.instance) }
-    for await (const objects of followObjects(host.kube, { kind, selection, reduce }, signal)) {
+    for await (const objects of followObjects(host, { kind, selection, reduce }, signal)) {
       take([...objects.values()])
       look()
     }
@@ -113,5 +113,6 @@ async function explain(
   if (!slow.running) return slow.exits > 0 ? `it keeps exiting (${slow.exits} times so far)` : 'it is not running'
   const fields = `involvedObject.name=${slow.name},reason=Unhealthy`
   const { items } = await kube.list(kinds.event, { namespace: slow.namespace, fields }, signal)
-  return items.at(-1)?.message ?? `${slow.name} runs, and has not passed its readiness probe yet`
+  const said = items.at(-1)?.message
+  return said ? plain(said) : `${slow.name} runs, and has not passed its readiness probe yet`
 }

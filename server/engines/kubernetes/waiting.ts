@@ -19,6 +19,7 @@ const settingReasons = ['CreateContainerConfigError', 'CreateContainerError', 'R
 export function explainWaiting({ reason, message }: Waiting): string {
   const said = message === '' ? '' : `: ${message}`
   if (imageReasons.includes(reason)) return `the image cannot be fetched${said}`
+  if (reason === 'NodeLost') return message
   if (reason === 'Unschedulable') return `no node takes it${said}`
   if (reason === 'CrashLoopBackOff') return 'it waits before its next start because it keeps exiting'
   if (reason === 'ContainerCreating' || reason === 'PodInitializing') return 'it is being created'

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { createKube, type Kube, type KubeAccess } from '../../../server/engines/kubernetes/client/index.ts'
 import { type AddressGuard, createAddressGuard } from '../../../server/lib/address.ts'
 import { Secret } from '../../../server/lib/secret.ts'
-import { pki, ports } from '../cluster/settings.ts'
+import { addresses, pki, ports } from '../cluster/settings.ts'
 
-/** A guard of an operator who listed the loopback device. */
-export const loopbackGuard: AddressGuard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] })
+/** A guard of an operator who listed the loopback device and the network of the pods. */
+export const loopbackGuard: AddressGuard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8', addresses.pods] })
 
 /** Returns how an administrator reaches the test cluster. */
 export async function adminAccess(): Promise<KubeAccess> {

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises'
 import type { ServerProcess } from '../../support/server-process.ts'
 import { until } from '../../support/until.ts'
 import { imageName } from '../cluster/build.ts'
-import { kubeconfig, ports } from '../cluster/settings.ts'
+import { addresses, kubeconfig, ports } from '../cluster/settings.ts'
 
 /**
  * The settings of a server that uses the test cluster. Its images are in a folder of the registry.
  */
 export const clusterSettings = (folder: string): Record<string, string> => ({
-  QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  QUAYSIDE_ALLOW_PRIVATE_TARGETS: `127.0.0.0/8,${addresses.pods}`,
   QUAYSIDE_CLUSTER_REGISTRY: `localhost:${ports.registry}/${folder}`,
   QUAYSIDE_CLUSTER_TOOLS_IMAGE: imageName('tools'),
 })

@@ -16,6 +16,8 @@ export interface KubeRequest {
   readonly contentType?: string
   /** The time until the answer begins. Thirty seconds by default. */
   readonly timeoutMs?: number
+  /** The longest time in which an answer brings nothing. Without it, an answer may pause. */
+  readonly silenceMs?: number
 }
 
 /** The target of every connection: TLS, credentials, and the check of its address. */
@@ -92,7 +94,13 @@ export class KubeConnection {
     const begun = startDeadline(wish.timeoutMs ?? usualTimeoutMs)
     const answer = await this.#send(wish, signal, begun.signal)
     if (answer.statusCode === 200) return answer
-    throw errorOfAnswer(answer.statusCode ?? 0, await textOf(answer))
+    const late = (): void => void answer.destroy(new Error('it does not answer in time'))
+    begun.signal.addEventListener('abort', late, { once: true })
+    try {
+      throw await refusalOf(answer)
+    } finally {
+      begun.signal.removeEventListener('abort', late)
+    }
   }
 
   /** Ends all connections. */
@@ -106,12 +114,9 @@ export class KubeConnection {
 
   async #read(wish: KubeRequest, signal: AbortSignal): Promise<string> {
     const answer = await this.#send(wish, signal)
-    const text = await textOf(answer).catch((error: unknown) => {
-      throw errorOfConnection('', error)
-    })
     const status = answer.statusCode ?? 0
-    if (status >= 200 && status < 300) return text
-    throw errorOfAnswer(status, text)
+    if (status >= 200 && status < 300) return textOf(answer)
+    throw await refusalOf(answer)
   }
 
   /** `late` ends the wait for the beginning of the answer, `signal` the whole request. */
@@ -136,10 +141,12 @@ export class KubeConnection {
         }),
       },
       signal,
+      ...(wish.silenceMs !== undefined && { timeout: wish.silenceMs }),
     }
     return new Promise((resolve, reject) => {
       const sent = request(options, (answer) => {
         late?.removeEventListener('abort', end)
+        sent.on('timeout', () => answer.destroy(new KubeError(0, 'Silent', 'the API server no longer sends changes')))
         resolve(answer)
       })
       const end = (): void => void sent.destroy(new Error('it does not answer'))
@@ -209,11 +216,19 @@ function queryOf(query: KubeRequest['query']): string {
 async function textOf(answer: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = []
   let length = 0
-  for await (const piece of answer) {
-    // No encoding is set, so pieces are buffers.
-    pieces.push(piece as Buffer)
-    length += (piece as Buffer).length
-    if (length > longestAnswerBytes) throw new KubeError(0, 'TooLong', 'the answer of the API server is too long')
+  try {
+    for await (const piece of answer) {
+      // No encoding is set, so pieces are buffers.
+      pieces.push(piece as Buffer)
+      length += (piece as Buffer).length
+      if (length > longestAnswerBytes) throw new KubeError(0, 'TooLong', 'the answer of the API server is too long')
+    }
+  } catch (error) {
+    throw errorOfConnection('', error)
   }
   return Buffer.concat(pieces).toString()
 }
+
+/** Reads an answer that is an error. */
+const refusalOf = async (answer: IncomingMessage): Promise<KubeError> =>
+  errorOfAnswer(answer.statusCode ?? 0, await textOf(answer), answer.headers['retry-after'])

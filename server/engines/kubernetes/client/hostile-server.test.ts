@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { after, test } from 'node:test'
 import { selfSigned } from '../../../../test/support/self-signed.ts'
 import { createAddressGuard } from '../../../lib/address.ts'
+import { KubeConnection } from './connection.ts'
 import { createKube, KubeError, kinds } from './index.ts'
 
 // An API server belongs to an organization, which may answer as it likes.
@@ -21,10 +22,8 @@ server.on('upgrade', (request, socket) => upgrade(request, socket))
 await once(server.listen(0, '127.0.0.1'), 'listening')
 const { port } = server.address() as AddressInfo
 const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] })
-const kube = createKube({
-  access: async () => ({ server: `https://127.0.0.1:${port}`, authority, serverName: 'outside.invalid' }),
-  guard,
-})
+const access = async () => ({ server: `https://127.0.0.1:${port}`, authority, serverName: 'outside.invalid' })
+const kube = createKube({ access, guard })
 after(() => {
   kube.close()
   server.close().closeAllConnections()
@@ -43,6 +42,11 @@ const answers: readonly (readonly [string, Answer, string])[] = [
   ['an empty object', json({}), 'Unreadable'],
   ['a list of nothing', json({ items: [null], metadata: {} }), 'Unreadable'],
   ['an object without a name', json({ items: [{ metadata: {} }], metadata: {} }), 'Unreadable'],
+  [
+    'an object whose name is not one',
+    json({ items: [{ metadata: { name: '../secrets' } }], metadata: {} }),
+    'Unreadable',
+  ],
   ['a list without an end', json({ items: [], metadata: { continue: 'more' } }), 'TooLong'],
 ]
 for (const [what, given, reason] of answers) {
@@ -55,6 +59,82 @@ for (const [what, given, reason] of answers) {
     })
   })
 }
+
+test('an error says what the server asks for, on one line without control characters', async () => {
+  const message = `wait\n\u001b[31m\u0000${'x'.repeat(5_000)}`
+  const body = JSON.stringify({ kind: 'Status', message, reason: 'TooManyRequests' })
+  answer = (_, response) => response.writeHead(429, { 'retry-after': '7' }).end(body)
+  await assert.rejects(kube.list(kinds.pod, {}, signal), (error) => {
+    assert.ok(error instanceof KubeError, String(error))
+    assert.match(error.message, /^wait \?\[31m\?x{900,990}$/)
+    assert.deepEqual([error.reason, error.retryAfterMs], ['TooManyRequests', 7_000])
+    return true
+  })
+})
+
+const watched = async (wanted = signal, client = kube): Promise<string[]> => {
+  const seen: string[] = []
+  for await (const { type } of client.watch(kinds.pod, {}, wanted)) seen.push(type)
+  return seen
+}
+
+/** Each line of a watch that is no change of an object. */
+const lines = [
+  'TLS_CERT_EXPIRED',
+  'null',
+  '{"type":"ADDED"}',
+  '{"type":"ADDED","object":{"metadata":{}}}',
+  '{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"../b"}}}',
+  '{"type":"CHANGED","object":{"metadata":{"name":"a"}}}',
+  '{"type":"BOOKMARK","object":{"metadata":null}}',
+] as const
+for (const line of lines) {
+  test(`the event ${line} of a watch is an error that another try may not have`, async () => {
+    answer = (_, response) => response.end(`${line}\n`)
+    await assert.rejects(watched(), { reason: 'Unreadable' })
+  })
+}
+
+test('a watch that is cut in an object says that the connection broke', async () => {
+  answer = (request, response) => {
+    response.write('{"type":"ADDED","obj')
+    setImmediate(() => request.socket.destroy())
+  }
+  await assert.rejects(watched(), { reason: 'Cut', message: /^the connection to the API server broke/ })
+})
+
+test('a watch without a sign of life is ended', async (t) => {
+  const impatient = createKube({ access, guard, silenceMs: 50 })
+  t.after(() => impatient.close())
+  answer = (_, response) => response.flushHeaders()
+  await assert.rejects(watched(signal, impatient), { reason: 'Silent' })
+})
+
+test('a refusal of a watch that trickles is not waited for', async (t) => {
+  const connection = new KubeConnection({ access, guard })
+  t.after(() => connection.close())
+  answer = (_, response) => void response.writeHead(500).write('{')
+  const wish = { path: '/api/v1/pods', timeoutMs: 300 }
+  await assert.rejects(connection.stream(wish, signal), { reason: 'Cut', message: /does not answer in time/ })
+})
+
+test('a name that leads elsewhere after its check is not connected to', async (t) => {
+  const addresses = [['127.0.0.1'], ['169.254.169.254']]
+  const rebinding = createAddressGuard({
+    allowedPrivateCidrs: ['127.0.0.0/8'],
+    resolve: async () => addresses.shift() ?? [],
+    ownAddresses: () => [],
+  })
+  const server = `https://outside.invalid:${port}`
+  const client = createKube({ access: async () => ({ server, authority }), guard: rebinding })
+  t.after(() => client.close())
+  answer = (request, response) => {
+    response.setHeader('connection', 'close')
+    json({ items: [], metadata: {} })(request, response)
+  }
+  await client.list(kinds.pod, {}, signal)
+  await assert.rejects(client.list(kinds.pod, {}, signal), { reason: 'Refused' })
+})
 
 test('pages of large objects are shorter, and a page that is always too long is an error', async () => {
   const limits: string[] = []

@@ -18,6 +18,8 @@ export interface KubeOptions {
   readonly access: () => Promise<KubeAccess>
   /** Decides to which addresses the server may connect. */
   readonly guard: AddressGuard
+  /** How long a watch may bring nothing, not even a bookmark. */
+  readonly silenceMs?: number
 }
 
 /** Where an object is. Without a namespace: an object of the whole cluster. */
@@ -42,7 +44,11 @@ export interface LogWish {
   /** Lines of the container before its last restart. */
   readonly previous?: boolean
   readonly tailLines?: number
+  readonly limitBytes?: number
 }
+
+/** API servers send a bookmark every minute. One that is silent for longer may be gone. */
+const longestSilenceMs = 150_000
 
 /** The API server of one cluster. Every call throws KubeError, or the reason of its signal. */
 export type Kube = ReturnType<typeof createKube>
@@ -136,7 +142,8 @@ export function createKube(options: KubeOptions) {
 
     /**
      * Returns changes after a version, until the server ends the watch, which it does after five to
-     * ten minutes. Throws KubeError `Expired` if the version is too old.
+     * ten minutes. Throws KubeError: `Expired` if the version is too old, `Silent` if the server
+     * sends nothing for too long.
      */
     async *watch<T extends KubeObject>(
       kind: Kind<T>,
@@ -145,8 +152,8 @@ export function createKube(options: KubeOptions) {
     ): AsyncGenerator<WatchEvent<T>> {
       const { resourceVersion } = selection
       const query = { ...queryOf(selection), resourceVersion, watch: true, allowWatchBookmarks: true }
-      const body = await connection.stream({ path: pathOf(kind, selection), query }, signal)
-      yield* readEvents<T>(body, signal)
+      const wish = { path: pathOf(kind, selection), query, silenceMs: options.silenceMs ?? longestSilenceMs }
+      yield* readEvents<T>(await connection.stream(wish, signal), signal)
     },
 
     /** Returns the lines of a container as they come, each after its time and a space. */

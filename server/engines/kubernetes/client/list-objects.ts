@@ -1,4 +1,5 @@
 import type { KubeConnection, KubeRequest } from './connection.ts'
+import { isObject } from './is-object.ts'
 import { isKubeError, KubeError } from './kube-error.ts'
 import type { KubeObject } from './objects.ts'
 
@@ -9,7 +10,8 @@ export interface KubeList<T> {
 
 /** A page of many small objects. Pages of large objects are shorter. */
 const usualPage = 100
-const mostObjects = 20_000
+/** More objects of one kind are not kept. */
+export const mostObjects = 20_000
 const mostPages = 1_000
 const mostCharacters = 64 * 1024 * 1024
 
@@ -49,8 +51,8 @@ export async function listObjects<T extends KubeObject>(
 function pageOf<T extends KubeObject>(answer: unknown, path: string) {
   const { items, metadata } = Object(answer)
   const { resourceVersion, continue: next } = Object(metadata)
-  const isList = Array.isArray(items) && items.every((item) => typeof Object(Object(item).metadata).name === 'string')
-  if (!isList) throw new KubeError(0, 'Unreadable', `the answer to ${path} is not a list of objects`)
+  if (!Array.isArray(items) || !items.every(isObject))
+    throw new KubeError(0, 'Unreadable', `the answer to ${path} is not a list of objects`)
   // The kind of items is that of the path, and they do not repeat it.
   return { items: items as T[], resourceVersion: String(resourceVersion ?? ''), next: String(next ?? '') }
 }

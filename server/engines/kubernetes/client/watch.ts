@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isObject } from './is-object.ts'
 import { errorOfConnection, KubeError } from './kube-error.ts'
 import type { KubeObject } from './objects.ts'
 
@@ -6,6 +7,8 @@ import type { KubeObject } from './objects.ts'
 export interface WatchEvent<T extends KubeObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
   readonly object: T
+  /** The length of the event as it was sent. */
+  readonly bytes: number
 }
 
 /** An object has 1.5 MiB at most. */
@@ -20,17 +23,32 @@ export async function* readEvents<T extends KubeObject>(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<T>> {
   try {
-    for await (const line of linesOf(body)) {
-      const { type, object } = Object(JSON.parse(line))
-      if (type === 'ERROR') throw errorOfEvent(Object(object))
-      // The server's API guarantees the shape.
-      yield { type, object } as WatchEvent<T>
-    }
+    for await (const line of linesOf(body)) yield parseEvent<T>(line)
   } catch (error) {
     signal.throwIfAborted()
     throw errorOfConnection('', error)
   } finally {
     body.destroy()
+  }
+}
+
+function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> {
+  const { type, object } = Object(parseJson(line.toString()))
+  if (type === 'ERROR') throw errorOfEvent(Object(object))
+  const isBookmark = type === 'BOOKMARK' && typeof Object(object).metadata === 'object' && object.metadata !== null
+  const isChange = (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isObject(object)
+  if (!isBookmark && !isChange) {
+    throw new KubeError(0, 'Unreadable', 'an event of the API server is not a change of an object')
+  }
+  // The fields of a kind are checked where they are read.
+  return { type, object, bytes: line.length } as WatchEvent<T>
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new KubeError(0, 'Unreadable', 'an event of the API server is not JSON', { cause })
   }
 }
 
@@ -40,14 +58,14 @@ function errorOfEvent({ code, reason, message }: Record<string, unknown>): KubeE
 }
 
 /** Splits at line feeds in linear time: pieces without one are only kept. */
-async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = []
   let length = 0
   for await (const piece of body) {
     let from = 0
     for (let end = piece.indexOf(10); end !== -1; end = piece.indexOf(10, from)) {
       pieces.push(piece.subarray(from, end))
-      yield Buffer.concat(pieces).toString()
+      yield Buffer.concat(pieces)
       pieces = []
       length = 0
       from = end + 1
