@@ -53,7 +53,8 @@ export const clusterActionOperations = {
     access: 'admin',
     event: { type: 'MAINTENANCE', target: 'CLUSTER' },
     summary:
-      'Deploys the platform components of a cluster at the current version. 409 if the cluster is locked or in use.',
+      'Brings everything of the platform on a cluster to the current version: each environment with its running ' +
+      'services, the router and the routes. Its log says what changed. 409 if the cluster is locked or in use.',
     reply: ClusterStatus,
     status: 201,
   }),

@@ -178,7 +178,9 @@ export const clusterPartOperations = {
     path: `${inOrganization}/deploy`,
     handler: 'deployCluster',
     event: { type: 'TRIGGER_DEPLOY', target: 'CLUSTER' },
-    summary: 'Upgrades the platform components of a cluster. A dry run only checks whether it could.',
+    summary:
+      'Checks a cluster, and brings everything of the platform on it to the current version, as upgradeCluster does. ' +
+      'A dry run only checks.',
     query: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
     reply: ClusterStatus,
     // The public API documents 201, but its command line accepts only 200.

@@ -6,13 +6,15 @@ import { createFinisher } from '../workflows/index.ts'
 import { testWorkflows, until } from '../workflows/testing.ts'
 import { createClusterLocks } from './cluster-locks.ts'
 import { createClusterOperations } from './cluster-operations.ts'
-import { type ClusterFinding, createClusterWorkflow } from './cluster-workflow.ts'
+import { type ClusterEnvironment, type ClusterFinding, createClusterWorkflow } from './cluster-workflow.ts'
 import { createClusterRecords } from './clusters.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database, start } = await testWorkflows({ after })
 let engine: () => Promise<void> = async () => {}
 const findings: readonly ClusterFinding[] = []
+let environments: readonly ClusterEnvironment[] = []
+let renew: (id: string) => Promise<readonly string[]> = async () => []
 const done: string[] = []
 const workflow = createClusterWorkflow({
   database,
@@ -24,6 +26,11 @@ const workflow = createClusterWorkflow({
       await engine()
     },
     listFindings: async () => findings,
+    listEnvironments: async () => environments,
+    renewEnvironment: async (_, id) => {
+      done.push(id)
+      return renew(id)
+    },
     renewRouter: async () => void done.push('router'),
     publishRoutes: async () => void done.push('routes'),
   },
@@ -44,6 +51,8 @@ beforeEach(async () => {
     return open.length === 0
   })
   done.length = 0
+  environments = []
+  renew = async () => []
   engine = async () => {}
 })
 
@@ -63,6 +72,38 @@ test('an upgrade updates engine, router and routes, and locks the cluster meanwh
   assert.deepEqual(await lines(), ['LoadConfiguration', 'ValidateSystemRequirements', 'Create', 'Created'])
   const [record] = await clusters.list(organizationId)
   assert.deepEqual([record?.version, record?.deployment_status], ['9.9.9', 'UP_TO_DATE'])
+})
+
+test('an upgrade renews each environment in a step, and its log says what changed', async () => {
+  environments = [
+    { id: 'e1', name: 'shop' },
+    { id: 'e2', name: 'blog' },
+  ]
+  renew = async (id) => (id === 'e1' ? ['Service "web": Secret x was changed: data.a.'] : [])
+  await operations.upgrade(await row(), 'Ada')
+  await rests('DEPLOYED')
+  assert.deepEqual(done, ['engine', 'e1', 'e2', 'router', 'routes'])
+  const messages = (await operations.logs(organizationId, builtIn)).map(({ message }) => message.safe_message)
+  assert.ok(messages.includes('Environment "shop": Service "web": Secret x was changed: data.a.'))
+})
+
+test('an environment that cannot be renewed keeps none of the others from it, and the upgrade fails', async () => {
+  environments = [
+    { id: 'e1', name: 'shop' },
+    { id: 'e2', name: 'blog' },
+  ]
+  renew = async (id) => {
+    if (id === 'e1') throw new Error('its namespace is full')
+    return []
+  }
+  await operations.upgrade(await row(), 'Ada')
+  await rests('DEPLOYMENT_ERROR')
+  assert.deepEqual(done, ['engine', 'e1', 'e2'])
+  const last = (await operations.logs(organizationId, builtIn)).at(-1)
+  assert.match(last?.message.safe_message ?? '', /environment "shop": its namespace is full.*Try again/)
+  renew = async () => []
+  await operations.upgrade(await row(), 'Ada')
+  await rests('DEPLOYED')
 })
 
 test('a deployment uses the settings of the time when it was requested', async () => {
@@ -99,6 +140,8 @@ test('an operation that cannot continue ends with an error that is reported, and
     parts: {
       checkEngine: async () => {},
       listFindings: async () => [],
+      listEnvironments: async () => [],
+      renewEnvironment: async () => [],
       renewRouter: async () => {},
       publishRoutes: async () => {},
     },

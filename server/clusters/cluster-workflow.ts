@@ -20,11 +20,24 @@ export interface ClusterParts {
   readonly checkEngine: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Lists what the cluster lacks. */
   readonly listFindings: (clusterId: string, signal: AbortSignal) => Promise<readonly ClusterFinding[]>
+  /** Lists the environments of the cluster. */
+  readonly listEnvironments: (clusterId: string) => Promise<readonly ClusterEnvironment[]>
+  /**
+   * Brings what runs of an environment to this version, without an interruption. Returns a line for
+   * each change.
+   */
+  readonly renewEnvironment: (
+    clusterId: string,
+    environmentId: string,
+    signal: AbortSignal,
+  ) => Promise<readonly string[]>
   /** Replaces the cluster's router by one of this version. The table is kept. */
   readonly renewRouter: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Sends the whole table of routes to the router of the cluster. */
   readonly publishRoutes: (clusterId: string, signal: AbortSignal) => Promise<void>
 }
+
+export type ClusterEnvironment = Readonly<Record<'id' | 'name', string>>
 
 /** Something that a cluster lacks, with its effect and the command that mends it. */
 export interface ClusterFinding {
@@ -47,9 +60,14 @@ interface Input {
 }
 
 const patienceSeconds = 120
+/** How long the replicas of one environment may take to be replaced. */
+const renewalSeconds = 3600
 type Log = Parameters<typeof insertLogLine>[2]
 
-/** Begin → engine → router → routes → end. A dry run only checks that engine and router answer. */
+/**
+ * Begin → engine → check → each environment → router → routes → end. A dry run ends after the
+ * check.
+ */
 export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow<Input> {
   return {
     name: clusterWorkflow,
@@ -87,8 +105,9 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
   if (blocking.length > 0) throw new Error(`the cluster lacks what it needs: ${blocking.join(' ')}`)
   if (operation.kind === 'DRY_RUN') return endDryRun(options, operation, step, context)
   await step('CREATE', () =>
-    context.fenced((sql) => say(sql, { step: 'Create', message: `Updating the router to version ${version}.` })),
+    context.fenced((sql) => say(sql, { step: 'Create', message: `Updating the cluster to version ${version}.` })),
   )
+  await renewEnvironments(options, operation, step, context)
   await patiently('ROUTER', (signal) => parts.renewRouter(operation.cluster_id, signal))
   await patiently('ROUTES', (signal) => parts.publishRoutes(operation.cluster_id, signal))
   await step('END', () =>
@@ -110,6 +129,53 @@ async function report(
   for (const { message, isBlocking } of findings) {
     const line = { at: clock.now(), step: 'ValidateSystemRequirements', message, is_error: isBlocking } as const
     await insertLogLine(sql, operation, line)
+  }
+}
+
+/**
+ * Renews one environment in each step. One that cannot be renewed keeps none of the others from it.
+ * Throws the reasons at the end.
+ */
+async function renewEnvironments(
+  options: ClusterWorkflowOptions,
+  operation: OperationRow,
+  step: Step,
+  context: RunContext,
+): Promise<void> {
+  const { parts, clock } = options
+  const environments = await step('ENVIRONMENTS', async () => [...(await parts.listEnvironments(operation.cluster_id))])
+  const problems: string[] = []
+  for (const { id, name } of environments) {
+    const problem = await step(
+      `ENVIRONMENT/${id}`,
+      async ({ signal }) => {
+        const { lines, isError } = await renewOne(options, operation, id, signal)
+        await context.fenced(async (sql) => {
+          for (const line of lines) {
+            const message = `Environment "${name}": ${line}`
+            await insertLogLine(sql, operation, { at: clock.now(), step: 'Create', message, is_error: isError })
+          }
+        })
+        return isError ? `environment "${name}": ${lines.join(' ')}` : null
+      },
+      { deadlineSeconds: renewalSeconds },
+    )
+    if (problem !== null) problems.push(problem)
+  }
+  if (problems.length > 0) throw new Error(problems.join('; '))
+}
+
+async function renewOne(
+  { parts }: ClusterWorkflowOptions,
+  operation: OperationRow,
+  environmentId: string,
+  signal: AbortSignal,
+): Promise<{ readonly lines: readonly string[]; readonly isError: boolean }> {
+  try {
+    return { lines: await parts.renewEnvironment(operation.cluster_id, environmentId, signal), isError: false }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { lines: [messageOf(error)], isError: true }
   }
 }
 

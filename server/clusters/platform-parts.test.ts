@@ -20,7 +20,13 @@ test('the parts of a cluster are its engine, its router and its builder', async 
     engineOf: ({ engine }) => ({
       ping: async () => void asked.push(`ping ${engine}`),
       listFindings: async () => [{ message: `no ${engine}`, isBlocking: false }],
+      renewEnvironment: async (environment, releases) => {
+        asked.push(`renew ${environment} on ${engine} with ${await releases()}`)
+        return []
+      },
     }),
+    releasesOf: async ({ engine }, environment) => [`a release of ${environment} for ${engine}`],
+    patiently: (_, work) => work(),
     builderOf: ({ engine }) => ({ publishProblem: async () => `no registry of ${engine}` }),
     publisherOf: ({ engine }) => ({ apply: async () => asked.push(`apply ${engine}`) }),
     routerOf: ({ engine }) => ({
@@ -34,7 +40,14 @@ test('the parts of a cluster are its engine, its router and its builder', async 
     { message: 'no class on local', isBlocking: true },
     { message: 'no registry of local', isBlocking: true },
   ])
+  assert.deepEqual(await parts.listEnvironments(id), [])
+  await parts.renewEnvironment(id, 'e', signal)
   await parts.renewRouter(id, signal)
   await parts.publishRoutes(id, signal)
-  assert.deepEqual(asked, ['ping local', 'renew local', 'apply local'])
+  assert.deepEqual(asked, [
+    'ping local',
+    'renew e on local with a release of e for local',
+    'renew local',
+    'apply local',
+  ])
 })

@@ -12,7 +12,7 @@ import { createLiveness, createNetworkGuards, type ServiceObserver } from '../ob
 import { createPushPruner } from '../pushes/index.ts'
 import { createReleasePruner } from '../releases/index.ts'
 import { createScheduled } from '../requests/index.ts'
-import { createDeploymentWorkflow } from '../rollout/index.ts'
+import { createDeploymentWorkflow, createPatience, recipeFor, runningReleases } from '../rollout/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
@@ -63,6 +63,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     parts: createPlatformParts({
       database,
       engineOf: engines.engineOf,
+      releasesOf: (place, environmentId) => runningReleases(recipeFor(recipe, place), environmentId),
+      patiently: createPatience(clock),
       routerOf: routers.routerOf,
       builderOf: fleet.builders.builderOf,
       publisherOf: routes.publisherOf,

@@ -3,6 +3,7 @@ import type { DiskMeter } from './roles/disk-meter.ts'
 import type { ImageStore } from './roles/image-store.ts'
 import type { LogSource } from './roles/log-source.ts'
 import type { Observes } from './roles/observes.ts'
+import type { Renewal } from './roles/renewal.ts'
 import type { Runner } from './roles/runner.ts'
 import type { TaskRunner } from './roles/task-runner.ts'
 import type { Terminals } from './roles/terminals.ts'
@@ -20,6 +21,7 @@ export type * from './roles/disk-meter.ts'
 export type * from './roles/image-store.ts'
 export type * from './roles/log-source.ts'
 export type * from './roles/observes.ts'
+export type * from './roles/renewal.ts'
 export type * from './roles/runner.ts'
 export type * from './roles/task-runner.ts'
 export type * from './roles/terminals.ts'
@@ -64,4 +66,5 @@ export type Engine = Reachable &
   DiskMeter &
   LogSource &
   Terminals &
+  Renewal &
   Upkeep

@@ -44,6 +44,7 @@ export const otherFailpoints = [
   'rollback.aside',
   'rotation.sealing',
   'rotation.sealed',
+  'renew.applied',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 /** `stop`: the process is suspended until something continues it. */

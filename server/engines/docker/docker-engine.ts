@@ -214,6 +214,11 @@ export class DockerEngine extends DockerStorage implements Engine {
     return []
   }
 
+  /** Changes nothing: containers are the same in all versions. */
+  async renewEnvironment(): Promise<string[]> {
+    return []
+  }
+
   checkLiveness(signal: AbortSignal): Promise<string[]> {
     return this.#liveness.check(signal)
   }

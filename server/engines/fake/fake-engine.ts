@@ -116,6 +116,19 @@ export class FakeEngine extends FakeInside implements Engine {
     return this.findings
   }
 
+  /** The releases of each environment that was renewed, in order. */
+  readonly renewed: { readonly environment: string; readonly releases: readonly string[] }[] = []
+
+  async renewEnvironment(
+    environment: string,
+    releases: () => Promise<readonly Release[]>,
+    attempt: Attempt,
+  ): Promise<string[]> {
+    this.reach(attempt.signal)
+    this.renewed.push({ environment, releases: (await releases()).map(({ id }) => id) })
+    return []
+  }
+
   /** Does nothing: this engine restarts nothing, and has no machine to guard. */
   async checkLiveness(): Promise<string[]> {
     return []

@@ -28,19 +28,30 @@ export async function ensureEnvironment(
   environment: string,
   signal: AbortSignal,
 ): Promise<EnvironmentSetting> {
-  const { kube, instance, registry } = host
+  const { kube, instance } = host
   const name = namespaceOf(environment)
   const found = await kube.get(kinds.namespace, { name }, signal)
   refuseForeign(instance, found)
   if (found?.metadata.deletionTimestamp !== undefined) await untilGone(host, found, signal)
   const isPresent = found !== undefined && found.metadata.deletionTimestamp === undefined
   if (!isPresent) await kube.apply(environmentNamespace(environment, instance), signal)
+  const { objects, setting } = await environmentContents(host, environment)
+  await everyOne(objects.map((object) => applySoon(host, object, signal)))
+  return setting
+}
+
+/** Returns the objects in the namespace of an environment, and what others refer to. */
+export async function environmentContents(
+  { instance, registry, helperImage }: KubeHost,
+  environment: string,
+): Promise<{ readonly objects: readonly KubeObject[]; readonly setting: EnvironmentSetting }> {
   const login = await registry?.login()
   const secret =
     registry && login ? [pullSecret(environment, instance, { repository: registry.repository, login })] : []
-  const objects = [...environmentPolicies(environment, instance), ...secret]
-  await everyOne(objects.map((object) => applySoon(host, object, signal)))
-  return { instance, pullSecret: login && pullSecretName, helperImage: host.helperImage }
+  return {
+    objects: [...environmentPolicies(environment, instance), ...secret],
+    setting: { instance, pullSecret: login && pullSecretName, helperImage },
+  }
 }
 
 /** The values to which the objects of an environment refer. */

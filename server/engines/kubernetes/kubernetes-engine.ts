@@ -34,6 +34,7 @@ import { KubernetesVolumes } from './kubernetes-volumes.ts'
 import { serviceLogs } from './logs.ts'
 import { Observations } from './observations.ts'
 import type { PullRegistry } from './pull-secret.ts'
+import { renewEnvironment } from './renew.ts'
 import { endReplicas, eraseService, retireService } from './retire.ts'
 import { runningContainer } from './running-pod.ts'
 import { startRelease } from './start.ts'
@@ -132,6 +133,14 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
     return asEngineErrors(() => eraseEnvironment(this.host, environment, signal))
+  }
+
+  renewEnvironment(
+    environment: string,
+    releases: () => Promise<readonly Release[]>,
+    attempt: Attempt,
+  ): Promise<string[]> {
+    return asEngineErrors(() => renewEnvironment(this.host, environment, releases, attempt))
   }
 
   observe(service: string, signal: AbortSignal): Promise<Observation> {
