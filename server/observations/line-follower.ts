@@ -29,12 +29,15 @@ export function createLineFollower({
     }))
     for (const { release, secrets } of await Promise.all(opening)) collector.collect(id, release, secrets)
   }
+  const isCollected = (wish: WishRow): boolean => wish.release_id === null || collector.isCollected(wish.id)
   return {
+    isCollected,
     lastLines: async (service) =>
       (await lines.tail(serviceStream(service), mostLines)).flatMap((line) => serviceLine(line).text || []),
     collect: (wish, running) => {
-      if (wish.release_id === null || collector.isCollected(wish.id)) return
-      void collectAll(wish, new Set([...running, wish.release_id])).catch((error: unknown) =>
+      const { release_id: release } = wish
+      if (release === null || isCollected(wish)) return
+      void collectAll(wish, new Set([...running, release])).catch((error: unknown) =>
         log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'),
       )
     },

@@ -63,6 +63,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     troubleOf: () => undefined,
     routesVersion: async () => 0,
     lastLines: async () => [],
+    isCollected: () => true,
     collect: () => {},
     ...change,
   })
@@ -245,6 +246,24 @@ test('observer skips unchanged services until the desired state or the routes ch
   await wish(next.id)
   await look()
   await until('what is wished now runs', async () => (await running()).includes(next.id))
+})
+
+test('observer collects the lines of an unchanged service until they are collected', async (t) => {
+  let [collected, isCollected] = [0, false]
+  const { engine, look, release, wish } = await openBench(t, {
+    isCollected: () => isCollected,
+    collect: () => void collected++,
+  })
+  const own = release()
+  await engine.start(own, attempt)
+  await wish(own.id)
+  const seen = await engine.observeAll(attempt.signal)
+  engine.observeAll = async () => seen
+  for (let n = 0; n < 3; n++) await look()
+  assert.equal(collected, 3)
+  isCollected = true
+  await look()
+  assert.equal(collected, 3)
 })
 
 test('observer warns with the reason while a running service cannot be reached', async (t) => {

@@ -76,7 +76,8 @@ class ServiceObserver {
     this.repairs.keepOnly(isThere)
     const look = { signal, routes: await this.#options.routesVersion(), all }
     for (const wish of own) {
-      if (this.#settled.isStill(wish, look, this.#options.troubleOf(wish.id))) continue
+      const isStill = this.#settled.isStill(wish, look, this.#options.troubleOf(wish.id))
+      if (isStill && this.#options.isCollected(wish)) continue
       await this.#attend(before.get(wish.id), wish, all.get(wish.id) ?? { state: 'absent' }, look)
     }
   }

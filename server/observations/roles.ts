@@ -48,6 +48,8 @@ export interface ReplicaEnder {
 export interface LineFollower {
   /** Returns the last lines of a service, without secrets, for people who ask why it fails. */
   readonly lastLines: (serviceId: string) => Promise<readonly string[]>
+  /** Whether the lines of a service are collected, or it should not run. */
+  readonly isCollected: (wish: WishRow) => boolean
   /** Begins to collect the lines of these running releases of a service. */
   readonly collect: (wish: WishRow, releases: readonly string[]) => void
 }

@@ -22,7 +22,12 @@ export interface Found {
 }
 
 /** What was found at the last look that found it. */
-interface Settled extends Found {
+interface Settled {
+  readonly wish: WishRow
+  readonly routes: number
+  readonly trouble: string | undefined
+  /** The observation of the engine, if the look was at everything. */
+  readonly seen: Observation | undefined
   /** The desired state and the observation as text, for comparison. */
   readonly words: string
 }
@@ -37,20 +42,20 @@ export class SettledServices {
   /** Returns whether neither this look nor the desired state differs from when it settled. */
   isStill(wish: WishRow, { all, routes }: Look, trouble: string | undefined): boolean {
     const known = this.#all.get(wish.id)
-    if (known?.look.all !== all || known?.look.routes !== routes || known.trouble !== trouble) return false
-    return isSame(known.wish, wish)
+    if (!known?.seen || known.seen !== all?.get(wish.id)) return false
+    return known.routes === routes && known.trouble === trouble && isSame(known.wish, wish)
   }
 
   /** Returns whether the same was found before. If so, remembers this look. */
   isKnown(found: Found): boolean {
     const words = wordsOf(found)
     const isKnown = this.#all.get(found.wish.id)?.words === words
-    if (isKnown) this.#all.set(found.wish.id, { ...found, words })
+    if (isKnown) this.#all.set(found.wish.id, settled(found, words))
     return isKnown
   }
 
   settle(found: Found): void {
-    this.#all.set(found.wish.id, { ...found, words: wordsOf(found) })
+    this.#all.set(found.wish.id, settled(found, wordsOf(found)))
   }
 
   forget(serviceId: string): void {
@@ -62,6 +67,14 @@ export class SettledServices {
     for (const id of this.#all.keys()) if (!isThere(id)) this.#all.delete(id)
   }
 }
+
+const settled = ({ wish, look, trouble }: Found, words: string): Settled => ({
+  wish,
+  routes: look.routes,
+  trouble,
+  seen: look.all?.get(wish.id),
+  words,
+})
 
 const wordsOf = ({ wish, judged, look }: Found): string =>
   JSON.stringify([wish.release_id, wish.replicas, look.routes, judged])

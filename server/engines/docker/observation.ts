@@ -37,8 +37,11 @@ function stateOf(release: readonly ReplicaState[], now: Date): 'running' | 'star
   return isComing ? 'starting' : 'stopped'
 }
 
+/** Whether the observation of a replica changes without an event: it fails while it is young. */
+export const changesWithTime = ({ exits }: ReplicaState): boolean => exits >= manyExits
+
 function isFailing(state: ReplicaState, now: Date): boolean {
-  if (state.exits < manyExits) return false
+  if (!changesWithTime(state)) return false
   const isYoung = now.getTime() - Date.parse(state.startedAt) < youngMs
   return state.status === 'restarting' || (state.running && isYoung)
 }
