@@ -22,6 +22,21 @@ test('the control server rejects an older table and accepts the current one agai
   assert.deepEqual((await bed.tell('GET', '/routes')).body, table(7))
 })
 
+test('the control server confirms the version in effect if it is stored', async (t) => {
+  const bed = await testBed(t)
+  await mkdir(`${bed.state}.new`)
+  await bed.tell('PUT', '/routes', table(7))
+  const confirm = async (version: unknown) => {
+    const { status, body } = await bed.tell('POST', '/confirm', { version })
+    return [status, body['version']]
+  }
+  assert.deepEqual(await confirm(7), [409, 7])
+  await rm(`${bed.state}.new`, { recursive: true })
+  await bed.tell('PUT', '/routes', table(7))
+  assert.deepEqual(await confirm(7), [200, 7])
+  for (const other of [6, 8, '7', undefined]) assert.deepEqual(await confirm(other), [409, 7])
+})
+
 test('the control server rejects an invalid table and names the field', async (t) => {
   const bed = await testBed(t)
   await bed.tell('PUT', '/routes', table(1))

@@ -34,7 +34,7 @@ interface Reply {
  * accessible to its own user only.
  */
 export function createControlServer(options: ControlOptions): Server {
-  const applyTable = tableWriter(options)
+  const table = tableKeeper(options)
   const answer = async (request: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
     switch (`${request.method} ${request.url}`) {
       case 'GET /health':
@@ -42,7 +42,9 @@ export function createControlServer(options: ControlOptions): Server {
       case 'GET /routes':
         return { status: 200, body: options.routes.table }
       case 'PUT /routes':
-        return applyTable(await readJson(request))
+        return table.apply(await readJson(request))
+      case 'POST /confirm':
+        return table.confirm(await readJson(request))
       case 'POST /drain':
         return drain(options.routes, await readJson(request), signal)
       case 'POST /wakes':
@@ -65,11 +67,18 @@ export function createControlServer(options: ControlOptions): Server {
   })
 }
 
-/**
- * Applies tables one at a time. A table takes effect even if the disk cannot store it. `kept`
- * reports whether it did.
- */
-function tableWriter({ routes, waiting, ports, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
+interface TableKeeper {
+  /** Applies a table. It takes effect even if the disk cannot store it; `kept` reports that. */
+  apply(body: unknown): Promise<Reply>
+  /**
+   * Answers like `apply` if the table with the version of the body is applied and stored. Otherwise
+   * the whole table must be sent.
+   */
+  confirm(body: unknown): Promise<Reply>
+}
+
+/** Creates what applies tables, one at a time. */
+function tableKeeper({ routes, waiting, ports, log, save }: ControlOptions): TableKeeper {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
   const apply = async (table: RouteTable): Promise<Reply> => {
@@ -92,16 +101,34 @@ function tableWriter({ routes, waiting, ports, log, save }: ControlOptions): (bo
         },
       )
     }
-    return {
-      status: 200,
-      body: { version: table.version, kept, ...(ports.taken.length > 0 && { taken: ports.taken }) },
-    }
+    return applied()
   }
-  return (body) => {
-    const table = parseRouteTable(body)
-    const result = last.then(() => apply(table))
+  const confirm = async (version: unknown): Promise<Reply> => {
+    const current = routes.table.version
+    if (version !== current || !kept) {
+      return { status: 409, body: { version: current, message: `table ${version} is not in effect or not stored` } }
+    }
+    await ports.look()
+    return applied()
+  }
+  const applied = (): Reply => ({
+    status: 200,
+    body: { version: routes.table.version, kept, ...(ports.taken.length > 0 && { taken: ports.taken }) },
+  })
+  const inTurn = (work: () => Promise<Reply>): Promise<Reply> => {
+    const result = last.then(work)
     last = result.catch(() => {})
     return result
+  }
+  return {
+    apply: async (body) => {
+      const table = parseRouteTable(body)
+      return inTurn(() => apply(table))
+    },
+    confirm: async (body) => {
+      const { version } = record(body, 'the request')
+      return inTurn(() => confirm(version))
+    },
   }
 }
 

@@ -118,11 +118,25 @@ export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
 /** Returns the rules of services whose settings nobody changed. */
 export const usualRules = (): RouteRules => Object.assign({}, ...kindNames.map((kind) => rulesOf(kind, {})))
 
+const mostKnown = 1_000
+const longestKnown = 2_000
+const known = new Map<string, RouteRules | undefined>()
+
 /**
  * Returns the rules of a service's router. Defaults act like explicit values. Invalid stored values
- * are left out.
+ * are left out. Rules are remembered: tables are read every few seconds, and most services have the
+ * same settings.
  */
 export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | undefined {
+  const words = `${kind} ${JSON.stringify(stored)}`
+  if (known.has(words)) return known.get(words)
+  const rules = readRules(kind, stored)
+  if (known.size >= mostKnown) known.clear()
+  if (words.length <= longestKnown) known.set(words, rules)
+  return rules
+}
+
+function readRules(kind: KindName, stored: SettingValues): RouteRules | undefined {
   const settings = effectiveSettings(settingsOfKind(kind), stored)
   const rules = Object.entries(readers).map(([key, read]) => {
     try {

@@ -47,6 +47,16 @@ export function createRoster<T extends Named>(initial: readonly T[] = []): OpenR
   }
 }
 
+/** Returns a function whose result is computed again only when `read` returns another value. */
+export function sameUntil<T extends object, U>(read: () => T, compute: (value: T) => U): () => U {
+  let last: { readonly value: T; readonly result: U } | undefined
+  return () => {
+    const value = read()
+    if (last?.value !== value) last = { value, result: compute(value) }
+    return last.result
+  }
+}
+
 /**
  * Creates something for each member of a list that may change. `list` returns the same array until
  * it has changed.

@@ -38,6 +38,19 @@ test('each router is listed once, and every cluster is served by exactly one', (
   }
 })
 
+test('the routers are the same list until one comes or leaves', () => {
+  const changing = createRoster([{ name: 'local', router: here }])
+  const { all, each } = createRouters(changing)
+  const current = createRouters(changing)
+  const names = each(({ name }) => name)
+  assert.equal(current.all, current.all)
+  assert.equal(names.all, names.all)
+  const before = current.all
+  changing.add({ name: 'far', router: there })
+  assert.notEqual(current.all, before)
+  assert.deepEqual([all.length, names.all], [1, ['local', 'far']])
+})
+
 test('a router that comes takes its clusters from the first one, and returns them when it leaves', () => {
   const late = createFakeRouter()
   const servingLate = () =>

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/error.ts'
-import { type Each, eachOf, type Roster } from '../lib/roster.ts'
+import { type Each, eachOf, type Roster, sameUntil } from '../lib/roster.ts'
 import type { Router } from './router.ts'
 
 /** The part of a cluster that decides which router carries its traffic: the name of its engine. */
@@ -64,7 +64,11 @@ export function createRouters(roster: Roster<NamedRouter>): Routers {
     }
     return { name: roster.all.find((one) => one.router === router)?.name ?? '', router, scope }
   }
-  const all = eachOf(() => [...new Set(roster.all.map(({ router }) => router))], scoped)
+  const distinct = sameUntil(
+    () => roster.all,
+    (named) => [...new Set(named.map(({ router }) => router))],
+  )
+  const all = eachOf(distinct, scoped)
   return {
     get all() {
       return all.all

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Server, ServerResponse } from 'node:http'
+import { createServer, request as forward, type Server, type ServerResponse } from 'node:http'
+import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { until } from '../../../test/support/until.ts'
 import { AppError } from '../../lib/error.ts'
@@ -68,6 +69,43 @@ test('own router: continues from the version of the process and keeps it for the
   await other.replaceAll(routes, signal)
   await router.replaceAll([], signal)
   assert.equal(await versionNow(), 44)
+})
+
+test('own router: a table is sent again when the process has another one or does not know how to confirm', async (t) => {
+  const home = await routerHome()
+  t.after(() => home.close())
+  const requests: string[] = []
+  const controlSocket = join(dirname(home.options.controlSocket), 'watched.sock')
+  let confirms = true
+  const watched = createServer((request, response) => {
+    const { method = '', url = '' } = request
+    requests.push(`${method} ${url}`)
+    if (url === '/confirm' && !confirms) return response.writeHead(404).end('{}')
+    const { controlSocket: socketPath } = home.options
+    return request.pipe(
+      forward({ socketPath, method, path: url }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500)
+        answer.pipe(response)
+      }),
+    )
+  })
+  await new Promise<void>((resolve) => watched.listen(controlSocket, resolve))
+  t.after(() => watched.close())
+  const router = createOwnRouter({ process: { ...home.options, controlSocket } })
+  const routes = [{ host: 'a.test', service: 's', name: 'a', endpoints: [] }]
+  const sent = async (): Promise<string> => {
+    requests.length = 0
+    await router.replaceAll(routes, signal)
+    return requests.join()
+  }
+  assert.equal(await sent(), 'PUT /routes')
+  assert.equal(await sent(), 'POST /confirm')
+  confirms = false
+  assert.equal(await sent(), 'POST /confirm,PUT /routes')
+  confirms = true
+  await createOwnRouter({ process: home.options }).replaceAll([], signal)
+  assert.equal(await sent(), 'POST /confirm,PUT /routes,PUT /routes')
+  assert.equal(await sent(), 'POST /confirm')
 })
 
 test('own router: reports that the process is unreachable or rejects the table', async (t) => {

@@ -15,7 +15,8 @@ const attempts = 5
 
 /**
  * The router as a separate process. A new table gets the version after that of the process. The
- * same table keeps its version, so applying it again is cheap. Tables are applied one at a time.
+ * same table keeps its version, and is sent again only if the process does not confirm it. Tables
+ * are applied one at a time.
  */
 export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRouterOptions): Router {
   const { controlSocket } = options
@@ -23,14 +24,23 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
   let turn: Promise<unknown> = Promise.resolve()
 
   const put = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
-    let table =
-      isDeepStrictEqual(last.routes, routes) && last.version > 0 ? last : { version: last.version + 1, routes }
+    const isKnown = last.version > 0 && isDeepStrictEqual(last.routes, routes)
+    if (isKnown) {
+      const confirmed = await askRouter(controlSocket, {
+        method: 'POST',
+        path: '/confirm',
+        body: { version: last.version },
+        timeoutMs,
+        signal,
+      })
+      if (confirmed.status === 200) return takenOf(confirmed)
+    }
+    let table = isKnown ? last : { version: last.version + 1, routes }
     for (let attempt = 0; attempt < attempts; attempt++) {
       const answer = await askRouter(controlSocket, { method: 'PUT', path: '/routes', body: table, timeoutMs, signal })
       if (answer.status === 200) {
         last = { version: table.version, routes: structuredClone(routes) }
-        const { taken } = answer.body
-        return Array.isArray(taken) ? taken.filter((port) => typeof port === 'number') : []
+        return takenOf(answer)
       }
       if (answer.status !== 409) throw unexpected(answer)
       table = { version: numberIn(answer, 'version') + 1, routes }
@@ -82,6 +92,10 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
     },
   }
 }
+
+/** Returns the ports of the table that other programs use. */
+const takenOf = ({ body: { taken } }: ControlAnswer): readonly number[] =>
+  Array.isArray(taken) ? taken.filter((port) => typeof port === 'number') : []
 
 function activityOf(value: unknown): [string, Activity] {
   const { service, requests, open } = Object(value)
