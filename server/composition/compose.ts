@@ -13,6 +13,7 @@ import { createPushPruner } from '../pushes/index.ts'
 import { createReleasePruner } from '../releases/index.ts'
 import { createScheduled } from '../requests/index.ts'
 import { createDeploymentWorkflow, createPatience, recipeFor, runningReleases } from '../rollout/index.ts'
+import { routerSupervisor } from '../routers/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
@@ -46,6 +47,13 @@ export function compose(ground: Ground, drivers: Drivers) {
   const nudgeRoutes = (): void => {
     routes.all.forEach(({ reconciler }) => {
       reconcilers?.nudge(reconciler.name)
+    })
+  }
+  /** Has the supervisor of the router process look now. A test may have none. */
+  const missedRouter = (): void => {
+    const supervisors = ground.reconcilers.filter(({ name }) => name === routerSupervisor)
+    supervisors.forEach(({ name }) => {
+      reconcilers?.remind(name)
     })
   }
   const recipe = createRecipe(foundation, {
@@ -143,7 +151,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createStandstillReconcilers(foundation),
     engines.each((named) => createLiveness(foundation, named)),
     engines.each((named) => createNetworkGuards(foundation, named)),
-    ...createScaling(foundation, observer, nudgeRoutes, stopping.signal),
+    ...createScaling(foundation, observer, { nudgeRoutes, missedRouter }, stopping.signal),
   ]
   const working = (): readonly Reconciler[] => [
     ...once,

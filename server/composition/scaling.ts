@@ -9,7 +9,7 @@ import type { Foundation } from './foundation.ts'
 export function createScaling(
   { database, engines, routers, log, lines }: Foundation,
   observer: ServiceObserver,
-  nudgeRoutes: () => void,
+  { nudgeRoutes, missedRouter }: { readonly nudgeRoutes: () => void; readonly missedRouter: () => void },
   stopping: AbortSignal,
 ): readonly Each<readonly Reconciler[]>[] {
   const given = { database, clock, log, ...createAnnouncer({ log, lines, observer, stopping }) }
@@ -17,7 +17,7 @@ export function createScaling(
     engines.each((named) => [createScaler({ ...given, ...named })]),
     routers.each((scoped) => [
       createSleeper({ ...given, ...scoped }),
-      createWaker({ ...given, ...scoped, refreshRoutes: nudgeRoutes }),
+      createWaker({ ...given, ...scoped, refreshRoutes: nudgeRoutes, missed: missedRouter }),
     ]),
   ]
 }

@@ -134,7 +134,12 @@ test('a request wakes a service once, and it counts as waking until it is up or 
   await sleeper.reconcile(signal)
   await bench.publish()
   let refreshed = 0
-  const waker = createWaker({ ...bench.given, router: bench.router, refreshRoutes: () => refreshed++ })
+  const waker = createWaker({
+    ...bench.given,
+    router: bench.router,
+    refreshRoutes: () => refreshed++,
+    missed: () => {},
+  })
   bench.router.knock(host)
   await waker.reconcile(signal)
   assert.deepEqual([await bench.scale(), bench.told.length, refreshed], [1, 2, 0])
@@ -155,7 +160,15 @@ test('a router that did not answer is asked again, for everything', async (t) =>
     return { sequence: 7, services: [] }
   }
   const clock = { ...systemClock, sleep: async () => {} }
-  const waker = createWaker({ ...bench.given, clock, router: { wakes }, refreshRoutes: () => {} })
+  let missed = 0
+  const waker = createWaker({
+    ...bench.given,
+    clock,
+    router: { wakes },
+    refreshRoutes: () => {},
+    missed: () => missed++,
+  })
   for (let times = 0; times < 3; times++) await waker.reconcile(signal)
   assert.deepEqual(asked, [-1, 7, -1])
+  assert.equal(missed, 1)
 })

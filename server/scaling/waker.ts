@@ -17,6 +17,8 @@ export interface WakerOptions extends Announcer {
   readonly log: Logger
   /** Called if requests wait although no service of theirs sleeps: the router has an old table. */
   readonly refreshRoutes: () => void
+  /** Called whenever the router does not answer. */
+  readonly missed: () => void
 }
 
 /** The time after which the router is asked again, with or without news. */
@@ -37,8 +39,8 @@ export function createWaker(options: WakerOptions): Reconciler {
     reconcile: async (signal) => {
       const wakes = await router.wakes(sequence, patienceMs, signal).catch(() => undefined)
       if (!wakes) {
-        // The supervisor of the router reports its absence. Its next process is asked soon, for
-        // everything that it has.
+        // The next process is asked soon, for everything that it has.
+        options.missed()
         sequence = -1
         return clock.sleep(pauseMs, signal)
       }
