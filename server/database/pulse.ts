@@ -7,6 +7,8 @@ import { connectSocket, type Target } from './driver-socket.ts'
 import { connect } from './pool.ts'
 
 const everyMs = 1000
+/** Pings while nothing waits for PostgreSQL: one in this many seconds. */
+const quietSeconds = 5
 const turnMs = 500
 /** After this many missed pings PostgreSQL is considered unresponsive. */
 const deafAfterTurns = 10
@@ -32,8 +34,8 @@ const slow = (): AppError =>
   new AppError('unavailable', `The database did not answer within ${patienceSeconds} s. Try again in a moment.`)
 
 /**
- * Pings on its own connection once a second. A refused connection is an answer: callers get that
- * error anyway.
+ * Pings on its own connection once a second while something waits, otherwise every five seconds. A
+ * refused connection is an answer: callers get that error anyway.
  */
 export function createPulse({ url, clock = systemClock }: { readonly url: string; readonly clock?: Clock }): Pulse {
   const stopping = new AbortController()
@@ -66,8 +68,9 @@ export function createPulse({ url, clock = systemClock }: { readonly url: string
       return socket
     }
     const sql = connect({ url, max: 1, name: 'quayside pulse' }, { onclose: () => {}, socket: opened })
-    while (!stopping.signal.aborted) {
-      isDeaf = !(await beat(sql))
+    for (let quiet = 0; !stopping.signal.aborted; quiet++) {
+      const isDue = isDeaf || waiting.size > 0 || quiet % quietSeconds === 0
+      isDeaf = isDue && !(await beat(sql))
       if (isDeaf) {
         for (const reject of waiting.keys()) reject(deaf())
         // A connection that a network swallowed never recovers. The next ping opens another one.
