@@ -87,8 +87,10 @@ function createHandler(operation: Operation, options: MountOptions) {
     : (options.handlers[operation.handler as keyof Handlers] as unknown as Handle)
   if (!handler) throw new Error(`${operation.handler} has no handler`)
   const answer = createAnswer(operation, handler, options)
+  let arrivals = 0
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const arrival = ++arrivals
     const credential = await readCredential(authorizationOf(request))
     setRateHeaders(reply, budgets.take(credential, request.raw))
     // The router gives path parameters as strings.
@@ -121,7 +123,7 @@ function createHandler(operation: Operation, options: MountOptions) {
       query: validateQuery?.(request.query),
       body: readBody(request),
     }
-    return answer({ call, request, reply, reload: () => authorize(database, credential, wish) })
+    return answer({ call, request, reply, arrival, reload: () => authorize(database, credential, wish) })
   }
 }
 

@@ -28,6 +28,8 @@ export interface Asked {
   readonly call: AnyCall
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+  /** Grows with every request of the operation, from before the request was authorized. */
+  readonly arrival: number
   /** Loads caller and target again. */
   readonly reload: () => Promise<Authorized>
 }
