@@ -70,7 +70,7 @@ export function createFoundation(
   const lines = openLineStore({ directory: data('logs'), clock, log })
   const collector = createCollector({ sourceOf: createLineSource(database, engines), store: lines, clock, log })
   const lineCollector: LineCollector = {
-    isCollected: (service) => collector.following().includes(service),
+    isCollected: collector.isFollowing,
     collect: (service, release, secrets) => collector.follow(service, { release, mask: masker(secrets) }),
   }
   const routes = createRoutePublishers(database, routers, (name) => reconcilerName('routes', name))

@@ -51,6 +51,7 @@ test('stores what the engine reports, masked, and follows each service once', as
   ])
   assert.equal(source.queries.length, 1)
   assert.deepEqual(collector.following(), ['one'])
+  assert.deepEqual([collector.isFollowing('one'), collector.isFollowing('two')], [true, false])
   collector.stopFollowing('one')
   assert.deepEqual(collector.following(), [])
   await until('the engine is let go', () => source.attached === 0)

@@ -13,6 +13,7 @@ export interface Collector {
   follow(service: string, mask?: ReleaseMask): void
   stopFollowing(service: string): void
   following(): string[]
+  isFollowing(service: string): boolean
   /** Stops following everything and waits until received lines are passed to the store. */
   close(): Promise<void>
 }
@@ -43,6 +44,7 @@ export function createCollector(options: CollectorOptions): Collector {
     },
     stopFollowing,
     following: () => [...feeds.keys()],
+    isFollowing: (service) => feeds.has(service),
     close: async () => {
       for (const service of [...feeds.keys()]) stopFollowing(service)
       const limit = new AbortController()
