@@ -4,6 +4,7 @@ import { cloudProviders, cloudVendors } from '../providers.ts'
 import {
   base,
   Enum,
+  extension,
   Integer,
   List,
   NoBody,
@@ -106,6 +107,17 @@ export const ClusterLock = Type.Object({
   owner_name: Type.String(),
 })
 
+/** What a connected cluster last reported. It is asked every fifteen seconds. */
+const ClusterHealth = Type.Object({
+  state: Enum(['REACHABLE', 'UNREACHABLE', 'REFUSED']),
+  since: Timestamp,
+  reason: Nullable(Type.String()),
+  kubernetes_version: Nullable(Type.String()),
+  node_count: Nullable(Type.Integer()),
+  cpu: Nullable(Type.Integer({ description: 'thousandths of a core, of all nodes' })),
+  memory: Nullable(Type.Integer({ description: 'MiB, of all nodes' })),
+})
+
 export const ClusterStatus = Type.Object({
   cluster_id: Uuid,
   status: Enum(clusterStates),
@@ -115,6 +127,8 @@ export const ClusterStatus = Type.Object({
   cluster_lock: Nullable(ClusterLock),
   last_deployment_date: Nullable(Timestamp),
   reason: Enum(['UNSPECIFIED', 'MAINTENANCE']),
+  /** Null for a cluster that was not asked yet, or that has no engine of its own. */
+  health: extension(Nullable(ClusterHealth)),
 })
 
 const tag = 'Cluster'

@@ -5,6 +5,7 @@ import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import { insertCredentials } from './credentials-store.ts'
 import { reachingEngine } from './engine-name.ts'
+import type { Health } from './health-store.ts'
 import type { ClusterSettings } from './settings.ts'
 
 export interface ClusterRow {
@@ -42,6 +43,14 @@ export interface ClusterRow {
   readonly lock_ttl_in_days: number | null
   readonly lock_locked_at: Date | null
   readonly lock_owner_name: string | null
+  /** What a connected cluster last reported. Null before that. */
+  readonly health_state: Health['state'] | null
+  readonly health_since: Date | null
+  readonly health_reason: string | null
+  readonly kubernetes_version: string | null
+  readonly node_count: number | null
+  readonly cpu_milli: number | null
+  readonly memory_mib: number | null
 }
 
 export interface RouteEntry {
@@ -73,8 +82,9 @@ const from = (sql: Sql) => sql`
     c.deployed_config_version::integer as deployed_config_version, d.name as credentials_name,
     array(select g.group_id from cluster_tag_group g where g.cluster_id = c.id order by g.group_id) as labels_groups,
     l.reason as lock_reason, l.ttl_in_days as lock_ttl_in_days, l.locked_at as lock_locked_at,
-    l.owner_name as lock_owner_name
-  from cluster c left join credentials d on d.id = c.credentials_id
+    l.owner_name as lock_owner_name, h.state as health_state, h.since as health_since, h.reason as health_reason,
+    h.kubernetes_version, h.node_count, h.cpu_milli::float8 as cpu_milli, h.memory_mib::float8 as memory_mib
+  from cluster c left join cluster_health h on h.cluster_id = c.id left join credentials d on d.id = c.credentials_id
     left join cluster_lock l on l.cluster_id = c.id and ${holdsLock(sql)}`
 
 /** Returns the cluster as the target of a request. */

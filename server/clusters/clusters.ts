@@ -18,7 +18,7 @@ import {
   lockCluster,
   updateCluster,
 } from './cluster-store.ts'
-import { type Capacity, clusterRecord, clusterStatus } from './record.ts'
+import { type Capacity, clusterRecord, clusterStatus, isReady } from './record.ts'
 import { lockedMessage, passingMessage } from './refusals.ts'
 import { type CloudProviderInfoBody, type ClusterBody, changedSettings, creationRefusal } from './settings.ts'
 
@@ -57,8 +57,7 @@ export function createClusterRecords({ database, clock, ceilingOf }: ClustersOpt
     },
     /** Whether services can be deployed to it. */
     async readiness(organizationId: string, id: string) {
-      const { engine, status } = await find(database, organizationId, id)
-      return { is_ready: engine !== null && status === 'DEPLOYED' }
+      return { is_ready: isReady(await find(database, organizationId, id)) }
     },
 
     /** Throws AppError `conflict` for every cluster except the built-in one. */

@@ -1,7 +1,13 @@
 import type { KubernetesMode } from '@quayside/contract/resources/cluster.ts'
 
+const prefix = 'kubernetes-'
+
 /** Returns the name of the engine of a cluster that is connected by its kubeconfig. */
-export const engineNameOf = (clusterId: string): string => `kubernetes-${clusterId}`
+export const engineNameOf = (clusterId: string): string => `${prefix}${clusterId}`
+
+/** Returns the cluster of such an engine. Undefined for the engine of this machine. */
+export const clusterOfEngine = (engine: string): string | undefined =>
+  engine.startsWith(prefix) ? engine.slice(prefix.length) : undefined
 
 /**
  * Returns the name of the engine that reaches a cluster, also before its first deployment. Null if

@@ -8,6 +8,7 @@ export {
   listRegions,
 } from './catalogue.ts'
 export { createClusterAccess } from './cluster-access.ts'
+export { createClusterHealth } from './cluster-health.ts'
 export {
   type ClusterRow,
   clusterTarget,

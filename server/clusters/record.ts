@@ -1,4 +1,5 @@
 import type { ClusterRow } from './cluster-store.ts'
+import { clusterOfEngine } from './engine-name.ts'
 import { featureRecord, findFeature } from './features.ts'
 import { defaultSettings, providerOf } from './settings.ts'
 
@@ -12,17 +13,18 @@ export interface Capacity {
 export function clusterRecord(row: ClusterRow, ceilingOf: (engine: string) => Capacity) {
   const { settings, labels_groups, ...columns } = row
   const all = { ...defaultSettings, ...settings }
-  const { cpu, memory } = row.engine === null ? { cpu: 0, memory: 0 } : ceilingOf(row.engine)
+  const { cpu, memory } = capacityOf(row, ceilingOf)
   const provider = providerOf(row.cloud_provider)
   return {
     ...columns,
     ...all,
+    status: shownStatus(row),
     organization: { id: row.organization_id },
     has_access: true,
     cpu,
     memory,
     estimated_cloud_provider_cost: 0,
-    version: row.platform_version,
+    version: row.kubernetes_version ?? row.platform_version,
     deployment_status: deploymentStatus(row),
     features: all.features.flatMap((given) => {
       const feature = provider && findFeature(provider, given.id)
@@ -31,6 +33,30 @@ export function clusterRecord(row: ClusterRow, ceilingOf: (engine: string) => Ca
     labels_groups: labels_groups.map((id) => ({ id })),
     secret_manager_accesses: [],
   }
+}
+
+/** A connected cluster has what all of its nodes have. */
+function capacityOf(row: ClusterRow, ceilingOf: (engine: string) => Capacity): Capacity {
+  const { engine, cpu_milli, memory_mib } = row
+  if (cpu_milli !== null && memory_mib !== null) return { cpu: cpu_milli, memory: memory_mib }
+  return engine === null || clusterOfEngine(engine) !== undefined ? { cpu: 0, memory: 0 } : ceilingOf(engine)
+}
+
+/** A cluster that no longer accepts the platform says so, and returns to its status by itself. */
+function shownStatus({ status, health_state }: ClusterRow) {
+  const isSettled = status === 'DEPLOYED' || status === 'DEPLOYMENT_ERROR'
+  return isSettled && health_state === 'REFUSED' ? ('INVALID_CREDENTIALS' as const) : status
+}
+
+/** Whether services can be deployed to a cluster now. */
+export const isReady = ({ engine, status, health_state }: ClusterRow): boolean =>
+  engine !== null && status === 'DEPLOYED' && (health_state === null || health_state === 'REACHABLE')
+
+function healthRecord(row: ClusterRow) {
+  const { health_state: state, health_since: since, health_reason: reason } = row
+  if (state === null || since === null) return null
+  const { kubernetes_version, node_count, cpu_milli: cpu, memory_mib: memory } = row
+  return { state, since, reason, kubernetes_version, node_count, cpu, memory }
 }
 
 function deploymentStatus({ config_version, deployed_config_version: deployed }: ClusterRow) {
@@ -44,13 +70,14 @@ export const executionId = (clusterId: string, number: number): string | null =>
 
 export const clusterStatus = (row: ClusterRow) => ({
   cluster_id: row.id,
-  status: row.status,
+  status: shownStatus(row),
   is_deployed: row.last_deployment_date !== null,
   next_k8s_available_version: null,
   last_execution_id: executionId(row.id, row.operation_number),
   cluster_lock: lockRecord(row),
   last_deployment_date: row.last_deployment_date,
   reason: 'UNSPECIFIED' as const,
+  health: healthRecord(row),
 })
 
 export function lockRecord(row: ClusterRow) {

@@ -1,8 +1,15 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
-import { adoptInCluster, createClusterWorkflow, createConnector, createPlatformParts } from '../clusters/index.ts'
+import {
+  adoptInCluster,
+  createClusterHealth,
+  createClusterWorkflow,
+  createConnector,
+  createPlatformParts,
+} from '../clusters/index.ts'
 import { createDueWatch, createPulseOf } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
+import { reconcilerName } from '../engines/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
 import { createOpenStreams, createReplyPruner, readManifestVersion } from '../http/index.ts'
@@ -149,6 +156,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     observers.observers,
     jobs.sweepers,
     createStandstillReconcilers(foundation),
+    engines.each((named) => createClusterHealth(foundation, named, reconcilerName('cluster health', named.name))),
     engines.each((named) => createLiveness(foundation, named)),
     engines.each((named) => createNetworkGuards(foundation, named)),
     ...createScaling(foundation, observer, { nudgeRoutes, missedRouter }, stopping.signal),

@@ -4,6 +4,7 @@ import { usualRules } from '../domains/index.ts'
 import {
   createKube,
   type DockerEngine,
+  instanceOn,
   KubernetesEngine,
   localEngine,
   replicasOn,
@@ -27,7 +28,7 @@ interface LocalDrivers {
  * controller of a cluster with a domain of its own.
  */
 export function createConnect(
-  { config, database, vault, instance, log }: Ground,
+  { config, database, vault, instance: installation, log }: Ground,
   { engine: local, builder, router }: LocalDrivers,
 ): Drivers['connect'] {
   const { inCluster, allowPrivateTargets } = config
@@ -44,13 +45,12 @@ export function createConnect(
   const traffic = {
     className: config.clusterIngressClass,
     local: router,
-    labels: routeLabels(instance),
-    instance,
     clock,
     usual: usualRules(),
   }
   return ({ id, hasDomain }) => {
     const guard = createAddressGuard({ allowedPrivateCidrs: [...allowPrivateTargets, ...networksOf(inCluster, id)] })
+    const instance = instanceOn(installation, id)
     const kube = createKube({ access: () => accessOf(id), guard })
     const engine = new KubernetesEngine({
       access: () => accessOf(id),
@@ -65,7 +65,14 @@ export function createConnect(
     return {
       engine,
       builder: published,
-      router: createClusterRouter({ ...traffic, kube, hasDomain, podsOf: replicasOn(instance) }),
+      router: createClusterRouter({
+        ...traffic,
+        kube,
+        hasDomain,
+        instance,
+        labels: routeLabels(instance),
+        podsOf: replicasOn(instance),
+      }),
       close: () => {
         engine.close()
         kube.close()

@@ -233,6 +233,20 @@ CREATE INDEX cluster_credentials ON public.cluster USING btree (credentials_id) 
 CREATE UNIQUE INDEX cluster_default ON public.cluster USING btree (organization_id) WHERE is_default;
 CREATE UNIQUE INDEX cluster_name ON public.cluster USING btree (organization_id, lower(name));
 
+create table cluster_health (
+  cluster_id uuid not null,
+  state text not null,
+  since timestamp with time zone not null,
+  reason text,
+  kubernetes_version text,
+  node_count integer,
+  cpu_milli bigint,
+  memory_mib bigint,
+  constraint cluster_health_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint cluster_health_pkey PRIMARY KEY (cluster_id),
+  constraint cluster_health_state_check CHECK ((state = ANY (ARRAY['REACHABLE'::text, 'UNREACHABLE'::text, 'REFUSED'::text])))
+);
+
 create table cluster_lock (
   cluster_id uuid not null,
   reason text not null,
@@ -271,7 +285,7 @@ create table cluster_operation (
   constraint cluster_operation_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
   constraint cluster_operation_execution_id_key UNIQUE (execution_id),
   constraint cluster_operation_id_fkey FOREIGN KEY (id) REFERENCES workflow(id) ON DELETE CASCADE,
-  constraint cluster_operation_kind_check CHECK ((kind = ANY (ARRAY['DEPLOY'::text, 'UPGRADE'::text, 'DRY_RUN'::text]))),
+  constraint cluster_operation_kind_check CHECK ((kind = ANY (ARRAY['DEPLOY'::text, 'UPGRADE'::text, 'DRY_RUN'::text, 'STOP'::text, 'DELETE'::text]))),
   constraint cluster_operation_pkey PRIMARY KEY (id)
 );
 CREATE INDEX cluster_operation_cluster ON public.cluster_operation USING btree (cluster_id);

@@ -40,6 +40,20 @@ export interface Finding {
   readonly isBlocking: boolean
 }
 
+/** What an engine says of the machines on which it runs workloads. */
+export type EngineReport =
+  | {
+      readonly state: 'REACHABLE'
+      readonly version: string
+      /** The names of the machines. */
+      readonly nodes: readonly string[]
+      /** All machines together. */
+      readonly cpuMilli: number
+      readonly memoryMiB: number
+    }
+  /** It does not answer, or it does not let the platform work. */
+  | { readonly state: 'UNREACHABLE' | 'REFUSED'; readonly reason: string }
+
 /** What every engine has in addition to its roles. */
 export interface Reachable {
   readonly capabilities: EngineCapabilities
@@ -47,6 +61,8 @@ export interface Reachable {
   readonly capacity: EngineCapacity
   /** Rejects with the reason if the engine cannot be reached. */
   ping(signal: AbortSignal): Promise<void>
+  /** Undefined for an engine of this machine, which `npm run doctor` checks. */
+  report(signal: AbortSignal): Promise<EngineReport | undefined>
   /** Lists what the engine needs and does not have. Throws EngineError. */
   listFindings(signal: AbortSignal): Promise<readonly Finding[]>
 }

@@ -24,6 +24,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
   },
   capacity: { ...machine, cpuMilli: 0, memoryMiB: 0 },
   ping: refuse,
+  report: async () => undefined,
   listFindings: refuse,
   prepareEnvironment: refuse,
   start: refuse,

@@ -23,18 +23,18 @@ export function clusterStatus({ engineOf, clock }: Pick<StreamsOptions, 'engineO
           () => false,
         ))
       const state = answers ? 'RUNNING' : isOurs ? 'ERROR' : 'WARNING'
-      if (state !== told && !signal.aborted) await outlet.send(toStatus(state))
+      if (state !== told && !signal.aborted) await outlet.send(toStatus(state, clusterOf(call).kubernetes_version))
       told = state
       await clock.sleep(statusEveryMs, signal).catch(() => {})
     }
   }
 }
 
-const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR') => ({
+const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR', version: string | null) => ({
   computed_status: {
     global_status,
-    // It has no Kubernetes.
-    kube_version_status: { type: 'UNKNOWN', kube_version: '', expected_kube_version: '' },
+    // The machine of the platform has no Kubernetes, and no version is expected of a cluster.
+    kube_version_status: { type: version ? 'OK' : 'UNKNOWN', kube_version: version ?? '', expected_kube_version: '' },
     is_max_nodes_size_reached: false,
     node_warnings: {},
     qovery_components: [],
@@ -42,10 +42,14 @@ const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR') => ({
   },
 })
 
-/** Sends the machine's use of resources every five seconds. */
-export function clusterMetrics({ clock }: Pick<StreamsOptions, 'clock'>): Feed {
+/**
+ * Sends the machine's use of resources every five seconds. The use of nodes of connected clusters is
+ * not read.
+ */
+export function clusterMetrics({ clock, engineOf }: Pick<StreamsOptions, 'clock' | 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
-    const isOurs = clusterOf(call).engine !== null
+    const cluster = clusterOf(call)
+    const isOurs = cluster.engine !== null && (await engineOf(cluster).report(signal)) === undefined
     while (!signal.aborted) {
       await outlet.send({ nodes: isOurs ? [thisMachine()] : [], pvcs: [] })
       await clock.sleep(metricsEveryMs, signal).catch(() => {})
@@ -73,11 +77,24 @@ function thisMachine() {
   }
 }
 
-/** Sends the only machine, once. */
-export const clusterNodes: Feed = async (call, outlet, signal) => {
-  await outlet.send({ nodes: clusterOf(call).engine === null ? [] : [{ name: hostname() }] })
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+/** Sends the names of the machines, once. */
+export const clusterNodes =
+  ({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed =>
+  async (call, outlet, signal) => {
+    await outlet.send({ nodes: (await namesOf(engineOf, clusterOf(call), signal)).map((name) => ({ name })) })
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
+async function namesOf(
+  engineOf: StreamsOptions['engineOf'],
+  cluster: ReturnType<typeof clusterOf>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (cluster.engine === null) return []
+  const report = await engineOf(cluster).report(signal)
+  if (!report) return [hostname()]
+  return report.state === 'REACHABLE' ? report.nodes : []
 }

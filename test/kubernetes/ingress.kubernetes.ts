@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { label, ownLabels } from '../../server/engines/kubernetes/labels.ts'
+import { instanceOn, label, ownLabels } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get, startTraffic } from '../support/traffic.ts'
@@ -86,7 +86,8 @@ test('no request is lost while a rule changes, and it acts', async (t) => {
   const path = `/application/${application.id}/advancedSettings`
   const settings = await server.must<object>('GET', path)
   await server.must('PUT', path, { ...settings, 'network.ingress.extra_headers': '{"x-more":"yes"}' })
-  const middlewares = () => kube.list(kinds.middleware, { labels: ownLabels(server.instance) }, limit())
+  const middlewares = () =>
+    kube.list(kinds.middleware, { labels: ownLabels(instanceOn(server.instance, cluster.id)) }, limit())
   await until('the header is a Middleware', async () => (await middlewares()).items.length > 0)
   await until('responses have it', async () => (await fetchHeader('x-more')) === 'yes')
   await traffic.sends(300)
@@ -133,6 +134,6 @@ test('a stopped application answers 503, and a deleted environment leaves no rou
   await until('it answers 503', async () => (await ask()).status === 503)
   await server.must('DELETE', `/environment/${application.environmentId}`)
   await until('its route is gone', async () => (await ask()).status === 404)
-  const left = await kube.list(kinds.ingress, { labels: ownLabels(server.instance) }, limit())
+  const left = await kube.list(kinds.ingress, { labels: ownLabels(instanceOn(server.instance, cluster.id)) }, limit())
   assert.deepEqual(left.items, [])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { label, ownLabels } from '../../server/engines/kubernetes/labels.ts'
+import { instanceOn, label, ownLabels } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
@@ -135,7 +135,11 @@ test('it moves back, and nothing is left on the cluster', async () => {
   assert.ok((await foundAt(back.url)) > before, 'the copy has the data')
   await server.must('DELETE', `/environment/${far.environmentId}`)
   await until('nothing of it is left', async () => {
-    const { items } = await kube.list(kinds.namespace, { labels: ownLabels(server.instance) }, limit())
+    const { items } = await kube.list(
+      kinds.namespace,
+      { labels: ownLabels(instanceOn(server.instance, clusterId)) },
+      limit(),
+    )
     return items.length === 0
   })
 })

@@ -209,6 +209,8 @@ export class DockerEngine extends DockerStorage implements Engine {
     await this.host.daemon.send({ method: 'GET', path: '/_ping', signal, timeoutMs: 5_000 })
   }
 
+  async report(): Promise<undefined> {}
+
   /** Empty: `npm run doctor` checks the machine. */
   async listFindings(): Promise<readonly Finding[]> {
     return []

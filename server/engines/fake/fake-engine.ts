@@ -5,6 +5,7 @@ import type {
   Engine,
   EngineCapabilities,
   EngineCapacity,
+  EngineReport,
   Finding,
   Observation,
   Release,
@@ -106,6 +107,13 @@ export class FakeEngine extends FakeInside implements Engine {
 
   async ping(signal: AbortSignal): Promise<void> {
     this.reach(signal)
+  }
+
+  /** The report that a test sets. */
+  reported: EngineReport | undefined
+
+  async report(): Promise<EngineReport | undefined> {
+    return this.reported
   }
 
   /** The findings that a test sets. */

@@ -16,6 +16,13 @@ export function capacityOf(nodes: readonly Node[]): EngineCapacity | undefined {
   return capacities.toSorted((a, b) => b.memoryMiB - a.memoryMiB || b.cpuMilli - a.cpuMilli)[0]
 }
 
+/** Returns what one node has for workloads, and its name. */
+export const machineOf = ({ metadata, status }: Node) => ({
+  name: metadata.name,
+  cpuMilli: Math.floor(quantity(status?.allocatable?.['cpu']) * 1000),
+  memoryMiB: Math.floor(quantity(status?.allocatable?.['memory']) / 1024 ** 2),
+})
+
 const factors: Readonly<Record<string, number>> = {
   '': 1,
   n: 1e-9,

@@ -71,7 +71,8 @@ async function whoAmI(kube: Kube, signal: AbortSignal): Promise<string | undefin
   }
 }
 
-async function mayI(
+/** Whether the user of the cluster has a right. */
+export async function mayI(
   kube: Kube,
   { right, verb }: { readonly right: Right; readonly verb: string },
   signal: AbortSignal,

@@ -10,6 +10,7 @@ import {
   type EngineCapabilities,
   type EngineCapacity,
   EngineError,
+  type EngineReport,
   type Finding,
   type LogLine,
   type LogQuery,
@@ -35,6 +36,7 @@ import { serviceLogs } from './logs.ts'
 import { Observations } from './observations.ts'
 import type { PullRegistry } from './pull-secret.ts'
 import { renewEnvironment } from './renew.ts'
+import { reportOf } from './report.ts'
 import { endReplicas, eraseService, retireService } from './retire.ts'
 import { runningContainer } from './running-pod.ts'
 import { startRelease } from './start.ts'
@@ -91,6 +93,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   ping(signal: AbortSignal): Promise<void> {
     return asEngineErrors(async () => void (await this.host.kube.version(signal)))
+  }
+
+  report(signal: AbortSignal): Promise<EngineReport> {
+    return reportOf(this.host, (limit) => this.#observations.nodes(limit), signal)
   }
 
   listFindings(signal: AbortSignal): Promise<readonly Finding[]> {

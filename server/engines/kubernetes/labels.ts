@@ -32,6 +32,12 @@ export const annotation = {
 
 export const manager = 'quayside'
 
+/**
+ * Returns the value of the label of an installation on one of its clusters. One that is connected
+ * twice has two, so that neither record touches the objects of the other.
+ */
+export const instanceOn = (installation: string, clusterId: string): string => `${installation}-${clusterId.slice(-12)}`
+
 /** Returns the labels of an object of this installation. */
 export const ownLabels = (instance: string, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
   [label.manager]: manager,
