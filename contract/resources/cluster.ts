@@ -176,7 +176,12 @@ export const clusterOperations = {
     path: one,
     handler: 'deleteCluster',
     event: { type: 'DELETE', target: 'CLUSTER' },
-    summary: 'Deletes the record of a cluster. 409 for the built-in one, and if it has environments or is locked.',
+    summary:
+      'Deletes a cluster. 409 for the built-in one, if it is locked or in use, and in the mode DEFAULT if it has ' +
+      'environments. DEFAULT and DELETE_CLUSTER_AND_QOVERY_CONFIG remove what the platform created on it; the latter ' +
+      'also deletes its environments with their data. DELETE_QOVERY_CONFIG deletes the records of cluster and ' +
+      'environments and leaves everything on the cluster, so it also works for one that is gone. skipReconcile ' +
+      'touches nothing on the cluster in any mode.',
     query: Type.Object({
       deleteMode: Type.Optional(Enum(['DEFAULT', 'DELETE_CLUSTER_AND_QOVERY_CONFIG', 'DELETE_QOVERY_CONFIG'])),
       skipReconcile: Type.Optional(Type.Boolean()),

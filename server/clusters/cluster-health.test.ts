@@ -38,10 +38,13 @@ const look = async (next: ClusterReport | undefined) => {
 test('a cluster that was not asked yet has no health and no capacity, and the built-in one never has', async () => {
   assert.equal((await look(undefined)).health, null)
   const capacities = new Map((await clusters.list(organizationId)).map((one) => [one.id, [one.cpu, one.memory]]))
-  assert.deepEqual([capacities.get(builtIn), capacities.get(id)], [
-    [7, 7],
-    [0, 0],
-  ])
+  assert.deepEqual(
+    [capacities.get(builtIn), capacities.get(id)],
+    [
+      [7, 7],
+      [0, 0],
+    ],
+  )
   assert.equal((await clusters.status(organizationId, builtIn)).health, null)
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { systemClock as clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createFinisher } from '../workflows/index.ts'
 import { testWorkflows, until } from '../workflows/testing.ts'
@@ -8,6 +9,8 @@ import { createClusterLocks } from './cluster-locks.ts'
 import { createClusterOperations } from './cluster-operations.ts'
 import { type ClusterEnvironment, type ClusterFinding, createClusterWorkflow } from './cluster-workflow.ts'
 import { createClusterRecords } from './clusters.ts'
+import { engineNameOf } from './engine-name.ts'
+import { findClusterId } from './platform-parts.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database, start } = await testWorkflows({ after })
@@ -15,6 +18,7 @@ let engine: () => Promise<void> = async () => {}
 const findings: readonly ClusterFinding[] = []
 let environments: readonly ClusterEnvironment[] = []
 let renew: (id: string) => Promise<readonly string[]> = async () => []
+let removeEnvironment: (id: string) => Promise<void> = async () => {}
 const done: string[] = []
 const workflow = createClusterWorkflow({
   database,
@@ -31,6 +35,11 @@ const workflow = createClusterWorkflow({
       done.push(id)
       return renew(id)
     },
+    removeEnvironment: async (id) => {
+      done.push(`remove ${id}`)
+      await removeEnvironment(id)
+    },
+    eraseAll: async () => void done.push('erase'),
     renewRouter: async () => void done.push('router'),
     publishRoutes: async () => void done.push('routes'),
   },
@@ -53,6 +62,7 @@ beforeEach(async () => {
   done.length = 0
   environments = []
   renew = async () => []
+  removeEnvironment = async () => {}
   engine = async () => {}
 })
 
@@ -142,6 +152,8 @@ test('an operation that cannot continue ends with an error that is reported, and
       listFindings: async () => [],
       listEnvironments: async () => [],
       renewEnvironment: async () => [],
+      removeEnvironment: async () => {},
+      eraseAll: async () => {},
       renewRouter: async () => {},
       publishRoutes: async () => {},
     },
@@ -191,4 +203,80 @@ test('operations on a locked cluster and on a record are rejected, and nothing i
   assert.deepEqual(await operations.logs(organizationId, id), [])
   await assert.rejects(operations.stop(organizationId, builtIn), { code: 'conflict', message: /the machine/ })
   await assert.rejects(operations.stop(organizationId, id), { code: 'conflict', message: /READY/ })
+})
+
+/** A connected cluster with an environment, if any. */
+async function addConnected(name: string, hasEnvironment: boolean) {
+  const { id } = await clusters.create(owner(organizationId), request(name))
+  await database`update cluster set sealed_kubeconfig = 'v1.b25l', engine = ${engineNameOf(id)}, status = 'DEPLOYED'
+    where id = ${id}`
+  const [project, environment] = [newId(), newId()]
+  if (hasEnvironment) {
+    await database`insert into project (id, organization_id, created_at, updated_at, name)
+      values (${project}, ${organizationId}, now(), now(), ${name})`
+    await database`insert into environment (id, project_id, cluster_id, created_at, updated_at, name, mode)
+      values (${environment}, ${project}, ${id}, now(), now(), 'shop', 'STAGING')`
+  }
+  environments = hasEnvironment ? [{ id: environment, name: 'shop' }] : []
+  removeEnvironment = async (one) => void (await database`delete from environment where id = ${one}`)
+  return { id, environment }
+}
+const ada = { id: 'ada', name: 'Ada' }
+const isGone = (id: string) =>
+  until('the cluster is gone', async () => (await database`select from cluster where id = ${id}`).length === 0)
+
+test('DEFAULT deletes no environment, removes what is left on the cluster, and then the record', async () => {
+  const used = await addConnected('used', true)
+  const message = /has an environment; delete it first\. Or set deleteMode/
+  await assert.rejects(operations.remove(organizationId, used.id, ada), { code: 'conflict', message })
+  const { id } = await addConnected('empty', false)
+  await operations.remove(organizationId, id, ada)
+  await isGone(id)
+  assert.deepEqual(done, ['erase'])
+})
+
+test('DELETE_CLUSTER_AND_QOVERY_CONFIG deletes each environment in a step, and what is left', async () => {
+  const { id, environment } = await addConnected('whole', true)
+  const gate = Promise.withResolvers<void>()
+  const remove = removeEnvironment
+  removeEnvironment = (one) => gate.promise.then(() => remove(one))
+  await operations.remove(organizationId, id, ada, { deleteMode: 'DELETE_CLUSTER_AND_QOVERY_CONFIG' })
+  await until('it is DELETING', async () => (await rowOf(database, organizationId, id)).status === 'DELETING')
+  const again = { code: 'conflict', message: /is DELETING/ }
+  await assert.rejects(operations.remove(organizationId, id, ada), again)
+  await assert.rejects(operations.upgrade(await rowOf(database, organizationId, id), 'Ada'), again)
+  await assert.rejects(findClusterId(database, organizationId, id), { code: 'conflict', message: /is being deleted/ })
+  gate.resolve()
+  await isGone(id)
+  assert.deepEqual(done, [`remove ${environment}`, 'erase'])
+})
+
+test('DELETE_QOVERY_CONFIG deletes the records, and forgets first how to reach the cluster', async () => {
+  const { id, environment } = await addConnected('gone', true)
+  const remove = removeEnvironment
+  let reached: string | null | undefined
+  removeEnvironment = async (one) => {
+    const { engine, sealed_kubeconfig } = await rowOf(database, organizationId, id)
+    reached = engine ?? sealed_kubeconfig
+    await remove(one)
+  }
+  await operations.remove(organizationId, id, ada, { deleteMode: 'DELETE_QOVERY_CONFIG' })
+  await isGone(id)
+  assert.deepEqual(done, [`remove ${environment}`])
+  assert.equal(reached, null)
+  const empty = await addConnected('also gone', false)
+  await operations.remove(organizationId, empty.id, ada, { skipReconcile: true })
+  await isGone(empty.id)
+  assert.deepEqual(done, [`remove ${environment}`], 'nothing on the cluster is asked')
+})
+
+test('a deletion that cannot continue says so and names the mode that always can', async () => {
+  const { id } = await addConnected('stuck', true)
+  removeEnvironment = async () => {
+    throw new Error('the cluster refused it')
+  }
+  await operations.remove(organizationId, id, ada, { deleteMode: 'DELETE_CLUSTER_AND_QOVERY_CONFIG' })
+  await until('it has failed', async () => (await rowOf(database, organizationId, id)).status === 'DELETE_ERROR')
+  const last = (await operations.logs(organizationId, id)).at(-1)
+  assert.match(last?.message.safe_message ?? '', /the cluster refused it.*deleteMode=DELETE_QOVERY_CONFIG/)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { clusterSettings } from '@quayside/contract/services/cluster-settings.ts'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
@@ -57,16 +58,17 @@ test('a body that is not a kubeconfig is rejected', async () => {
 })
 
 test('advanced settings of a cluster without an engine are stored, and are in its Helm values', async () => {
+  const { id: record } = await clusters.create(owner(organizationId), request('without kubeconfig'))
   const defaults = parts.defaultSettings()
   assert.equal(Object.keys(defaults).length, 59)
-  assert.deepEqual(await parts.advancedSettings(organizationId, id), defaults)
+  assert.deepEqual(await parts.advancedSettings(organizationId, record), defaults)
   const sent = { 'loki.log_retention_in_week': 4, 'of.tomorrow': [1] }
-  assert.deepEqual(await parts.setAdvancedSettings(organizationId, id, sent), { ...defaults, ...sent })
+  assert.deepEqual(await parts.setAdvancedSettings(organizationId, record, sent), { ...defaults, ...sent })
   assert.match(
-    await parts.helmValues(organizationId, id),
+    await parts.helmValues(organizationId, record),
     /\nadvancedSettings:\n(?: .*\n)*? {2}loki.log_retention_in_week: 4\n/,
   )
-  assert.deepEqual(await parts.setAdvancedSettings(organizationId, id, {}), defaults)
+  assert.deepEqual(await parts.setAdvancedSettings(organizationId, record, {}), defaults)
   assert.equal(defaults['envoy.gateway_api.retry.num_retries'], 2)
 })
 
@@ -83,6 +85,29 @@ test('advanced settings of a cluster that does not act on them are rejected, unl
   await assert.rejects(set({ 'loki.log_retention_in_week': 5 }), { code: 'invalid' })
   await assert.rejects(set({ 'aws.iam.admin_group': 'x'.repeat(70_000) }), { message: /at most 65536/ })
 })
+
+test('every advanced setting is rejected on a connected cluster with its reason, before its first deployment too', async () => {
+  const { id: far } = await clusters.create(owner(organizationId), request('not deployed yet'))
+  await database`update cluster set sealed_kubeconfig = 'v1.b25l' where id = ${far}`
+  for (const [key, setting] of Object.entries(clusterSettings)) {
+    const message = new RegExp(`^${RegExp.escape(key)} cannot be .*: .{20,}\\. Leave it out, or send its default`)
+    const value = otherThan(setting.default)
+    await assert.rejects(parts.setAdvancedSettings(organizationId, far, { [key]: value }), { code: 'invalid', message })
+    assert.deepEqual(
+      await parts.setAdvancedSettings(organizationId, far, { [key]: setting.default }),
+      parts.defaultSettings(),
+    )
+  }
+})
+
+/** Returns another value of the same type. */
+function otherThan(value: unknown): unknown {
+  if (typeof value === 'boolean') return !value
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'string') return `${value}x`
+  if (Array.isArray(value)) return ['10.0.0.0/8']
+  return value === null ? 7 : { a: 'b' }
+}
 
 test('routes keep their order', async () => {
   const routes = ['b', 'a'].map((target) => ({ destination: '10.0.0.0/8', target, description: '' }))

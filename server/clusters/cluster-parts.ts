@@ -15,7 +15,7 @@ import type { Vault } from '../vault/index.ts'
 import { type ClusterRow, countEnvironments, findCluster, lockCluster, type RouteEntry } from './cluster-store.ts'
 import { existing } from './clusters.ts'
 import { checkedDns, type DnsBody } from './dns.ts'
-import { engineNameOf } from './engine-name.ts'
+import { isBuiltIn, reachingEngine } from './engine-name.ts'
 import { type InCluster, inClusterMark } from './in-cluster.ts'
 import { readAccess } from './kubeconfig.ts'
 import {
@@ -66,7 +66,7 @@ export function createClusterParts({
     },
     setAdvancedSettings: (organizationId: string, id: string, values: Readonly<Record<string, unknown>>) =>
       change(organizationId, id, async (sql, row) => {
-        checkSettings(row, values, ableOf(row.engine))
+        checkSettings(row, values, ableOf(reachingEngine(row)))
         await updateAdvanced(sql, id, values, clock.now())
         return effectiveSettings(clusterSettings, values)
       }),
@@ -145,20 +145,15 @@ export function createClusterParts({
  * Throws 400 for settings without an effect. Settings of a cluster without an engine are passed on
  * in its Helm values, so any setting may have an effect there.
  */
-function checkSettings(
-  { engine, advanced_settings }: ClusterRow,
-  sent: SettingValues,
-  able: Abilities | undefined,
-): void {
+function checkSettings(row: ClusterRow, sent: SettingValues, able: Abilities | undefined): void {
   const problem = settingsProblem(sent)
   if (problem) throw new AppError('invalid', `${problem}.`)
-  if (engine === null) return
+  const { advanced_settings } = row
+  if (reachingEngine(row) === null) return
   const place = { table: clusterSettings, able, listed: 'GET /defaultClusterAdvancedSettings' }
   const refused = refusedSettings(sent, advanced_settings, place)
   if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
 }
-
-const isBuiltIn = ({ id, engine }: ClusterRow): boolean => engine !== null && engine !== engineNameOf(id)
 
 /** Throws 409 if services on a connected cluster have names of another domain. */
 async function checkDomainChange(sql: Sql, { id, name, ...row }: ClusterRow, domain: string | undefined) {

@@ -155,6 +155,11 @@ export async function countEnvironments(sql: Sql, clusterId: string): Promise<nu
   return row?.count ?? 0
 }
 
+/** Makes the cluster a record that nothing reaches. */
+export async function forgetConnection(sql: Sql, id: string): Promise<void> {
+  await sql`update cluster set engine = null, sealed_kubeconfig = null where id = ${id}`
+}
+
 export async function deleteCluster(sql: Sql, id: string): Promise<void> {
   await sql`delete from cluster where id = ${id}`
 }

@@ -2,6 +2,7 @@ import type { Database, Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { RunContext, Step, Workflow } from '../workflows/index.ts'
+import { runDeletion } from './cluster-deletion.ts'
 import {
   findOperation,
   finishOperation,
@@ -31,6 +32,14 @@ export interface ClusterParts {
     environmentId: string,
     signal: AbortSignal,
   ) => Promise<readonly string[]>
+  /** Deletes an environment with its services and waits until it is gone. Throws the reason. */
+  readonly removeEnvironment: (
+    environmentId: string,
+    by: { readonly id: string; readonly name: string },
+    signal: AbortSignal,
+  ) => Promise<void>
+  /** Removes everything that the platform created on the cluster. */
+  readonly eraseAll: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Replaces the cluster's router by one of this version. The table is kept. */
   readonly renewRouter: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Sends the whole table of routes to the router of the cluster. */
@@ -54,7 +63,7 @@ export interface ClusterWorkflowOptions {
   readonly parts: ClusterParts
 }
 
-interface Input {
+export interface OperationInput {
   readonly operationId: string
   readonly [key: string]: string
 }
@@ -68,19 +77,26 @@ type Log = Parameters<typeof insertLogLine>[2]
  * Begin → engine → check → each environment → router → routes → end. A dry run ends after the
  * check.
  */
-export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow<Input> {
+export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow<OperationInput> {
   return {
     name: clusterWorkflow,
-    run: (input, step, context) => run(options, input.operationId, step, context),
+    run: (input, step, context) => run(options, input, step, context),
     abandoned: (input, reason, sql) => abandon(options, input.operationId, reason, sql),
     unfinished: unfinishedOperations,
   }
 }
 
-async function run(options: ClusterWorkflowOptions, id: string, step: Step, context: RunContext): Promise<void> {
+async function run(
+  options: ClusterWorkflowOptions,
+  input: OperationInput,
+  step: Step,
+  context: RunContext,
+): Promise<void> {
   const { database, clock, version, parts } = options
+  const id = input.operationId
   const operation = await findOperation(database, id)
   if (!operation) return
+  if (operation.kind === 'DELETE') return runDeletion(options, operation, input, step, context)
   const say = (sql: Sql, line: Omit<Log, 'at' | 'is_error'>) =>
     insertLogLine(sql, operation, { ...line, at: clock.now(), is_error: false })
 
@@ -220,9 +236,19 @@ async function abandon({ clock }: ClusterWorkflowOptions, id: string, reason: st
   const operation = await findOperation(sql, id)
   if (!operation || operation.finished_at !== null) return
   const now = clock.now()
+  if (operation.kind === 'DELETE') return abandonDeletion(sql, operation, reason, now)
   const isDry = operation.kind === 'DRY_RUN'
   await setStatus(sql, operation.cluster_id, isDry ? operation.former_status : 'DEPLOYMENT_ERROR')
   const message = `The cluster could not be deployed (${reason}). Try again.`
   await insertLogLine(sql, operation, { at: now, step: 'CreateError', message, is_error: true })
   await finishOperation(sql, id, now)
+}
+
+async function abandonDeletion(sql: Sql, operation: OperationRow, reason: string, now: Date): Promise<void> {
+  await setStatus(sql, operation.cluster_id, 'DELETE_ERROR')
+  const message =
+    `The cluster could not be deleted (${reason}). Delete it again. With deleteMode=DELETE_QOVERY_CONFIG its records ` +
+    'are deleted, and everything on the cluster remains there.'
+  await insertLogLine(sql, operation, { at: now, step: 'DeleteError', message, is_error: true })
+  await finishOperation(sql, operation.id, now)
 }

@@ -6,6 +6,7 @@ import { newId } from '../lib/id.ts'
 import { createGroups } from '../services/index.ts'
 import { testVault } from '../vault/testing.ts'
 import { createClusterLocks } from './cluster-locks.ts'
+import { createClusterOperations } from './cluster-operations.ts'
 import { createClusterRecords } from './clusters.ts'
 import { createCredentials } from './credentials.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
@@ -18,6 +19,12 @@ const credentials = createCredentials({ database, vault, clock })
 const groups = createGroups({ database, clock })
 const { organizationId, builtIn } = await addOrganization(database)
 const other = await addOrganization(database)
+const noWork = {
+  submit: () => Promise.reject(new Error('a record is deleted at once')),
+  nudge: () => {},
+}
+const operations = createClusterOperations({ database, clock, workflows: noWork })
+const removal = (organization: string, id: string) => operations.remove(organization, id, { id: 'ada', name: 'Ada' })
 
 test('a new cluster is a record: READY, never deployed, with every field of the request', async () => {
   const features = [{ id: 'VPC_SUBNET', value: '10.9.0.0/16' }]
@@ -50,7 +57,7 @@ test('the built-in cluster is the machine: ready, with its own credentials, and 
     code: 'conflict',
     message: /"local"/,
   })
-  await assert.rejects(clusters.remove(organizationId, builtIn), { code: 'conflict', message: /built in/ })
+  await assert.rejects(removal(organizationId, builtIn), { code: 'conflict', message: /built in/ })
 })
 
 test('an edit changes the named fields, null is the default, and changes with an effect make it out of date', async () => {
@@ -137,14 +144,14 @@ test('a lock prevents changes of a cluster until it is removed or expires', asyn
   )
   assert.equal((await locks.list(other.organizationId)).length, 0)
   await assert.rejects(locks.lock(row, 'Bob', { reason: 'x' }), { code: 'conflict', message: /locked by Ada/ })
-  await assert.rejects(clusters.remove(organizationId, id), { code: 'conflict', message: /locked by Ada: a freeze/ })
+  await assert.rejects(removal(organizationId, id), { code: 'conflict', message: /locked by Ada: a freeze/ })
   await assert.rejects(clusters.edit(organizationId, id, { name: 'x' }), { code: 'conflict' })
   await database`update cluster_lock set locked_at = now() - interval '25 hours' where cluster_id = ${id}`
   assert.equal((await clusters.status(organizationId, id)).cluster_lock, null)
   assert.equal((await locks.lock(row, 'Bob', { reason: 'mine' })).owner_name, 'Bob')
   await locks.unlock(row)
   await locks.unlock(row)
-  await clusters.remove(organizationId, id)
+  await removal(organizationId, id)
   await assert.rejects(clusters.status(organizationId, id), { code: 'notFound' })
 })
 
@@ -152,7 +159,7 @@ test('a cluster of another organization is not found', async () => {
   for (const call of [
     () => clusters.status(organizationId, other.builtIn),
     () => clusters.edit(organizationId, other.builtIn, { name: 'x' }),
-    () => clusters.remove(organizationId, other.builtIn),
+    () => removal(organizationId, other.builtIn),
     () => clusters.setCloudProviderInfo(organizationId, other.builtIn, {}),
   ])
     await assert.rejects(call, { code: 'notFound' })

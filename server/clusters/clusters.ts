@@ -10,8 +10,6 @@ import { checkRegion, credentialsIn, infoRecord } from './cluster-credentials.ts
 import {
   type ClusterRow,
   type ClusterValues,
-  countEnvironments,
-  deleteCluster,
   findCluster,
   insertCluster,
   listClusters,
@@ -19,7 +17,7 @@ import {
   updateCluster,
 } from './cluster-store.ts'
 import { type Capacity, clusterRecord, clusterStatus, isReady } from './record.ts'
-import { lockedMessage, passingMessage } from './refusals.ts'
+import { lockedMessage } from './refusals.ts'
 import { type CloudProviderInfoBody, type ClusterBody, changedSettings, creationRefusal } from './settings.ts'
 
 export interface ClustersOptions {
@@ -109,15 +107,6 @@ export function createClusterRecords({ database, clock, ceilingOf }: ClustersOpt
       }).catch(nameTaken('A cluster', body.name))
     },
 
-    async remove(organizationId: string, id: string): Promise<void> {
-      await inTransaction(database, async (sql) => {
-        const row = existing(await lockCluster(sql, organizationId, id), id)
-        const reason = removalRefusal(row, await countEnvironments(sql, id))
-        if (reason) throw new AppError('conflict', reason)
-        await deleteCluster(sql, id)
-      })
-    },
-
     async cloudProviderInfo(organizationId: string, id: string) {
       return infoRecord(await find(database, organizationId, id))
     },
@@ -165,12 +154,4 @@ async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<Cl
     settings: changedSettings(row.settings, body, row.cloud_provider),
     credentials_id: wanted === undefined ? row.credentials_id : wanted,
   }
-}
-
-function removalRefusal(row: ClusterRow, environments: number): string | undefined {
-  if (row.engine === 'local') return `Cluster "${row.name}" is built in: it is the machine that this platform runs on.`
-  if (row.lock_reason !== null) return lockedMessage(row)
-  if (environments === 1) return `Cluster "${row.name}" has an environment; delete it first.`
-  if (environments > 0) return `Cluster "${row.name}" has ${environments} environments; delete them first.`
-  return passingMessage(row)
 }

@@ -24,3 +24,7 @@ export const reachingEngine = ({
   readonly engine: string | null
   readonly sealed_kubeconfig: string | null
 }): string | null => engine ?? (kubernetes === 'SELF_MANAGED' && sealed_kubeconfig !== null ? engineNameOf(id) : null)
+
+/** Whether the cluster is the machine that the platform runs on. */
+export const isBuiltIn = ({ id, engine }: { readonly id: string; readonly engine: string | null }): boolean =>
+  engine !== null && engine !== engineNameOf(id)

@@ -3,7 +3,7 @@ import type { ClusterLogStep } from '@quayside/contract/resources/cluster-parts.
 import type { Fragment, Sql } from '../database/index.ts'
 import { engineNameOf } from './engine-name.ts'
 
-export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN'
+export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN' | 'DELETE'
 export interface OperationRow {
   readonly id: string
   readonly cluster_id: string
@@ -21,8 +21,8 @@ export interface OperationRow {
  */
 export async function insertOperation(sql: Sql, row: Omit<OperationRow, 'finished_at'>, number: number): Promise<void> {
   await sql`insert into cluster_operation ${sql({ ...row })}`
-  await sql`
-    update cluster set status = 'DEPLOYMENT_QUEUED', operation_number = ${number} where id = ${row.cluster_id}`
+  const status = row.kind === 'DELETE' ? 'DELETE_QUEUED' : 'DEPLOYMENT_QUEUED'
+  await sql`update cluster set status = ${status}, operation_number = ${number} where id = ${row.cluster_id}`
 }
 
 export async function findOperation(sql: Sql, id: string): Promise<OperationRow | undefined> {

@@ -63,3 +63,11 @@ export const listEnvironmentsOf = (sql: Sql, clusterId: string) =>
         order by s.created_at, s.id) from service s where s.environment_id = e.id), '[]') as services
     from environment e join project p on p.id = e.project_id
     where e.cluster_id = ${clusterId} order by e.created_at, e.id`
+
+/** Whether a deployment request of an environment waits or runs. */
+export async function hasOpenRequest(sql: Sql, environmentId: string): Promise<boolean> {
+  const open = await sql`
+    select from deployment_request where environment_id = ${environmentId}
+      and status in ('QUEUED', 'ONGOING', 'CANCELING') limit 1`
+  return open.length > 0
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../database/testing.ts'
+import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { addPlace } from '../variables/testing.ts'
 import { addBuiltInCluster, createPlatformParts, findClusterId } from './platform-parts.ts'
@@ -24,7 +25,10 @@ test('the parts of a cluster are its engine, its router and its builder', async 
         asked.push(`renew ${environment} on ${engine} with ${await releases()}`)
         return []
       },
+      eraseAll: async () => [`everything on ${engine}`],
     }),
+    deleteEnvironment: async () => {},
+    clock: systemClock,
     releasesOf: async ({ engine }, environment) => [`a release of ${environment} for ${engine}`],
     patiently: (_, work) => work(),
     builderOf: ({ engine }) => ({ publishProblem: async () => `no registry of ${engine}` }),

@@ -1,9 +1,12 @@
 import type { Database, Sql } from '../database/index.ts'
 import { type Attempt, silent } from '../lib/attempt.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { type EnvironmentRow, findEnvironment } from '../organizations/index.ts'
 import { engineOfCluster, findCluster, insertBuiltInCluster } from './cluster-store.ts'
 import type { ClusterFinding, ClusterParts } from './cluster-workflow.ts'
-import { listEnvironmentsOf } from './part-store.ts'
+import { hasOpenRequest, listEnvironmentsOf } from './part-store.ts'
 
 /** The fields of a cluster that decide which engine and which router it has. */
 interface Place {
@@ -22,6 +25,14 @@ export interface ReachedEngine<Release> {
     releases: () => Promise<readonly Release[]>,
     attempt: Attempt,
   ): Promise<string[]>
+  eraseAll(attempt: Attempt): Promise<string[]>
+}
+
+/** Who deletes the environments of a cluster. */
+export interface EnvironmentDeleter {
+  readonly id: string
+  readonly name: string
+  readonly origin: 'QOVERY_INTERNAL'
 }
 
 /** The part of a builder that operations on clusters use. */
@@ -41,6 +52,9 @@ export interface PlatformPartsOptions<Release> {
   readonly engineOf: (place: Place) => ReachedEngine<Release>
   /** Returns the releases of an environment that should run. */
   readonly releasesOf: (place: Place, environmentId: string) => Promise<readonly Release[]>
+  /** Requests the deletion of an environment. */
+  readonly deleteEnvironment: (row: EnvironmentRow, by: EnvironmentDeleter) => Promise<void>
+  readonly clock: Clock
   /** Repeats work while the engine of the cluster cannot be reached. */
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
   readonly builderOf: (place: Place) => ReachedBuilder
@@ -54,6 +68,8 @@ export const createPlatformParts = <Release>({
   engineOf,
   releasesOf,
   patiently,
+  deleteEnvironment,
+  clock,
   routerOf,
   builderOf,
   publisherOf,
@@ -72,6 +88,22 @@ export const createPlatformParts = <Release>({
     return patiently(attempt, () =>
       engineOf(place).renewEnvironment(environmentId, () => releasesOf(place, environmentId), attempt),
     )
+  },
+  removeEnvironment: async (id, by, signal) => {
+    for (let isAsked = false; ; ) {
+      const row = await findEnvironment(database, id)
+      if (!row) return
+      const isOpen = await hasOpenRequest(database, id)
+      if (!isOpen && isAsked) throw new Error(`environment "${row.name}" was not deleted; read its last deployment`)
+      if (!isOpen) await deleteEnvironment(row, { ...by, origin: 'QOVERY_INTERNAL' })
+      isAsked ||= !isOpen
+      await clock.sleep(500, signal)
+    }
+  },
+  eraseAll: async (id, signal) => {
+    const place = { engine: await engineOfCluster(database, id) }
+    const attempt = { signal, output: silent }
+    await patiently(attempt, () => engineOf(place).eraseAll(attempt))
   },
   renewRouter: async (id, signal) => routerOf({ engine: await engineOfCluster(database, id) }).renew(signal),
   publishRoutes: async (id, signal) =>
@@ -92,5 +124,10 @@ export const addBuiltInCluster = (sql: Sql, organizationId: string, now: Date): 
  * Returns the id of an organization's cluster, or of its default one if none is named. Undefined if
  * it has no such cluster.
  */
-export const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
-  (await findCluster(sql, organizationId, id))?.id
+export async function findClusterId(sql: Sql, organizationId: string, id: string | undefined) {
+  const found = await findCluster(sql, organizationId, id)
+  if (found && (found.status === 'DELETE_QUEUED' || found.status === 'DELETING')) {
+    throw new AppError('conflict', `Cluster "${found.name}" is being deleted. Choose another one.`)
+  }
+  return found?.id
+}

@@ -79,6 +79,8 @@ export function compose(ground: Ground, drivers: Drivers) {
       database,
       engineOf: engines.engineOf,
       releasesOf: (place, environmentId) => runningReleases(recipeFor(recipe, place), environmentId),
+      deleteEnvironment: (row, by) => rooms.deployments.removeEnvironment(row, by),
+      clock,
       patiently: createPatience(clock),
       routerOf: routers.routerOf,
       builderOf: fleet.builders.builderOf,

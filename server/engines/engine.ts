@@ -1,4 +1,5 @@
 import type { EngineCapabilities, EngineCapacity } from './engine-capabilities.ts'
+import type { Departure } from './roles/departure.ts'
 import type { DiskMeter } from './roles/disk-meter.ts'
 import type { ImageStore } from './roles/image-store.ts'
 import type { LogSource } from './roles/log-source.ts'
@@ -17,6 +18,7 @@ export * from './image.ts'
 export * from './log-line.ts'
 export type * from './network-guards.ts'
 export * from './observation.ts'
+export type * from './roles/departure.ts'
 export type * from './roles/disk-meter.ts'
 export type * from './roles/image-store.ts'
 export type * from './roles/log-source.ts'
@@ -83,4 +85,5 @@ export type Engine = Reachable &
   LogSource &
   Terminals &
   Renewal &
+  Departure &
   Upkeep

@@ -43,8 +43,8 @@ const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR', version: strin
 })
 
 /**
- * Sends the machine's use of resources every five seconds. The use of nodes of connected clusters is
- * not read.
+ * Sends the machine's use of resources every five seconds. The use of nodes of connected clusters
+ * is not read.
  */
 export function clusterMetrics({ clock, engineOf }: Pick<StreamsOptions, 'clock' | 'engineOf'>): Feed {
   return async (call, outlet, signal) => {

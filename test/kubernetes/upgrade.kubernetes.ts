@@ -20,7 +20,7 @@ const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const selection = () => ({ labels: { [label.service]: application.id } })
 const pods = async (): Promise<readonly Pod[]> => (await kube.list(kinds.pod, selection(), limit())).items
-const portsOf = ({ metadata }: Pod): string | undefined => metadata.annotations?.[annotation.ports]
+const nameOf = ({ metadata }: Pod): string | undefined => metadata.annotations?.[annotation.name]
 
 before(async () => {
   server = await startServer({ env: clusterSettings('upgrade') })
@@ -34,12 +34,18 @@ after(async () => {
 async function age(): Promise<void> {
   const [deployment] = (await kube.list(kinds.deployment, selection(), limit())).items
   assert.ok(deployment)
-  const template = { metadata: { annotations: { [annotation.ports]: 'old' } } }
+  const template = { metadata: { annotations: { [annotation.name]: 'old' } } }
   await kube.patch(kinds.deployment, deployment.metadata, { spec: { template } }, limit())
-  await until('the replicas are old', async () => {
-    const found = await pods()
-    return found.length === 2 && found.every((pod) => portsOf(pod) === 'old' && isReady(pod))
-  })
+  let seen: unknown
+  await until(
+    'the replicas are old',
+    async () => {
+      const found = await pods()
+      seen = found.map((pod) => [nameOf(pod), isReady(pod), pod.status?.phase])
+      return found.length === 2 && found.every((pod) => nameOf(pod) === 'old' && isReady(pod))
+    },
+    { limitMs: 240_000, seen: () => seen },
+  )
   const labels = { 'pod-security.kubernetes.io/warn': 'privileged' }
   await kube.patch(kinds.namespace, { name: namespace }, { metadata: { labels } }, limit())
   await kube.remove(kinds.networkPolicy, { namespace, name: 'quayside-isolation' }, limit())
@@ -59,17 +65,21 @@ async function isNew(): Promise<boolean> {
   const current = found.filter(isReady)
   return (
     current.length === 2 &&
-    current.every((pod) => portsOf(pod) === '8080') &&
+    current.every((pod) => nameOf(pod) === 'web') &&
     space?.metadata.labels?.['pod-security.kubernetes.io/warn'] === 'restricted' &&
     policy !== undefined
   )
 }
 
 async function upgradeEnds(): Promise<string> {
-  await until('the upgrade ends', async () => {
-    const { status } = await server.must<{ status: string }>('GET', `${cluster.path}/status`)
-    return ['DEPLOYED', 'DEPLOYMENT_ERROR'].includes(status)
-  })
+  await until(
+    'the upgrade ends',
+    async () => {
+      const { status } = await server.must<{ status: string }>('GET', `${cluster.path}/status`)
+      return ['DEPLOYED', 'DEPLOYMENT_ERROR'].includes(status)
+    },
+    { limitMs: 240_000 },
+  )
   const { results } = await server.must<{ results: { message: { safe_message: string } }[] }>(
     'GET',
     `${cluster.path}/logs`,

@@ -216,6 +216,11 @@ export class DockerEngine extends DockerStorage implements Engine {
     return []
   }
 
+  /** The machine of the platform never leaves; `npm run uninstall` removes what is on it. */
+  async eraseAll(): Promise<never> {
+    throw new EngineError('refused', 'the machine of the platform is built in; run npm run uninstall instead')
+  }
+
   /** Changes nothing: containers are the same in all versions. */
   async renewEnvironment(): Promise<string[]> {
     return []

@@ -124,6 +124,15 @@ export class FakeEngine extends FakeInside implements Engine {
     return this.findings
   }
 
+  /** How often everything was erased. */
+  departures = 0
+
+  async eraseAll(attempt: Attempt): Promise<string[]> {
+    this.reach(attempt.signal)
+    this.departures++
+    return []
+  }
+
   /** The releases of each environment that was renewed, in order. */
   readonly renewed: { readonly environment: string; readonly releases: readonly string[] }[] = []
 

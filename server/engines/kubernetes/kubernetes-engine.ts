@@ -29,6 +29,7 @@ import {
 import { capacityOf } from './capacity.ts'
 import { gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
+import { eraseAll } from './departure.ts'
 import { asEngineErrors } from './engine-errors.ts'
 import { ensureEnvironment, eraseEnvironment } from './environments.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
@@ -139,6 +140,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
     return asEngineErrors(() => eraseEnvironment(this.host, environment, signal))
+  }
+
+  eraseAll({ signal }: Attempt): Promise<string[]> {
+    return asEngineErrors(() => eraseAll(this.host, signal))
   }
 
   renewEnvironment(

@@ -13,7 +13,8 @@ export const clusterHandlers = ({ clusters, disk, organizationDisk }: Rooms) => 
     listClusters: async ({ target }) => ({ results: await clusters.list(target.id) }),
     createCluster: ({ target, body }) => clusters.create(target, body),
     editCluster: ({ target, ids, body }) => clusters.edit(target.id, idOf(ids), body),
-    deleteCluster: async ({ target, ids }) => void (await clusters.remove(target.id, idOf(ids))),
+    deleteCluster: async ({ target, ids, caller, query }) =>
+      void (await operations.remove(target.id, idOf(ids), caller, query)),
     listClusterStatuses: async ({ target }) => ({ results: await clusters.statuses(target.id) }),
     getClusterStatus: ({ target, ids }) => clusters.status(target.id, idOf(ids)),
     getClusterReadiness: ({ target, ids }) => clusters.readiness(target.id, idOf(ids)),
