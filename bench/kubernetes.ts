@@ -1,47 +1,22 @@
 import { existsSync } from 'node:fs'
-import { KubernetesEngine, type LongRunning, type Release } from '../server/engines/index.ts'
+import { KubernetesEngine, type Release } from '../server/engines/index.ts'
 import { kinds } from '../server/engines/kubernetes/client/index.ts'
 import { environmentNamespace, environmentPolicies } from '../server/engines/kubernetes/environment-objects.ts'
 import { releaseObjects } from '../server/engines/kubernetes/manifests.ts'
 import { namespaceOf, releaseName } from '../server/engines/kubernetes/names.ts'
 import { silent } from '../server/lib/attempt.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
-import { newId } from '../server/lib/id.ts'
 import { imageName } from '../test/kubernetes/cluster/build.ts'
 import { kubectl } from '../test/kubernetes/cluster/commands.ts'
 import { kubeconfig } from '../test/kubernetes/cluster/settings.ts'
 import { adminAccess, loopbackGuard, openKube } from '../test/kubernetes/support/access.ts'
 import { atMost, type Benchmark, relative } from './figure.ts'
+import { benchRelease } from './kubernetes-release.ts'
 import { paired } from './paired.ts'
 
 const rounds = 9
 const instance = `bench-${process.pid}`
 
-/** A web server whose image is on the node, so that no image is fetched. */
-const workload: LongRunning = {
-  shape: 'long-running',
-  image: imageName('busybox'),
-  entrypoint: ['sh', '-c', 'mkdir /tmp/www && exec httpd -f -p 8080 -h /tmp/www'],
-  arguments: [],
-  variables: { GREETING: 'hello' },
-  files: [],
-  replicas: { min: 2, max: 2 },
-  cpuMilli: 50,
-  memoryMiB: 32,
-  aliases: ['web'],
-  ports: [{ name: 'web', internalPort: 8080, protocol: 'HTTP' }],
-  probes: {},
-  storage: [],
-  stopGraceSeconds: 1,
-  startDeadlineSeconds: 60,
-}
-const newRelease = (): Release => ({
-  id: newId(),
-  service: newId(),
-  environment: newId(),
-  displayName: 'bench',
-  workload,
-})
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /**
@@ -73,7 +48,7 @@ export const kubernetes: Benchmark = {
       await kube.remove(kinds.namespace, { name: namespaceOf(release.environment) }, limit())
     }
     const bare = async (): Promise<number> => {
-      const release = newRelease()
+      const release = benchRelease()
       const startedAt = clock.monotonic()
       await applyBare(release)
       const ms = clock.monotonic() - startedAt
@@ -81,7 +56,7 @@ export const kubernetes: Benchmark = {
       return ms
     }
     const ours = async () => {
-      const release = newRelease()
+      const release = benchRelease()
       const startedAt = clock.monotonic()
       await engine.start(release, { signal: limit(), output: silent })
       const started = clock.monotonic() - startedAt

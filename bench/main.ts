@@ -6,6 +6,7 @@ import { environment } from './environment.ts'
 import type { Benchmark, Figure } from './figure.ts'
 import { hostile } from './hostile.ts'
 import { idling } from './idling.ts'
+import { informing } from './informing.ts'
 import { kubernetes } from './kubernetes.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
@@ -42,6 +43,7 @@ const benchmarks: readonly Benchmark[] = [
   idling,
   records,
   kubernetes,
+  informing,
 ]
 
 const known = benchmarks.flatMap(({ figures }) => figures)

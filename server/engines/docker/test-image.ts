@@ -17,6 +17,9 @@ export function useTestImage(): { readonly socketPath: string; readonly image: s
   return { socketPath, image }
 }
 
+/** The beginning of a program for SPARC. */
+const ofAnotherArchitecture = Buffer.from('7f454c46020101000000000000000000020002000100', 'hex')
+
 /**
  * Imports an image for tests without a registry. It contains only the running Node and the
  * libraries that it needs.
@@ -30,6 +33,7 @@ export async function importTestImage(socketPath: string, reference: string): Pr
   const directories = new Set(['/tmp', '/usr/local/bin', ...libraries.map((path) => dirname(path))])
   for (const directory of directories) tar.entry({ name: `${directory.slice(1)}/`, type: 'directory', mode: 0o755 })
   tar.entry({ name: 'usr/local/bin/node', mode: 0o755 }, await readFile(node))
+  tar.entry({ name: 'usr/local/bin/foreign', mode: 0o755 }, ofAnotherArchitecture)
   for (const library of libraries) tar.entry({ name: library.slice(1), mode: 0o755 }, await readFile(library))
   tar.finalize()
   // A registry's host may contain a port.

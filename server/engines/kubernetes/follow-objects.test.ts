@@ -79,7 +79,7 @@ test('a version that is too old is followed by a new list', async () => {
 })
 
 test('a server that ends every watch at once is not asked in a loop', async () => {
-  const source = server([[], []])
+  const source = server([[], [], []])
   const following = followObjects(source, wish, new AbortController().signal)
   await following.next()
   await assert.rejects(following.next(), { reason: 'Closed' })
@@ -101,7 +101,19 @@ test('a version that is always too old is asked for once a second', async () => 
   const source = server([[expired], [expired], [expired]])
   const following = followObjects(source, wish, new AbortController().signal)
   for (let lists = 0; lists < 4; lists++) await following.next()
-  assert.deepEqual(source.pauses, [1_000, 1_000])
+  assert.deepEqual(source.pauses, [1_000, 1_000, 1_000])
+})
+
+test('a list that expires between its pages is repeated, and not without end', async () => {
+  const source = server([])
+  let lists = 0
+  const list = async (): Promise<never> => {
+    lists++
+    throw expired
+  }
+  const following = followObjects({ ...source, kube: { ...source.kube, list } }, wish, new AbortController().signal)
+  await assert.rejects(following.next(), { status: 410 })
+  assert.equal(lists, 3)
 })
 
 test('an object without the fields of its kind is an error with a reason', async () => {

@@ -5,6 +5,7 @@ import {
   type Kind,
   type Kube,
   KubeError,
+  type KubeList,
   type KubeObject,
   mostObjects,
   type Selection,
@@ -31,6 +32,8 @@ export interface Source {
 
 /** A watch that ended is not begun again sooner. */
 const leastWatchMs = 1_000
+/** So many watches that ended at once and brought nothing mean that the server is away. */
+const mostEmpty = 3
 /** Parsing costs everybody time, and the server may belong to somebody who wants that. */
 const changes = { burstBytes: 32 * 1024 * 1024, bytesPerSecond: 4 * 1024 * 1024 }
 
@@ -46,14 +49,32 @@ export async function* followObjects<T extends KubeObject, K>(
 ): AsyncGenerator<Objects<K>> {
   const reduce = checked(wish)
   for (let isAgain = false; ; isAgain = true) {
+    if (isAgain) await source.clock.sleep(leastWatchMs, signal)
+    const { items, resourceVersion } = await listWhole(source, wish, signal)
+    const objects = new Map(items.map((item) => [keyOf(item), reduce(item)]))
+    yield objects
     try {
-      const { items, resourceVersion } = await source.kube.list(wish.kind, wish.selection, signal)
-      const objects = new Map(items.map((item) => [keyOf(item), reduce(item)]))
-      yield objects
       yield* watchFrom(source, { ...wish, reduce, objects, resourceVersion }, signal)
     } catch (error) {
       if (!isKubeError(error, 'Expired', 410)) throw error
-      if (isAgain) await source.clock.sleep(leastWatchMs, signal)
+    }
+  }
+}
+
+/** A list of many pages may take longer than the server knows its version. */
+const mostLists = 3
+
+async function listWhole<T extends KubeObject, K>(
+  { kube, clock }: Source,
+  { kind, selection }: Wish<T, K>,
+  signal: AbortSignal,
+): Promise<KubeList<T>> {
+  for (let lists = 1; ; lists++) {
+    try {
+      return await kube.list(kind, selection, signal)
+    } catch (error) {
+      if (lists === mostLists || !isKubeError(error, 'Expired', 410)) throw error
+      await clock.sleep(leastWatchMs, signal)
     }
   }
 }
@@ -78,7 +99,7 @@ async function* watchFrom<T extends KubeObject, K>(
   const { kind, selection, reduce, objects } = from
   const brake = createBrake(clock, changes)
   let { resourceVersion } = from
-  for (;;) {
+  for (let empty = 0; ; ) {
     const begunMs = clock.monotonic()
     let isEmpty = true
     try {
@@ -95,10 +116,11 @@ async function* watchFrom<T extends KubeObject, K>(
     }
     signal.throwIfAborted()
     const lastedMs = clock.monotonic() - begunMs
-    if (lastedMs >= leastWatchMs) continue
     // A server that ends every watch at once is not asked in a loop.
-    if (isEmpty) throw new KubeError(0, 'Closed', 'the API server ended a watch before it reported anything')
-    await clock.sleep(leastWatchMs - lastedMs, signal)
+    empty = isEmpty && lastedMs < leastWatchMs ? empty + 1 : 0
+    if (empty === mostEmpty)
+      throw new KubeError(0, 'Closed', 'the API server ended a watch before it reported anything')
+    if (lastedMs < leastWatchMs) await clock.sleep(leastWatchMs - lastedMs, signal)
   }
 }
 

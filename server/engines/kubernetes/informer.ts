@@ -32,8 +32,13 @@ export class Informer<T extends KubeObject, K> {
   /** Returns the objects as they are now. Throws the reason if the server is away. */
   async objects(outer: AbortSignal): Promise<Objects<K>> {
     this.#running ??= this.#run()
-    const { signal } = startDeadline(firstAnswerMs, outer)
-    while (!this.#isCurrent && this.#error === undefined) await untilSettled(this.#next.promise, signal)
+    const deadline = startDeadline(firstAnswerMs, outer)
+    while (!this.#isCurrent && this.#error === undefined) {
+      await untilSettled(this.#next.promise, deadline.signal).catch((cause: unknown) => {
+        outer.throwIfAborted()
+        throw new KubeError(0, 'Timeout', 'the API server did not answer in time', { cause })
+      })
+    }
     if (!this.#isCurrent) throw this.#error
     return this.#objects
   }

@@ -6,6 +6,7 @@ import { masker } from '../../lib/masker.ts'
 import { type Endpoint, EngineError, type Release, type Starting, secretsIn } from '../engine.ts'
 import { leftMs } from '../health.ts'
 import { isKubeError, kinds } from './client/index.ts'
+import { ensureClaim } from './ensure-claim.ts'
 import { ensureEnvironment } from './environments.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
@@ -15,6 +16,7 @@ import { namespaceOf, releaseName } from './names.ts'
 import { applyOwn, refuseForeign } from './own-objects.ts'
 import { endpointsOf, type PodState } from './pod-state.ts'
 import { removeRelease } from './retire.ts'
+import { isService, ServiceNames } from './service-names.ts'
 import { untilHealthy } from './wait-healthy.ts'
 
 /**
@@ -31,18 +33,21 @@ export async function startRelease(host: KubeHost, release: Release, attempt: St
   const ageMs = createdAt === undefined ? 0 : Math.max(0, nowMs - Date.parse(createdAt))
   const deadlineMs = host.clock.monotonic() + leftMs(release.workload, ageMs)
   const ranBefore = (found?.status?.readyReplicas ?? 0) > 0
+  const names = new ServiceNames(host)
   try {
     if (!found) attempt.whenBegun?.()
-    await applyRelease(host, release, attempt)
+    await applyRelease(host, release, names, attempt)
     const pods = await untilHealthy(host, release, { deadlineMs, ranBefore }, attempt)
     failpoint('engine.healthy')
     attempt.output.line(pods.length === 1 ? 'The replica is healthy' : `All ${pods.length} replicas are healthy`)
-    return reachable(host, pods.flatMap(endpointsOf))
+    const endpoints = reachable(host, pods.flatMap(endpointsOf))
+    await names.settle(attempt.signal)
+    return endpoints
   } catch (error) {
     attempt.signal.throwIfAborted()
     if (!isFailure(error)) throw error
     const explained = await withLastLines(host, release, error)
-    if (!ranBefore) await clear(host, release, attempt)
+    if (!ranBefore) await clear(host, release, names, attempt)
     throw explained
   }
 }
@@ -63,24 +68,14 @@ function reachable({ mayConnect }: KubeHost, endpoints: Endpoint[]): Endpoint[] 
 const isFailure = (error: unknown): boolean =>
   (error instanceof EngineError && error.reason !== 'unreachable') || isKubeError(error, 400, 403, 409, 422)
 
-async function applyRelease(host: KubeHost, release: Release, { signal }: Attempt): Promise<void> {
+async function applyRelease(host: KubeHost, release: Release, names: ServiceNames, attempt: Attempt): Promise<void> {
+  const { signal } = attempt
   const setting = await ensureEnvironment(host, release.environment, signal)
-  await everyOne(volumeClaims(release, host.instance).map((claim) => ensureClaim(host, claim, signal)))
+  await everyOne(volumeClaims(release, host.instance).map((claim) => ensureClaim(host, claim, attempt)))
+  const objects = releaseObjects(release, setting)
   // A failing call removes what it began, so nothing may be applied after it has failed.
-  await everyOne(releaseObjects(release, setting).map((object) => applyOwn(host, object, signal)))
-}
-
-/**
- * Creates the claim of a volume. One that exists keeps its size: not every storage can change it.
- */
-async function ensureClaim(
-  { kube, instance }: KubeHost,
-  claim: ReturnType<typeof volumeClaims>[number],
-  signal: AbortSignal,
-): Promise<void> {
-  const found = await kube.get(kinds.volumeClaim, claim.metadata, signal)
-  refuseForeign(instance, found)
-  if (!found) await kube.apply(claim, signal)
+  await names.offer(objects.filter(isService), signal)
+  await everyOne(objects.flatMap((object) => (isService(object) ? [] : applyOwn(host, object, signal))))
 }
 
 /** Adds what the failing replica printed. A failure to read it must not hide the real failure. */
@@ -88,13 +83,20 @@ async function withLastLines(host: KubeHost, release: Release, error: unknown): 
   if (!(error instanceof EngineError) || !['crashed', 'out-of-memory', 'not-ready'].includes(error.reason)) return error
   const lines = await lastLines(host, release, AbortSignal.timeout(5_000)).catch(() => [])
   const mask = masker(secretsIn(release.workload))
-  const message = lines.length === 0 ? `${error.message}; it printed nothing` : error.message
+  const message = `${error.message}${hintOf(lines)}`
   return new EngineError(error.reason, message, { lastLines: lines.map(mask), cause: error })
 }
 
-async function clear(host: KubeHost, release: Release, { output }: Attempt): Promise<void> {
+function hintOf(lines: readonly string[]): string {
+  if (lines.length === 0) return '; it printed nothing'
+  const isForeign = lines.some((line) => line.includes('exec format error'))
+  return isForeign ? '; its image is built for another architecture than that of the node' : ''
+}
+
+async function clear(host: KubeHost, release: Release, names: ServiceNames, { output }: Attempt): Promise<void> {
   try {
-    await removeRelease(host, release, AbortSignal.timeout(60_000))
+    const signal = AbortSignal.timeout(60_000)
+    await everyOne([removeRelease(host, release, signal), names.undo(signal)])
   } catch (error) {
     output.line(`The rest of the failed release could not be removed yet: ${messageOf(error)}`, 'warning')
   }

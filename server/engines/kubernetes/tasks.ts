@@ -2,6 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { startLimit } from '../../lib/deadline.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { masker } from '../../lib/masker.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError, type Release, type RunningTask, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
 import { kinds, type Pod } from './client/index.ts'
 import { ensureEnvironment } from './environments.ts'
@@ -13,6 +14,7 @@ import { namespaceOf, runName } from './names.ts'
 import { applyOwn, refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
 import { mainContainer } from './program.ts'
+import { untilRefused } from './refused-run.ts'
 import { end } from './retire.ts'
 import { taskObjects } from './task-objects.ts'
 import { readOutput } from './task-output.ts'
@@ -73,18 +75,32 @@ async function findJob({ kube }: KubeHost, place: ReturnType<typeof placeOf>, si
   throw new EngineError('refused', 'Somebody removed the job of the run. It is not begun again.')
 }
 
-/** Waits until the program of a run has ended. */
-async function untilEnded(host: KubeHost, release: Release<Task>, run: string, signal: AbortSignal): Promise<Pod> {
+/**
+ * Waits until the program of a run has ended. Throws EngineError('refused') if the cluster creates
+ * no pod.
+ */
+async function untilEnded(host: KubeHost, release: Release<Task>, run: string, outer: AbortSignal): Promise<Pod> {
+  const done = new AbortController()
+  const signal = AbortSignal.any([outer, done.signal])
   const selection = { ...selectionOf(run, host.instance), namespace: namespaceOf(release.environment) }
   let last: Pod | undefined
-  for await (const pods of followObjects(host, { kind: kinds.pod, selection, reduce: (pod: Pod) => pod }, signal)) {
-    const [pod] = pods.values()
-    if (pod && hasEnded(pod)) return pod
-    if (pod) refuseHopeless(pod)
-    if (last && !pod) throw new EngineError('crashed', 'Somebody removed the job of the run before its end.')
-    last = pod
+  const follow = async (): Promise<Pod> => {
+    const wish = { kind: kinds.pod, selection, reduce: (pod: Pod) => pod }
+    for await (const pods of followObjects(host, wish, signal)) {
+      const [pod] = pods.values()
+      if (pod && hasEnded(pod)) return pod
+      if (pod) refuseHopeless(pod)
+      if (last && !pod) throw new EngineError('crashed', 'Somebody removed the job of the run before its end.')
+      last = pod
+    }
+    throw new EngineError('unreachable', 'the cluster no longer reports the run')
   }
-  throw new EngineError('unreachable', 'the cluster no longer reports the run')
+  const refused = untilRefused(host, placeOf(release, run), () => last !== undefined, signal)
+  try {
+    return await Promise.race([follow(), refused])
+  } finally {
+    done.abort(nobodyWaits)
+  }
 }
 
 const mainOf = ({ status }: Pod) => status?.containerStatuses?.find(({ name }) => name === mainContainer)

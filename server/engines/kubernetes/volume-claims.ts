@@ -32,7 +32,7 @@ export async function findClaim(
 }
 
 /** Claims of the platform have whole gibibytes. */
-const sizeOf = ({ spec }: PersistentVolumeClaim): number =>
+export const sizeOf = ({ spec }: PersistentVolumeClaim): number =>
   Math.max(1, Number.parseInt(spec?.resources?.requests?.['storage'] ?? '1', 10))
 
 /** Returns the pods that use a claim, without helpers of the platform. */

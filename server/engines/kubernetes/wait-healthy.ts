@@ -7,7 +7,7 @@ import { followObjects } from './follow-objects.ts'
 import { judgeStart, type StartView } from './health.ts'
 import type { KubeHost } from './host.ts'
 import { labelsOf, replicaCount } from './manifests.ts'
-import { namespaceOf } from './names.ts'
+import { namespaceOf, volumeName } from './names.ts'
 import { type PodState, toDeploymentState, toPodState } from './pod-state.ts'
 import { explainWaiting, isRegistryAway } from './waiting.ts'
 
@@ -95,12 +95,9 @@ async function lateError(host: KubeHost, release: Release, view: StartView, sign
 }
 
 /** Says what a release waits for. */
-async function explain(
-  { kube }: KubeHost,
-  { workload }: Release,
-  { pods }: StartView,
-  signal: AbortSignal,
-): Promise<string> {
+async function explain(host: KubeHost, release: Release, { pods }: StartView, signal: AbortSignal): Promise<string> {
+  const { kube } = host
+  const { workload } = release
   const live = (pods ?? []).filter(({ isLeaving }) => !isLeaving)
   const slow = live.find(({ isReady }) => !isReady)
   if (!slow) {
@@ -109,10 +106,28 @@ async function explain(
       ? `${wanted - live.length} of ${wanted} replicas are not created yet`
       : 'it has not run for long enough yet'
   }
-  if (slow.waiting) return `${slow.name}: ${explainWaiting(slow.waiting)}`
+  if (slow.waiting) {
+    const volumes = slow.waiting.reason === 'Unschedulable' ? await pendingVolumes(host, release, signal) : ''
+    return `${slow.name}: ${explainWaiting(slow.waiting)}${volumes}`
+  }
   if (!slow.running) return slow.exits > 0 ? `it keeps exiting (${slow.exits} times so far)` : 'it is not running'
   const fields = `involvedObject.name=${slow.name},reason=Unhealthy`
   const { items } = await kube.list(kinds.event, { namespace: slow.namespace, fields }, signal)
   const said = items.at(-1)?.message
   return said ? plain(said) : `${slow.name} runs, and has not passed its readiness probe yet`
+}
+
+/** Says which volumes are not there yet, and why. */
+async function pendingVolumes({ kube }: KubeHost, release: Release, signal: AbortSignal): Promise<string> {
+  const namespace = namespaceOf(release.environment)
+  const said = release.workload.storage.map(async ({ id }) => {
+    const name = volumeName(id)
+    const claim = await kube.get(kinds.volumeClaim, { namespace, name }, signal)
+    if (claim?.status?.phase === 'Bound') return ''
+    const { items } = await kube.list(kinds.event, { namespace, fields: `involvedObject.name=${name}` }, signal)
+    const storageClass = claim?.spec?.storageClassName
+    const place = storageClass === undefined ? 'without a storage class' : `of the storage class ${storageClass}`
+    return plain(`; the volume ${name} ${place} is not there: ${items.at(-1)?.message ?? 'nothing has created it yet'}`)
+  })
+  return (await Promise.all(said)).join('')
 }

@@ -104,10 +104,20 @@ test('a watch that is cut in an object says that the connection broke', async ()
 })
 
 test('a watch without a sign of life is ended', async (t) => {
-  const impatient = createKube({ access, guard, silenceMs: 50 })
+  const impatient = createKube({ access, guard, watches: { silenceMs: 50, lastMs: 60_000 } })
   t.after(() => impatient.close())
   answer = (_, response) => response.flushHeaders()
-  await assert.rejects(watched(signal, impatient), { reason: 'Silent' })
+  await assert.rejects(watched(signal, impatient), { reason: 'Silent', message: /no longer sends changes/ })
+})
+
+test('a watch that brings only parts of an event is ended', async (t) => {
+  const impatient = createKube({ access, guard, watches: { silenceMs: 60_000, lastMs: -14_700 } })
+  t.after(() => impatient.close())
+  answer = (_, response) => {
+    const timer = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(timer))
+  }
+  await assert.rejects(watched(signal, impatient), { reason: 'Silent', message: /does not end a watch/ })
 })
 
 test('a refusal of a watch that trickles is not waited for', async (t) => {

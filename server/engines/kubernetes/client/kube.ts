@@ -1,10 +1,11 @@
 import type { Duplex, Readable } from 'node:stream'
 import type { AddressGuard } from '../../../lib/address.ts'
+import { startDeadline } from '../../../lib/deadline.ts'
 import type { KubeAccess } from './access.ts'
 import { KubeConnection } from './connection.ts'
 import { type ContainerPlace, exec, type KubeExec } from './exec.ts'
 import { type Kind, kindOf, pathOf } from './kinds.ts'
-import { isKubeError } from './kube-error.ts'
+import { isKubeError, KubeError } from './kube-error.ts'
 import { type KubeList, listObjects } from './list-objects.ts'
 import type { KubeObject } from './objects.ts'
 import { portForward } from './port-forward.ts'
@@ -18,8 +19,8 @@ export interface KubeOptions {
   readonly access: () => Promise<KubeAccess>
   /** Decides to which addresses the server may connect. */
   readonly guard: AddressGuard
-  /** How long a watch may bring nothing, not even a bookmark. */
-  readonly silenceMs?: number
+  /** How long a watch may bring nothing, not even a bookmark, and how long it lasts. */
+  readonly watches?: { readonly silenceMs: number; readonly lastMs: number }
 }
 
 /** Where an object is. Without a namespace: an object of the whole cluster. */
@@ -47,8 +48,13 @@ export interface LogWish {
   readonly limitBytes?: number
 }
 
-/** API servers send a bookmark every minute. One that is silent for longer may be gone. */
-const longestSilenceMs = 150_000
+/**
+ * API servers send a bookmark every minute. One that is silent for longer may be gone, and one that
+ * brings only parts of an event ends with its watch.
+ */
+const usualWatches = { silenceMs: 150_000, lastMs: 300_000 }
+/** How much longer than it was asked a server may take to end a watch. */
+const endMs = 15_000
 
 /** The API server of one cluster. Every call throws KubeError, or the reason of its signal. */
 export type Kube = ReturnType<typeof createKube>
@@ -141,9 +147,9 @@ export function createKube(options: KubeOptions) {
     },
 
     /**
-     * Returns changes after a version, until the server ends the watch, which it does after five to
-     * ten minutes. Throws KubeError: `Expired` if the version is too old, `Silent` if the server
-     * sends nothing for too long.
+     * Returns changes after a version, until the server ends the watch, which it does after five
+     * minutes. Throws KubeError: `Expired` if the version is too old, `Silent` if the server sends
+     * nothing for too long or does not end the watch.
      */
     async *watch<T extends KubeObject>(
       kind: Kind<T>,
@@ -151,9 +157,18 @@ export function createKube(options: KubeOptions) {
       signal: AbortSignal,
     ): AsyncGenerator<WatchEvent<T>> {
       const { resourceVersion } = selection
-      const query = { ...queryOf(selection), resourceVersion, watch: true, allowWatchBookmarks: true }
-      const wish = { path: pathOf(kind, selection), query, silenceMs: options.silenceMs ?? longestSilenceMs }
-      yield* readEvents<T>(await connection.stream(wish, signal), signal)
+      const { silenceMs, lastMs } = options.watches ?? usualWatches
+      const timeoutSeconds = Math.ceil(lastMs / 1000)
+      const query = { ...queryOf(selection), resourceVersion, watch: true, allowWatchBookmarks: true, timeoutSeconds }
+      const deadline = startDeadline(lastMs + endMs, signal)
+      try {
+        const wish = { path: pathOf(kind, selection), query, silenceMs }
+        yield* readEvents<T>(await connection.stream(wish, deadline.signal), deadline.signal)
+      } catch (cause) {
+        signal.throwIfAborted()
+        if (!deadline.isOver) throw cause
+        throw new KubeError(0, 'Silent', 'the API server does not end a watch', { cause })
+      }
     },
 
     /** Returns the lines of a container as they come, each after its time and a space. */

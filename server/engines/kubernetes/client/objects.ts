@@ -117,7 +117,13 @@ export interface Service extends KubeObject {
   readonly spec?: {
     readonly clusterIP?: string
     readonly selector?: Readonly<Record<string, string>>
-    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly nodePort?: number }[]
+    readonly ports?: readonly {
+      readonly name?: string
+      readonly port: number
+      readonly targetPort?: number | string
+      readonly protocol?: string
+      readonly nodePort?: number
+    }[]
   }
 }
 
@@ -131,7 +137,10 @@ export interface ConfigMap extends KubeObject {
 }
 
 export interface PersistentVolumeClaim extends KubeObject {
-  readonly spec?: { readonly resources?: { readonly requests?: Readonly<Record<string, string>> } }
+  readonly spec?: {
+    readonly storageClassName?: string
+    readonly resources?: { readonly requests?: Readonly<Record<string, string>> }
+  }
   readonly status?: {
     readonly phase?: 'Pending' | 'Bound' | 'Lost'
     readonly capacity?: Readonly<Record<string, string>>
