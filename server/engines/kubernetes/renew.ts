@@ -1,7 +1,6 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { Release } from '../engine.ts'
-import { leftMs } from '../health.ts'
 import { changedPaths } from './changed-paths.ts'
 import { type Deployment, isKubeError, type KubeObject, kindOf, kinds } from './client/index.ts'
 import { environmentNamespace } from './environment-objects.ts'
@@ -10,7 +9,6 @@ import type { KubeHost } from './host.ts'
 import { label } from './labels.ts'
 import { releaseObjects } from './manifests.ts'
 import { namespaceOf, releaseName } from './names.ts'
-import { untilRolledOut } from './rolled-out.ts'
 
 /** Somebody may change an object at the same moment, such as the platform itself when it scales. */
 const mostTries = 5
@@ -57,9 +55,7 @@ async function renewRelease(
   for (const object of releaseObjects(release, setting)) {
     const isDeployment = object.kind === 'Deployment'
     lines.push(
-      ...(isDeployment
-        ? await renewDeployment(host, release, object, signal)
-        : await renewObject(host, object, signal)),
+      ...(isDeployment ? await renewDeployment(host, object, signal) : await renewObject(host, object, signal)),
     )
   }
   return lines.map((line) => `Service "${release.displayName}": ${line}`)
@@ -79,31 +75,23 @@ async function renewObject({ kube, instance }: KubeHost, object: KubeObject, sig
 }
 
 /**
- * Brings the Deployment of a release to this version, with the replicas that it has now. Its pods
- * are replaced one after the other. One whose pods would stop first, because they share a volume,
- * is left for the next deployment of the service.
+ * Brings the Deployment of a release to this version, with the replicas that it has now. One whose
+ * replicas would be replaced for that is left for the next deployment of the service.
  */
-async function renewDeployment(
-  host: KubeHost,
-  release: Release,
-  object: KubeObject,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const { kube } = host
+async function renewDeployment({ kube }: KubeHost, object: KubeObject, signal: AbortSignal): Promise<string[]> {
   for (let tries = 1; ; tries++) {
     const found = await kube.get(kinds.deployment, object.metadata, signal)
     if (!found || found.metadata.deletionTimestamp !== undefined) return []
     const wished = withReplicasOf(object, found)
     try {
       const paths = changedPaths(found, await kube.apply(wished, signal, { dryRun: true }))
-      // Also waits for a rollout that a killed process began.
-      if (paths.length > 0 && paths.some((path) => path.startsWith('spec.template')) && hasVolumes(release)) {
-        return [`${nameOf(object)} is unchanged until the next deployment: its replicas would stop first.`]
+      if (paths.length === 0) return []
+      if (paths.some((path) => path.startsWith('spec.template'))) {
+        return [`${nameOf(object)} keeps its form until the next deployment, which replaces its replicas.`]
       }
-      if (paths.length > 0) await kube.apply(wished, signal)
+      await kube.apply(wished, signal)
       failpoint('renew.applied')
-      await untilRolledOut(host, object.metadata, leftMs(release.workload, 0), signal)
-      return paths.length === 0 ? [] : [`${nameOf(object)} was changed: ${paths.join(', ')}.`]
+      return [`${nameOf(object)} was changed: ${paths.join(', ')}.`]
     } catch (error) {
       if (!isKubeError(error, 409) || tries === mostTries) throw error
     }
@@ -121,5 +109,4 @@ function withReplicasOf(object: KubeObject, found: Deployment): KubeObject {
   }
 }
 
-const hasVolumes = ({ workload }: Release): boolean => workload.storage.length > 0
 const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`

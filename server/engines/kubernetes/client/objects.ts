@@ -94,7 +94,6 @@ export interface Deployment extends KubeObject {
   readonly status?: {
     readonly observedGeneration?: number
     readonly replicas?: number
-    readonly updatedReplicas?: number
     readonly readyReplicas?: number
     readonly availableReplicas?: number
     readonly conditions?: readonly Condition[]
