@@ -4,6 +4,7 @@ import { readConfig } from '../server/config.ts'
 import { type Database, migrate, openDatabase, type PoolOptions } from '../server/database/index.ts'
 import { createLogger } from '../server/lib/log.ts'
 import { openPepper, openVault, type Vault } from '../server/vault/index.ts'
+import { createSoleDuty } from '../server/workflows/index.ts'
 
 /**
  * Creates the whole server on an empty database without its workflows: accepted requests stay
@@ -40,6 +41,8 @@ export async function composeServer(
       logFile: join(at.directory, 'router.log'),
     },
     reconcilers: [],
+    always: [],
+    duty: createSoleDuty(),
   }
   return { ...compose(ground, createDrivers(ground)), database, vault: ground.vault, publicUrl: config.publicUrl }
 }

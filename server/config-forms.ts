@@ -1,7 +1,8 @@
 import { Resolver } from 'node:dns'
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { Config } from './config.ts'
 import { createAddressGuard } from './lib/address.ts'
@@ -169,6 +170,21 @@ export function databaseUrl(text: string | undefined): string | undefined {
     'QUAYSIDE_DATABASE_URL must be an address such as postgres://user:password@host:5432/database. ' +
       'Characters of the password that have a meaning in addresses are written as %40 for "@" and so on.',
   )
+}
+
+/** Servers that share a data directory need a place of their own, and one database. */
+export function sharing(
+  variables: Variables,
+  { dataDirectory, port }: { readonly dataDirectory: string; readonly port: number },
+): Pick<Config, 'isDataShared' | 'scratchDirectory'> {
+  const isDataShared = oneOf(variables, 'QUAYSIDE_SHARED_DATA', ['off', 'on']) === 'on'
+  if (isDataShared && !variables['QUAYSIDE_DATABASE_URL']) {
+    throw new ConfigError(
+      'QUAYSIDE_SHARED_DATA=on needs QUAYSIDE_DATABASE_URL: servers that share files share an outside database too.',
+    )
+  }
+  const usual = isDataShared ? join(tmpdir(), `quayside-${port}`) : dataDirectory
+  return { isDataShared, scratchDirectory: resolve(variables['QUAYSIDE_SCRATCH'] || usual) }
 }
 
 export function dockerSocket(text: string | undefined): string {

@@ -20,6 +20,7 @@ import {
   portRange,
   proxyForm,
   publicUrl,
+  sharing,
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
@@ -30,6 +31,10 @@ export { ConfigError }
 /** All settings of the environment, read once. */
 export interface Config {
   readonly dataDirectory: string
+  /** Whether several servers of one database use the data directory at the same time. */
+  readonly isDataShared: boolean
+  /** The directory for files of this process alone, which the next start may delete. */
+  readonly scratchDirectory: string
   readonly host: string
   readonly port: number
   /** Without a trailing slash. */
@@ -172,6 +177,7 @@ export function readConfig(variables: Variables = process.env): Config {
   const parallelBuilds = number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100)
   return Object.freeze({
     dataDirectory,
+    ...sharing(variables, { dataDirectory, port }),
     host: variables['QUAYSIDE_HOST'] || '127.0.0.1',
     port,
     publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),

@@ -1,11 +1,11 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
-import { readSetting, renewConnections, settingOr, writeSetting } from './database/index.ts'
+import { alone, readSetting, renewConnections, settingOr, writeSetting } from './database/index.ts'
 import { examine, gatherFacts } from './doctor/index.ts'
 import { localEngine } from './engines/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -17,12 +17,13 @@ import { createMemoryKeeper } from './lib/spare-memory.ts'
 import { reportUnhandled } from './lib/unhandled.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { reportUnlisted } from './services/index.ts'
-import { lockDataDirectory, openSchema, startDatabase } from './start/data-directory.ts'
+import { lockDataDirectory, noteInstance, openSchema, startDatabase } from './start/data-directory.ts'
 import { type FirstStart, firstStart, startBaseImage, tokenFile } from './start/first-start.ts'
 import { recordVersion } from './start/platform-version.ts'
 import { StartError, toStartError } from './start/start-error.ts'
 import { timed } from './start/timed.ts'
 import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } from './vault/index.ts'
+import { createSharedDuty, createSoleDuty } from './workflows/index.ts'
 
 /** Prints progress for people. The structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
@@ -59,7 +60,7 @@ async function run(
   stopping: AbortController,
 ): Promise<void> {
   const { signal } = stopping
-  await makeDataDirectory(config.dataDirectory)
+  await makeDirectories(config)
   await lockDataDirectory(config, started)
   const baseImage = startBaseImage({ config, log, signal, started })
   if (!config.databaseUrl) say('Starting PostgreSQL')
@@ -86,7 +87,10 @@ async function run(
     instance,
     formerUrls: await rememberUrl(database, config.publicUrl),
     routerProcess: router,
-    reconcilers: [superviseRouter(router), createMemoryKeeper({ log, beside: () => renewConnections(database) })],
+    reconcilers: [superviseRouter(router)],
+    always: [createMemoryKeeper({ log, beside: () => renewConnections(database) })],
+    // Several servers can share an outside database. The embedded one belongs to this process.
+    duty: config.databaseUrl ? createSharedDuty({ database, clock, log }) : createSoleDuty(),
   }
   const drivers = createDrivers(ground)
   // Another engine may be down at the start. Its clusters wait for it.
@@ -105,7 +109,9 @@ async function run(
   composition.start()
   started.defer(() => composition.stop())
   signal.throwIfAborted()
-  const first = await firstStart({ config, database, composition, say, signal, baseImage })
+  const first = await alone({ url: databaseUrl, name: 'first start', clock, signal }, () =>
+    firstStart({ config, database, composition, say, signal, baseImage }),
+  )
   await syncMembers(database, clock, config.issuers)
   await report(config, first, await composition.accounts.firstAccountLink())
   // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.
@@ -114,10 +120,10 @@ async function run(
 }
 
 /** PostgreSQL's account must be able to enter it. Secret files in it are private themselves. */
-async function makeDataDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o711 })
-  for (const name of ['checkouts', 'git', 'logs', 'router'])
-    await mkdir(join(directory, name), { recursive: true, mode: 0o700 })
+async function makeDirectories({ dataDirectory, scratchDirectory }: Config): Promise<void> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o711 })
+  for (const name of ['git', 'logs', 'router']) await mkdir(join(dataDirectory, name), { recursive: true, mode: 0o700 })
+  await mkdir(join(scratchDirectory, 'checkouts'), { recursive: true, mode: 0o700 })
 }
 
 /**
@@ -204,13 +210,6 @@ function handleSignals({ running, started, stopping, log }: Life): void {
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
-}
-
-/** Stores the id of the installation, for commands that have no database. */
-async function noteInstance({ dataDirectory }: Config, instance: string): Promise<void> {
-  const file = join(dataDirectory, 'instance')
-  await writeFile(`${file}.next`, `${instance}\n`)
-  await rename(`${file}.next`, file)
 }
 
 /** Runs the checks of `npm run doctor`. Their results never end the server. */

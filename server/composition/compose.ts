@@ -15,7 +15,7 @@ import { createLogPruner } from '../history/index.ts'
 import { createOpenStreams, createReplyPruner, readManifestVersion } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
-import { createLiveness, createNetworkGuards, type ServiceObserver } from '../observations/index.ts'
+import { createLiveness, createNetworkGuards, type JoinedObserver } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
 import { createReleasePruner } from '../releases/index.ts'
 import { createScheduled } from '../requests/index.ts'
@@ -24,7 +24,14 @@ import { routerSupervisor } from '../routers/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
-import { createFinisher, createWorkflows, runReconcilers, type Workflow, type Workflows } from '../workflows/index.ts'
+import {
+  createFinisher,
+  createWorkflows,
+  type OnDuty,
+  runOnDuty,
+  type Workflow,
+  type Workflows,
+} from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
 import { createCopyWorkflows, createStandstillReconcilers } from './copying.ts'
 import { createDisks, keptReleases } from './disk.ts'
@@ -33,7 +40,7 @@ import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
 import { createJobRuns } from './job-runs.ts'
 import { lateWorkflows } from './late-workflows.ts'
-import { stopAll } from './lifecycle.ts'
+import { gainDuty, loseDuty, stopAll } from './lifecycle.ts'
 import { createServiceObservers } from './observing.ts'
 import { createPushes } from './pushing.ts'
 import { createRecipe } from './recipe.ts'
@@ -102,6 +109,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     workflows: kindsOfWork,
     clock,
     log,
+    mayClaim: ground.duty.isHeld,
     // Most of them wait, for a run of a job to end or for their turn. One organization has at most
     // half of them.
     maxRunning: 200,
@@ -111,7 +119,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   })
   const rooms = createRooms(foundation, workflows, { disk: disks.local, backups })
   const observers = createServiceObservers(foundation, recipe, disks, nudgeRoutes)
-  const observer: ServiceObserver = observers.observer
+  const observer: JoinedObserver = observers.observer
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
@@ -125,10 +133,11 @@ export function compose(ground: Ground, drivers: Drivers) {
     connect: drivers.connect,
     ...fleet,
   })
-  /** The parts that work without a request, once in a server. */
+  /** The parts that work in each server: every one answers requests about connected clusters. */
+  const always: readonly Reconciler[] = [...ground.always, connector]
+  /** The parts that work without a request. One of the servers that share a database has them. */
   const once: readonly Reconciler[] = [
     ...ground.reconcilers,
-    connector,
     createProofReconciler({
       database,
       clock,
@@ -170,8 +179,12 @@ export function compose(ground: Ground, drivers: Drivers) {
     ...perDriver.flatMap(({ all }) => all.flat()),
   ]
 
-  const dueWatch = createDueWatch({ database, reconcilers: working, remind: (name) => reconcilers?.remind(name) })
-  let reconcilers: ReturnType<typeof runReconcilers> | undefined
+  const dueWatch = createDueWatch({
+    database,
+    reconcilers: () => reconcilers?.current() ?? [],
+    remind: (name) => reconcilers?.remind(name),
+  })
+  let reconcilers: OnDuty | undefined
 
   return {
     app,
@@ -184,8 +197,12 @@ export function compose(ground: Ground, drivers: Drivers) {
     /** Starts the parts that work without a request. */
     start(): void {
       workflows.start()
-      reconcilers = runReconcilers({
-        reconcilers: () => [...working(), dueWatch],
+      reconcilers = runOnDuty({
+        duty: ground.duty,
+        always: () => [...always, dueWatch],
+        whileHeld: working,
+        gained: () => gainDuty(foundation, { observer, workflows }),
+        lost: () => loseDuty(foundation, workflows),
         clock,
         log,
         signal: stopping.signal,

@@ -58,7 +58,7 @@ export function createFoundation(
   /** The current and the previous addresses of the built-in git host. */
   const home: readonly string[] = [config.publicUrl, ...ground.formerUrls]
   const git = createGit({
-    directory: data('checkouts'),
+    directory: join(config.scratchDirectory, 'checkouts'),
     guard,
     clock,
     contacted: createRepositoryAccess({ database, log }),
@@ -67,7 +67,7 @@ export function createFoundation(
       repositoryPath: (name, organization) => organization && gitHost.repositoryPath(organization, name),
     },
   })
-  const lines = openLineStore({ directory: data('logs'), clock, log })
+  const lines = openLineStore({ directory: data('logs'), mayWrite: ground.duty.isHeld, clock, log })
   const collector = createCollector({ sourceOf: createLineSource(database, engines), store: lines, clock, log })
   const lineCollector: LineCollector = {
     isCollected: collector.isFollowing,

@@ -11,6 +11,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import { createOwnRouter, type NamedRouter, type Router, type RouterProcessOptions } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
+import type { Duty } from '../workflows/index.ts'
 import { createBaseImages } from './base-images.ts'
 import { createConnect } from './connecting.ts'
 
@@ -34,6 +35,10 @@ export interface Ground {
   readonly routerProcess: RouterProcessOptions
   /** Run in addition to the reconcilers of the rooms. */
   readonly reconcilers: readonly Reconciler[]
+  /** Run in each of the servers that share the database. */
+  readonly always: readonly Reconciler[]
+  /** The right to work without a request, which one of these servers has. */
+  readonly duty: Duty
 }
 
 /** The parts that tests replace by fakes. Each engine has a builder and a router. */
@@ -59,7 +64,7 @@ export function createDrivers(ground: Ground): Drivers {
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const maxImageBytes = gibibytes(config.imageSizeGiB)
   const socketPath = config.dockerSocket
-  const spoolDirectory = join(config.dataDirectory, 'fetches')
+  const spoolDirectory = join(config.scratchDirectory, 'fetches')
   const floorBytes = gibibytes(config.diskFloorGiB)
   const engine = new DockerEngine({
     socketPath,

@@ -1,6 +1,7 @@
 import type { Pulse } from '../database/index.ts'
 import type { createServer, OpenStreams } from '../http/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { JoinedObserver } from '../observations/index.ts'
 import type { Reconcilers, Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -18,9 +19,25 @@ interface Running {
   readonly stopping: AbortController
 }
 
+/** Forgets what another server may have changed, before this one begins to work. */
+export async function gainDuty(
+  { lines }: Foundation,
+  { observer, workflows }: { readonly observer: JoinedObserver; readonly workflows: Workflows },
+): Promise<void> {
+  await lines.renew()
+  observer.renew()
+  workflows.nudge()
+}
+
+/** Hands running work to the server that works from now on. */
+export async function loseDuty({ collector, lines }: Foundation, workflows: Workflows): Promise<void> {
+  await Promise.all([workflows.handOver(), collector.close()])
+  await lines.renew()
+}
+
 /** Accepts no new requests, hands over running work, and closes the rest, in this order. */
 export async function stopAll(
-  { log, stateChanges, collector, lines }: Foundation,
+  { log, stateChanges, collector, lines, duty }: Foundation,
   { clock, app, openStreams, workflows, reconcilers, pulse, stopping }: Running,
 ): Promise<void> {
   // Streams never end by themselves. Their clients connect again.
@@ -42,4 +59,6 @@ export async function stopAll(
   await lines.close().catch((error: unknown) => {
     log.error({ err: error }, 'lines could not be written at the end and are lost')
   })
+  // Last, because the next server writes what this one has written until now.
+  await duty.stop()
 }

@@ -1,5 +1,6 @@
 // The database: opens and migrates PostgreSQL, and runs it if no other is configured. The rooms'
 // `*-store.ts` define the content.
+export { alone } from './alone.ts'
 export type { Database, Fragment, Sql } from './database.ts'
 export { databaseErrorToAppError, isUniqueViolation, violatedConstraint } from './database-error.ts'
 export { createDueWatch, type DueReconciler } from './due.ts'

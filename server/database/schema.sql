@@ -528,6 +528,14 @@ create table disk_usage (
   constraint disk_usage_pkey PRIMARY KEY (engine)
 );
 
+create table duty (
+  name text not null,
+  owner text not null,
+  fence bigint not null,
+  until timestamp with time zone not null,
+  constraint duty_pkey PRIMARY KEY (name)
+);
+
 create table environment (
   id uuid not null,
   project_id uuid not null,

@@ -9,9 +9,14 @@ import { LineStream } from './line-stream.ts'
 export interface LineStoreOptions {
   /**
    * Files are `<directory>/<stream>/<number of the first line>.log`. Only one process at a time may
-   * use it.
+   * write them.
    */
   readonly directory: string
+  /**
+   * Whether this process writes now. While it does not, it reads what another process writes, and
+   * ignores lines. Call `renew` after each change. Default: always.
+   */
+  readonly mayWrite?: () => boolean
   /** Bytes of each stream. Its oldest lines are deleted beyond that. */
   readonly maxBytesPerStream?: { readonly service?: number; readonly deployment?: number }
   readonly segmentBytes?: number
@@ -55,6 +60,11 @@ export interface LineStore {
    * fails.
    */
   flush(): Promise<void>
+  /**
+   * Forgets queued lines and the state of all files, because another process wrote them meanwhile,
+   * or will from now on.
+   */
+  renew(): Promise<void>
   /** Flushes and releases everything. */
   close(): Promise<void>
 }
@@ -65,8 +75,9 @@ const rememberedStreams = 1000
 
 export function openLineStore(options: LineStoreOptions): LineStore {
   const table = new StreamTable(options)
+  const { mayWrite = () => true } = options
   return {
-    append: (key, lines) => (table.isClosed ? undefined : table.stream(key).append(lines)),
+    append: (key, lines) => (table.isClosed || !mayWrite() ? undefined : table.stream(key).append(lines)),
     tail: async (key, count, filter) => tailOf(await table.stream(key).snapshot(), count, filter),
     read: async (key, { afterSeq, limit }) => {
       const page = await readFrom(await table.stream(key).snapshot(), after(afterSeq), limit)
@@ -76,6 +87,7 @@ export function openLineStore(options: LineStoreOptions): LineStore {
     streams: (kind) => idsBelow(join(options.directory, kind)),
     remove: (key) => table.remove(key),
     flush: () => table.flush(),
+    renew: () => table.renew(),
     close: () => table.close(),
   }
 }
@@ -103,6 +115,7 @@ class StreamTable {
     if (known) return known
     const kind = checkedKind(key)
     const { directory, clock, log, maxBytesPerStream = {}, segmentBytes = 4 * MiB } = this.#options
+    const { mayWrite = () => true } = this.#options
     const maxBytes = maxBytesPerStream[kind] ?? (kind === 'service' ? 64 : 50) * MiB
     const stream = new LineStream({
       directory: join(directory, key),
@@ -111,6 +124,7 @@ class StreamTable {
       clock,
       log,
       closing: this.#closing.signal,
+      mayWrite,
       onOpen: (opened) => this.#opened(opened),
     })
     if (this.#streams.size >= rememberedStreams) this.#forgetIdle()
@@ -127,6 +141,11 @@ class StreamTable {
 
   async flush(): Promise<void> {
     await settleAll([...this.#streams.values()].map((stream) => stream.flush()))
+  }
+
+  async renew(): Promise<void> {
+    this.#open.clear()
+    await settleAll([...this.#streams.values()].map((stream) => stream.renew()))
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts'
 import { encodeLine, type NewLine } from './line.ts'
 import { LineQueue, type QueueTotal } from './line-queue.ts'
 import { type SegmentLimits, SegmentWriter } from './segment-writer.ts'
-import type { Segment } from './segments.ts'
+import { findEnd, listSegments, type Segment } from './segments.ts'
 
 export interface StreamOptions {
   readonly directory: string
@@ -13,6 +13,8 @@ export interface StreamOptions {
   readonly log: Logger
   /** Aborted when the store is closed. */
   readonly closing: AbortSignal
+  /** Whether this process writes the files now. If not, it reads them from the disk each time. */
+  readonly mayWrite: () => boolean
   /** Called when the stream opens a file. */
   readonly onOpen: (stream: LineStream) => void
 }
@@ -27,6 +29,18 @@ export interface Snapshot {
 /** Bytes per batch. Encoding them blocks the event loop for only a few milliseconds. */
 const batchBytes = 256 * 1024
 const retryMs = 1000
+/** The time between two looks at files that another process writes. */
+const lookMs = 500
+
+/** Reads the state of files that another process writes. */
+async function readSnapshot(directory: string): Promise<Snapshot> {
+  const firstSeqs = await listSegments(directory)
+  const newest = firstSeqs.at(-1)
+  if (newest === undefined) return { directory, segments: [], lastSeq: 0 }
+  const { bytes, lastSeq } = await findEnd(directory, { firstSeq: newest })
+  const older = firstSeqs.slice(0, -1).map((firstSeq) => ({ firstSeq }))
+  return { directory, segments: [...older, { firstSeq: newest, bytes }], lastSeq }
+}
 
 /** One stream: a queue, a loop that writes it to the files, and the waiting readers and writers. */
 export class LineStream {
@@ -76,6 +90,7 @@ export class LineStream {
    * fails.
    */
   async snapshot(): Promise<Snapshot> {
+    if (!this.#options.mayWrite()) return readSnapshot(this.#options.directory)
     if (!this.#queue.isEmpty || this.#pumping) await this.#written().catch(() => {})
     await this.#exclusive(() => this.#writer.load())
     return { directory: this.#writer.directory, segments: this.#writer.segments, lastSeq: this.#writer.lastSeq }
@@ -83,7 +98,10 @@ export class LineStream {
 
   /** Waits until lines after `seq` exist, the stream was removed, or the signal is aborted. */
   async changed(seq: number, signal: AbortSignal): Promise<void> {
-    if (this.#writer.lastSeq > seq || this.isRemoved || signal.aborted) return
+    const { clock, mayWrite } = this.#options
+    if (this.isRemoved || signal.aborted) return
+    if (!mayWrite()) return void (await clock.sleep(lookMs, signal).catch(() => {}))
+    if (this.#writer.lastSeq > seq) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const onChange = () => resolve()
     this.#changeListeners.add(onChange)
@@ -109,6 +127,13 @@ export class LineStream {
   /** Closes the file descriptor. */
   release(): Promise<void> {
     return this.#exclusive(() => this.#writer.release())
+  }
+
+  /** Forgets queued lines and the state of the files. Followers look at the files again. */
+  async renew(): Promise<void> {
+    this.#queue.clear()
+    await this.#exclusive(() => this.#writer.forget())
+    this.#wake()
   }
 
   async remove(): Promise<void> {
@@ -150,6 +175,8 @@ export class LineStream {
    */
   async #write(batch: readonly NewLine[]): Promise<boolean> {
     try {
+      // Another process may write them by now. It collects these lines again.
+      if (!this.#options.mayWrite()) return true
       await this.#writer.load()
       if (this.isRemoved) return true
       const first = this.#writer.lastSeq + 1

@@ -94,6 +94,18 @@ export class SegmentWriter {
     await handle?.close()
   }
 
+  /** Closes the file and forgets the end of the stream. The next `load` finds it again. */
+  async forget(): Promise<void> {
+    const handle = this.#handle
+    this.#handle = undefined
+    this.#older = []
+    this.#newest = undefined
+    this.#loaded = false
+    this.#unsynced = false
+    this.#newFiles = false
+    await handle?.close()
+  }
+
   async remove(): Promise<void> {
     const handle = this.#handle
     this.#handle = undefined

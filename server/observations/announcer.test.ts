@@ -9,6 +9,7 @@ test('announcer logs a new number of replicas and has the observers of all engin
   const watcher = (name: string) => ({
     endRepair: async () => {},
     look: async (service: string) => void done.push(`${name} looks at ${service}`),
+    renew: () => {},
   })
   const { changed } = createAnnouncer({
     log: silentLogger,

@@ -15,6 +15,8 @@ export interface Observer extends Reconciler {
   endRepair(serviceId: string): Promise<void>
   /** Looks at one service now, and starts a repair if it needs one. */
   look(serviceId: string, signal: AbortSignal): Promise<void>
+  /** Forgets what it has stored, because another server has observed since. */
+  renew(): void
 }
 
 /**
@@ -30,6 +32,7 @@ export function createObserver(options: ObserverOptions): Observer {
     reconcile: (signal) => observer.lookAtAll(signal),
     endRepair: (serviceId) => observer.repairs.end(serviceId),
     look: (serviceId, signal) => observer.lookAt(serviceId, signal),
+    renew: () => observer.renew(),
   }
 }
 
@@ -50,6 +53,11 @@ class ServiceObserver {
     this.#options = options
     this.#reasons = new CrashReasons(options)
     this.repairs = new Repairs(options, (serviceId, signal) => this.#lookAgain(serviceId, signal))
+  }
+
+  renew(): void {
+    this.#settled.keepOnly(() => false)
+    this.#last = undefined
   }
 
   async lookAtAll(signal: AbortSignal): Promise<void> {

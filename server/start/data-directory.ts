@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import {
@@ -12,14 +12,35 @@ import {
 } from '../database/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { replaceText } from './replace-text.ts'
 import { refuseWithoutBackup, snapshotBefore } from './snapshot-at-start.ts'
 import { StartError } from './start-error.ts'
 
-/** Locks the data directory for the life of this process. Throws StartError if another has it. */
+/**
+ * Locks the data directory for the life of this process, unless servers share it. Throws StartError
+ * if another has it.
+ */
 export async function lockDataDirectory(config: Config, started: AsyncDisposableStack): Promise<void> {
-  if (await tryLockDataDirectory(config, started)) return
+  if (config.isDataShared || (await tryLockDataDirectory(config, started))) return
   const message = `The data directory ${config.dataDirectory} is in use by another server.`
   throw new StartError(`${message} Stop that server, or set QUAYSIDE_DATA to another directory.`)
+}
+
+/**
+ * Stores the id of the installation in the data directory, for commands that have no database.
+ * Throws StartError if the directory belongs to the database of another installation.
+ */
+export async function noteInstance({ dataDirectory, isDataShared }: Config, instance: string): Promise<void> {
+  const file = join(dataDirectory, 'instance')
+  const known = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (known === instance) return
+  if (isDataShared && known !== '') {
+    throw new StartError(
+      `The data directory ${dataDirectory} belongs to the installation ${known}, and the database to ${instance}. ` +
+        'Set QUAYSIDE_DATA and QUAYSIDE_DATABASE_URL to the same installation.',
+    )
+  }
+  await replaceText(file, `${instance}\n`)
 }
 
 /** Tries the same, and returns whether this process has the lock. */

@@ -1,8 +1,9 @@
-import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PlatformVersion } from '../database/index.ts'
 import { run } from '../lib/run.ts'
+import { replaceText } from './replace-text.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -61,6 +62,5 @@ export function nextRecord(
 export async function recordVersion(dataDirectory: string, now: Date): Promise<void> {
   const next = nextRecord(await readVersionRecord(dataDirectory), await platformVersion(), now)
   if (!next) return
-  await writeFile(`${file(dataDirectory)}.next`, `${JSON.stringify(next, undefined, 2)}\n`)
-  await rename(`${file(dataDirectory)}.next`, file(dataDirectory))
+  await replaceText(file(dataDirectory), `${JSON.stringify(next, undefined, 2)}\n`)
 }

@@ -23,6 +23,7 @@ export interface Engine extends StatementOptions {
   readonly idleMs: number
   readonly pollMs: number
   readonly isAlive: (owner: string) => boolean
+  readonly mayClaim: () => boolean
   readonly wake: Wake
   /** By id of the workflow, from its claim until no part of it runs here any more. */
   readonly leases: Map<string, Lease>
@@ -39,6 +40,10 @@ export async function claimUntil(engine: Engine, signal: AbortSignal): Promise<v
   let surveyDueAt = 0
   for (let failures = 0; !signal.aborted; ) {
     try {
+      if (!engine.mayClaim()) {
+        await wake.wait(pollMs)
+        continue
+      }
       if (clock.monotonic() >= surveyDueAt) {
         surveyDueAt = clock.monotonic() + pollMs
         await survey(engine)

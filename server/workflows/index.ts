@@ -12,7 +12,9 @@
  * order between keys, and no schedule by wall-clock time.
  */
 
+export { createSharedDuty, createSoleDuty, type Duty, type DutyOptions } from './duty.ts'
 export { createFinisher, type FinisherOptions } from './finisher.ts'
+export { type OnDuty, runOnDuty } from './on-duty.ts'
 export { isOutage } from './outage.ts'
 export { type Reconcilers, type ReconcilersOptions, runReconcilers } from './reconcilers.ts'
 export {

@@ -28,6 +28,8 @@ export interface WorkflowsOptions {
   readonly owner?: string
   /** Default 15. */
   readonly leaseSeconds?: number
+  /** Whether this process may claim work now. Without it, always. */
+  readonly mayClaim?: () => boolean
   /** Maximum number of workflows that this process runs at the same time. */
   readonly maxRunning: number
   /** A workflow is parked after this many consecutive claims without an ended step. Default 10. */
@@ -72,9 +74,11 @@ export interface Workflows {
   /** Can be called once. Does not wait for the database and does not fail without it. */
   start(): void
   /**
-   * Claims nothing more, aborts running workflows, waits for them and releases them, so that they
-   * can be claimed at once.
+   * Aborts running workflows, waits for them and releases them, so that another process can claim
+   * them at once. Called when this process may no longer claim.
    */
+  handOver(): Promise<void>
+  /** Claims nothing more, and hands over like `handOver`. */
   stop(): Promise<void>
   counts(): Counts
 }
@@ -85,6 +89,14 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   const claiming = new AbortController()
   const keeping = new AbortController()
   let active: { ear: Ear; claims: Promise<void>; keeper: Promise<void> } | undefined
+  const handOver = async (): Promise<void> => {
+    for (const lease of leases.values()) lease.stop()
+    // Time for work to stop and to release its lease. Slower work is claimed again when its lease
+    // ends.
+    await within(clock, engine.graceMs + limitMs, Promise.all(runs)).catch(() => {})
+    for (const lease of leases.values()) lease.lose('this process stopped')
+    active?.ear.tell()
+  }
 
   return {
     submit: insert,
@@ -103,16 +115,12 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
         keeper: keepOnLine(engine, options.url, keeping.signal),
       }
     },
+    handOver,
     stop: async () => {
       claiming.abort()
       wake.wake()
       await active?.claims
-      for (const lease of leases.values()) lease.stop()
-      // Time for work to stop and to release its lease. Slower work is claimed again when its lease
-      // ends.
-      await within(clock, engine.graceMs + limitMs, Promise.all(runs)).catch(() => {})
-      for (const lease of leases.values()) lease.lose('this process stopped')
-      active?.ear.tell()
+      await handOver()
       keeping.abort()
       await active?.keeper
       await within(clock, limitMs, active?.ear.close() ?? Promise.resolve()).catch(() => {})
@@ -139,6 +147,7 @@ function createEngine(options: WorkflowsOptions): Engine {
     graceMs: 10_000,
     pollMs: 1000,
     isAlive,
+    mayClaim: () => true,
     ...options,
     leaseSeconds,
     limitMs: Math.min(5000, leaseSeconds * 500),

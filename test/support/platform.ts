@@ -12,6 +12,7 @@ import { type Engine, FakeEngine, localEngine, type NamedEngine } from '../../se
 import { systemClock } from '../../server/lib/clock.ts'
 import { createFakeRouter, type NamedRouter } from '../../server/routers/index.ts'
 import { openPepper, openVault } from '../../server/vault/index.ts'
+import { createSoleDuty } from '../../server/workflows/index.ts'
 import { assertDocumented } from './documented-statuses.ts'
 import { addObjects, addTenant, type Objects, type Tenant } from './fixture.ts'
 
@@ -166,7 +167,19 @@ async function composeIn(
   const none = join(directory, 'no-router')
   const routerProcess = { host: '127.0.0.1', port: 0, controlSocket: none, stateFile: none, logFile: none }
   return compose(
-    { ...ground, config, log, vault, pepper, instance: 'test', routerProcess, formerUrls: [], reconcilers: [] },
+    {
+      ...ground,
+      config,
+      log,
+      vault,
+      pepper,
+      instance: 'test',
+      routerProcess,
+      formerUrls: [],
+      reconcilers: [],
+      always: [],
+      duty: createSoleDuty(),
+    },
     drivers,
   )
 }

@@ -159,7 +159,7 @@ async function startOn(
   }
 }
 
-function createCaller({ origin, token, tidying }: { origin: string; token: string; tidying: Tidying }) {
+export function createCaller({ origin, token, tidying }: { origin: string; token: string; tidying: Tidying }) {
   return async <T>(method: string, path: string, body?: unknown): Promise<Reply<T>> => {
     const content = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await fetch(`${origin}${path}`, {
@@ -180,7 +180,7 @@ function createCaller({ origin, token, tidying }: { origin: string; token: strin
 const databaseUrl = (dataDirectory: string): string =>
   `postgres://quayside@localhost/postgres?host=${encodeURIComponent(join(dataDirectory, 'postgresql', 'socket'))}`
 
-async function readFacts(sql: Database) {
+export async function readFacts(sql: Database) {
   const [row] = await sql<{ instance: string; organizationId: string; service: string }[]>`
     select (select value#>>'{}' from setting where key = 'instance') as instance,
       (select id from organization) as "organizationId", (select id from service) as service`

@@ -11,13 +11,20 @@ import { viewEngine } from './engine-view.ts'
  * Runs beside a test as a separate process. It starts when its standard input ends, also because
  * the test's process died. It ends what still runs from the directory (server, router, PostgreSQL)
  * and removes the engine objects of the server. Then it ends a private engine and removes the
- * directory. Lines on standard input say what exists: `server <pid>`, `engine <socket>`, `instance
- * <name>`, `service <id>`, `daemon <pid>`, `bridge <name>`.
+ * directory. Lines on standard input say what exists: `server <pid>`, `member <number>:<pid>`,
+ * `engine <socket>`, `instance <name>`, `service <id>`, `daemon <pid>`, `bridge <name>`.
  */
 async function tidyUp(directory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))
   const all = (kind: string): string[] => facts.flatMap(([name, value]) => (name === kind && value ? [value] : []))
   await endProcess(all('server').at(-1))
+  // Of several servers, the last process of each. Earlier ids may belong to other programs now.
+  const members = new Map(
+    all('member')
+      .map((value) => value.split(':'))
+      .map(([name, pid]) => [name, pid]),
+  )
+  for (const pid of members.values()) await endProcess(pid)
   const controlSocket = join(directory, 'router', 'control.sock')
   const router = await findRouter({ controlSocket }).catch(() => undefined)
   await endProcess(router?.pid)

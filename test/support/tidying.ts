@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('tidy-up.ts', import.meta.url))
 export interface Tidying {
   /** Registers one thing to remove. */
   note(
-    kind: 'server' | 'daemon' | 'bridge' | 'engine' | 'instance' | 'service',
+    kind: 'server' | 'member' | 'daemon' | 'bridge' | 'engine' | 'instance' | 'service',
     value: string | number | undefined,
   ): void
   /** Removes everything now. Throws with the reason if that fails. */

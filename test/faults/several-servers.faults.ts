@@ -1,0 +1,3 @@
+import { testSeveralServers } from './several-servers.cases.ts'
+
+testSeveralServers({ rounds: 12 })
