@@ -13,6 +13,8 @@ export const label = {
   alias: 'quayside.io/alias',
   /** On objects of a router, which removes those that no route needs. */
   route: 'quayside.io/route',
+  /** On the platform's own routers in a cluster, and on the objects that they need. */
+  router: 'quayside.io/router',
   /** On pods that read or write a volume. */
   helper: 'quayside.io/helper',
   /** On Deployments without replicas while their volumes are copied. */
@@ -47,3 +49,13 @@ export const ownLabels = (instance: string, more: Readonly<Record<string, string
 
 /** Returns the labels of an object that carries routes of this installation. */
 export const routeLabels = (instance: string): Record<string, string> => ownLabels(instance, { [label.route]: 'true' })
+
+/** Returns the labels of the platform's own routers in a cluster. */
+export const routerLabels = (instance: string): Record<string, string> =>
+  ownLabels(instance, { [label.router]: 'true' })
+
+/** Selects the namespaces of this installation's environments. */
+export const environmentsOf = (instance: string) => ({
+  matchLabels: { [label.instance]: instance },
+  matchExpressions: [{ key: label.environment, operator: 'Exists' }],
+})

@@ -1,3 +1,4 @@
+import { parseId } from '../../lib/id.ts'
 import type { Observation } from '../engine.ts'
 import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
 import type { KubeHost } from './host.ts'
@@ -59,11 +60,13 @@ export class Observations {
     const isAged = clock.monotonic() - this.#atMs > refreshMs
     if (version === this.#version && !isAged) return this.#seen
     const podsOf = Map.groupBy(pods.values(), ({ service }) => service)
-    const byService = Map.groupBy(deployments.values(), ({ service }) => service)
+    // The platform's own routers belong to no service, and anybody may write labels by hand.
+    const own = [...deployments.values()].filter(({ service }) => parseId(service) !== undefined)
+    const byService = Map.groupBy(own, ({ service }) => service)
     const now = clock.now()
     this.#seen = new Map(
-      [...byService].map(([service, own]) => {
-        return [service, this.#withoutRefused(toObservation(own, podsOf.get(service) ?? [], now))]
+      [...byService].map(([service, states]) => {
+        return [service, this.#withoutRefused(toObservation(states, podsOf.get(service) ?? [], now))]
       }),
     )
     this.#version = version
