@@ -33,6 +33,11 @@ export interface Route {
    * its replicas by them, also those that start later.
    */
   readonly replicas?: { readonly environment: string; readonly release: string }
+  /**
+   * A name that resolves to the addresses of the replicas that are ready. A router follows it while
+   * the control plane is away.
+   */
+  readonly follow?: string
   /** Why the service has no endpoint: `stopped`, `not deployed yet`, … */
   readonly reason?: string
   /**

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util'
 import { type ConnectionLimits, usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
+import { type PodConfig, parsePodConfig, podFlags } from './pod-config.ts'
 
 export interface RouterConfig {
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
-  /** Path of the unix socket on which the control plane talks to this process. */
+  /** Path of the unix socket on which the control plane talks to this process, unless `pod`. */
   readonly control: string
   /** Path of the file that keeps the last route table. */
   readonly state: string
@@ -18,6 +19,8 @@ export interface RouterConfig {
    * Another router that is about to end listens on this port too. Otherwise the port must be free.
    */
   readonly share?: boolean
+  /** Set in a pod of a cluster. */
+  readonly pod?: PodConfig
 }
 
 /** Reads the command line. Throws an Error that names the invalid flag. */
@@ -33,9 +36,11 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       connections: { type: 'string', default: String(usualConnections.total) },
       'connections-per-client': { type: 'string', default: String(usualConnections.perClient) },
       share: { type: 'boolean', default: false },
+      ...podFlags,
     },
   })
-  if (!values.control) throw new Error('--control is missing: the path of the control socket')
+  const pod = parsePodConfig(values)
+  if (!values.control && !pod) throw new Error('--control is missing: the path of the control socket')
   if (!values.state) throw new Error('--state is missing: the path of the file that keeps the route table')
   const port = Number(values.port)
   if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new Error(`--port "${values.port}" is not a port number`)
@@ -45,8 +50,8 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     total: countIn(values, 'connections'),
     perClient: countIn(values, 'connections-per-client'),
   }
-  const { host, control, state, share } = values
-  return { host, port, control, state, trusted, connections, share }
+  const { host, control = '', state, share } = values
+  return { host, port, control, state, trusted, connections, share, ...(pod && { pod }) }
 }
 
 function countIn<Flag extends string>(values: Readonly<Record<Flag, string>>, flag: Flag): number {

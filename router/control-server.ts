@@ -20,6 +20,10 @@ export interface ControlOptions {
   health(): object
   /** Begins a graceful shutdown. */
   shutdown(): void
+  /** Called when the control plane has sent its table or confirmed it. */
+  confirm?(): void
+  /** Whether a request may be answered. Without it, every one. */
+  mayAsk?(request: IncomingMessage): Promise<boolean>
 }
 
 interface Reply {
@@ -30,12 +34,15 @@ interface Reply {
 }
 
 /**
- * Creates the server for the control plane, which is not yet listening. Its unix socket is
- * accessible to its own user only.
+ * Creates the server for the control plane, which is not yet listening. A unix socket is accessible
+ * to its own user only. At a port, `mayAsk` decides.
  */
 export function createControlServer(options: ControlOptions): Server {
   const table = tableKeeper(options)
   const answer = async (request: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
+    if (options.mayAsk && !(await options.mayAsk(request))) {
+      return { status: 401, body: { message: 'the key of the control plane is missing or wrong' } }
+    }
     switch (`${request.method} ${request.url}`) {
       case 'GET /health':
         return { status: 200, body: options.health() }
@@ -78,7 +85,7 @@ interface TableKeeper {
 }
 
 /** Creates what applies tables, one at a time. */
-function tableKeeper({ routes, waiting, ports, log, save }: ControlOptions): TableKeeper {
+function tableKeeper({ routes, waiting, ports, log, save, confirm: confirmed }: ControlOptions): TableKeeper {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
   const apply = async (table: RouteTable): Promise<Reply> => {
@@ -91,6 +98,7 @@ function tableKeeper({ routes, waiting, ports, log, save }: ControlOptions): Tab
       routes.apply(table)
       waiting.look()
     }
+    confirmed?.()
     await ports.look()
     if (!same || !kept) {
       kept = await save(table).then(
@@ -108,6 +116,7 @@ function tableKeeper({ routes, waiting, ports, log, save }: ControlOptions): Tab
     if (version !== current || !kept) {
       return { status: 409, body: { version: current, message: `table ${version} is not in effect or not stored` } }
     }
+    confirmed?.()
     await ports.look()
     return applied()
   }

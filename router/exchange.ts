@@ -158,7 +158,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const headers = responseHeaders(raw)
     if (!headers) throw new Error('unknown transfer coding in the response')
     if (this.#endpoint) this.#endpoint.asideUntil = 0
-    if (this.#traffic.closing) this.#response.shouldKeepAlive = false
+    if (this.#traffic.leaving) this.#response.shouldKeepAlive = false
     const rules = this.#rules
     this.#answering = new Answering(this.#response, rules?.given.clientTimeoutMs)
     this.#answering.begin(

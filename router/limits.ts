@@ -60,6 +60,19 @@ export const limits = {
   knownPasswords: 10_000,
   /** Size of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
+  /**
+   * A router in a pod that starts with a stored table waits this long for the control plane, which
+   * may have a newer one.
+   */
+  unconfirmedMs: 15_000,
+  /** How long the control plane is silent before a router follows the names of replicas. */
+  silentControlMs: 15_000,
+  /** How often a router follows the names of replicas. */
+  followMs: 3_000,
+  /** How long an idle control connection to a pod is kept. */
+  controlIdleMs: 30_000,
+  /** A leaving router waits this long for services that wake up. */
+  leavingHeldMs: 20_000,
   /** At a shutdown, open requests have this long to finish. */
   shutdownMs: 30_000,
 } as const

@@ -26,7 +26,7 @@ try {
   log.info('router started', { host: config.host, port: router.port, pid: process.pid })
   // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.
   flushCompileCache()
-  process.once('SIGTERM', () => router.stop().catch(() => {}))
+  process.once('SIGTERM', () => router.leave().catch(() => {}))
   process.once('SIGINT', () => router.stop().catch(() => {}))
   await router.ended
   log.info('router ended')

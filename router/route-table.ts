@@ -59,7 +59,7 @@ function parsePort(value: unknown, where: string): RoutePort {
 }
 
 function parseRoute(value: unknown, where: string): Route {
-  const { host, path, rewrite, listen, service, name, endpoints, reason, asleep, rules } = record(value, where)
+  const { host, path, rewrite, listen, service, name, endpoints, follow, reason, asleep, rules } = record(value, where)
   const port = listen === undefined ? undefined : parsePort(listen, `${where}.listen`)
   const behind = port === undefined ? '' : `:${port.port}`
   if (
@@ -71,6 +71,9 @@ function parseRoute(value: unknown, where: string): Route {
   }
   if (typeof service !== 'string') throw new Error(`${where}.service: a string is expected`)
   if (typeof name !== 'string') throw new Error(`${where}.name: a string is expected`)
+  if (follow !== undefined && (typeof follow !== 'string' || !hostForm.test(follow))) {
+    throw new Error(`${where}.follow: a lower-case host name is expected`)
+  }
   if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a string is expected`)
   if (asleep !== undefined && typeof asleep !== 'boolean') throw new Error(`${where}.asleep: true or false is expected`)
   if (path !== undefined && (typeof path !== 'string' || port || !isRoutePath(path))) {
@@ -85,6 +88,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(path === undefined ? {} : { path }),
     ...(rewrite === undefined ? {} : { rewrite }),
     ...(port === undefined ? {} : { listen: port }),
+    ...(follow === undefined ? {} : { follow }),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),
     ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),

@@ -1,19 +1,25 @@
-import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { connect, createServer, type ListenOptions, type Server as NetServer } from 'node:net'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
+import type { RouteTable } from '@quayside/contract/routes.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
 import type { RouterConfig } from './config.ts'
+import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
+import { Following } from './following.ts'
 import { limits } from './limits.ts'
+import { listen, listenControl, listenInPod, requireFree } from './listen.ts'
 import type { Log } from './log.ts'
 import { migrateConnections } from './migrate-connections.ts'
 import { Passwords } from './passwords.ts'
 import { Ports } from './ports.ts'
+import { Presence } from './presence.ts'
+import { createReadyServer, Readiness } from './readiness.ts'
+import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
 import { loadTable, saveTable } from './state-file.ts'
+import { loadStoredTable } from './stored-table.ts'
 import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
@@ -31,6 +37,11 @@ export interface RunningRouter {
    * everything. Later calls return the same promise.
    */
   stop(graceMs?: number): Promise<void>
+  /**
+   * Stops after the time in which new connections still arrive at a pod that was asked to end, and
+   * after sleeping services that requests wait for. Outside of a pod it stops at once.
+   */
+  leave(): Promise<void>
 }
 
 /**
@@ -39,8 +50,10 @@ export interface RunningRouter {
  */
 export async function startRouter(config: RouterConfig, log: Log): Promise<RunningRouter> {
   const startedAt = monotonic()
+  const { pod } = config
   const routes = new Routes()
-  routes.apply(await loadTable(config.state, log))
+  routes.apply(await firstTable(config, log))
+  const readiness = new Readiness(routes.table.version > 0)
   const waiting = new Waiting(routes)
   const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
@@ -55,15 +68,26 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     trusts,
     connections: config.connections ?? usualConnections,
     tunnels,
+    leaving: false,
     closing: false,
   }
   const server = createTrafficServer(traffic)
   const ports = new Ports(traffic, config.host)
+  const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
-    stopping ??= end(traffic, { server, ports, control }, graceMs).then(resolve)
+    following.stop()
+    stopping ??= end(traffic, { server, ports, control, ready, isPod: pod !== undefined }, graceMs).then(resolve)
     return stopping
+  }
+  const leave = async (): Promise<void> => {
+    if (!pod) return stop()
+    traffic.leaving = true
+    await elapsed(pod.leaveMs)
+    const last = monotonic() + limits.leavingHeldMs
+    while (waiting.size > 0 && monotonic() < last) await elapsed(100)
+    await stop()
   }
   const control = createControlServer({
     routes,
@@ -88,7 +112,13 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     shutdown: () => {
       stop().catch(() => {})
     },
+    confirm: () => {
+      readiness.confirm()
+      following.reset()
+    },
+    ...(pod && { mayAsk: (request) => hasKey(request, pod.keyFile) }),
   })
+  const following = new Following({ routes, presence: new Presence(control, limits.silentControlMs), log })
   if (!config.share) await requireFree(config)
   await migrateConnections()
   // A router that takes over can then listen before this one ends.
@@ -98,27 +128,46 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   traffic.port = String(port)
   await ports.look()
   try {
-    await listenControl(control, config.control)
+    if (pod) await listenInPod(control, ready, { ...pod, host: config.host })
+    else await listenControl(control, config.control)
   } catch (error) {
     server.close()
     ports.close().catch(() => {})
     throw error
   }
-  return { port, ended, stop }
+  if (pod) following.start()
+  return { port, ended, stop, leave }
 }
 
-async function end(
-  traffic: Traffic,
-  { server, ports, control }: { readonly server: Server; readonly ports: Ports; readonly control: Server },
-  graceMs: number,
-): Promise<void> {
+/** Returns the newest of the tables with which this router may start. */
+async function firstTable({ state, pod }: RouterConfig, log: Log): Promise<RouteTable> {
+  const last = await loadTable(state, log)
+  const stored = pod ? await loadStoredTable(pod.stored, log) : emptyTable
+  return stored.version > last.version ? stored : last
+}
+
+const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void after(ms, resolve))
+
+interface Parts {
+  readonly server: Server
+  readonly ports: Ports
+  readonly control: Server
+  readonly ready: Server
+  readonly isPod: boolean
+}
+
+async function end(traffic: Traffic, { server, ports, control, ready, isPod }: Parts, graceMs: number): Promise<void> {
+  traffic.leaving = true
   traffic.closing = true
   traffic.waiting.close()
-  // Closed first: the router that takes over uses the same path.
-  const silenced = new Promise<void>((resolve) => {
-    control.close(() => resolve())
-    control.closeAllConnections()
-  })
+  const silence = (): Promise<void> =>
+    new Promise((resolve) => {
+      control.close(() => resolve())
+      control.closeAllConnections()
+    })
+  // On one machine the router that takes over uses the same path. In a pod, the control plane still
+  // asks for open requests.
+  const silenced = isPod ? undefined : silence()
   const closed = Promise.all([closeListener(server), ports.close()])
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
@@ -129,50 +178,7 @@ async function end(
   cancel()
   for (const tunnel of traffic.tunnels) tunnel.destroy()
   traffic.routes.close()
-  await silenced
+  await (silenced ?? silence())
+  ready.close()
+  ready.closeAllConnections()
 }
-
-/**
- * Rejects if another program has the port, even one that would share it: two installations must not
- * answer for each other.
- */
-async function requireFree({ host, port }: RouterConfig): Promise<void> {
-  const probe = createServer()
-  await listen(probe, { host, port })
-  await new Promise((resolve) => probe.close(resolve))
-}
-
-const listen = (server: NetServer, where: ListenOptions): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(where, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-
-/**
- * Listens on the control socket. Replaces the file of a dead process. Throws if another router
- * answers.
- */
-async function listenControl(server: Server, path: string): Promise<void> {
-  if (await answers(path)) throw new Error(`another router already listens on ${path}`)
-  await rm(path, { force: true })
-  const mask = process.umask(0o177)
-  try {
-    await listen(server, { path })
-  } finally {
-    process.umask(mask)
-  }
-  await chmod(path, 0o600)
-}
-
-const answers = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ path })
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })

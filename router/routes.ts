@@ -27,7 +27,7 @@ export interface Target {
  */
 export class Routes {
   #table: RouteTable = emptyTable
-  #targets: readonly Target[] = []
+  #targets: ReadonlyMap<Route, Target> = new Map()
   #hosts = new Map<string, Target | Places<Target>>()
   #endpoints = new Map<string, Endpoint>()
   #turn = 0
@@ -64,13 +64,21 @@ export class Routes {
     return this.#hosts.get(host) ?? this.#hosts.get(`*${host.slice(host.indexOf('.'))}`)
   }
 
-  /** Replaces the table. New requests use this one. */
-  apply(table: RouteTable): void {
+  /** Returns the endpoints that a route of the table has now. */
+  endpointsOf(route: Route): readonly RouteEndpoint[] {
+    return this.#targets.get(route)?.endpoints.map(({ address, port }) => ({ address, port })) ?? []
+  }
+
+  /**
+   * Replaces the table. New requests use this one. `endpointsOf` returns other endpoints for its
+   * routes.
+   */
+  apply(table: RouteTable, endpointsOf: (route: Route) => readonly RouteEndpoint[] = (route) => route.endpoints): void {
     const known = this.#endpoints
     const listed = new Map<string, Endpoint>()
     const divided = dividedHosts(table)
     const targets = table.routes.map((route): Target => {
-      const endpoints = route.endpoints.map((each) => {
+      const endpoints = endpointsOf(route).map((each) => {
         const key = keyOf(each)
         const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
         listed.set(key, endpoint)
@@ -82,7 +90,7 @@ export class Routes {
       return { route, place: { path, rewrite }, byPath, endpoints, rules: rules && compileRules(rules) }
     })
     this.#table = table
-    this.#targets = targets
+    this.#targets = new Map(targets.map((target) => [target.route, target]))
     this.#hosts = byHost(targets)
     this.#endpoints = new Map(listed)
     for (const endpoint of listed.values()) if (!endpoint.listed) endpoint.listed = true
@@ -107,7 +115,7 @@ export class Routes {
   /** Returns the total and open requests of every service that has endpoints. */
   activity(): { service: string; requests: number; open: number }[] {
     const services = new Map<string, Set<Endpoint>>()
-    for (const { route, endpoints } of this.#targets) {
+    for (const { route, endpoints } of this.#targets.values()) {
       if (endpoints.length === 0) continue
       const known = services.get(route.service)
       if (known) for (const endpoint of endpoints) known.add(endpoint)

@@ -64,7 +64,7 @@ function inOrder(traffic: Traffic, request: IncomingMessage, response: ServerRes
 
 function serve(traffic: Traffic, request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
   traffic.counts.requests++
-  if (traffic.closing) response.shouldKeepAlive = false
+  if (traffic.leaving) response.shouldKeepAlive = false
   const head = headOf(traffic, request)
   const host = head.refusal === undefined ? hostOf(head.host ?? '') : undefined
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)

@@ -33,7 +33,9 @@ export interface Traffic {
   readonly connections: ConnectionLimits
   /** Upgraded HTTP connections and TCP connections of clients. */
   readonly tunnels: Set<Duplex>
-  /** During a shutdown, a connection ends after its current response. */
+  /** Each connection ends after its current response. */
+  leaving: boolean
+  /** The router shuts down: no request waits for a sleeping service any more. */
   closing: boolean
 }
 

@@ -1,0 +1,65 @@
+import { chmod, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { connect, createServer, type ListenOptions, type Server as NetServer } from 'node:net'
+import type { RouterConfig } from './config.ts'
+import { limits } from './limits.ts'
+import type { PodConfig } from './pod-config.ts'
+
+/**
+ * Rejects if another program has the port, even one that would share it: two installations must not
+ * answer for each other.
+ */
+export async function requireFree({ host, port }: Pick<RouterConfig, 'host' | 'port'>): Promise<void> {
+  const probe = createServer()
+  await listen(probe, { host, port })
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+export const listen = (server: NetServer, where: ListenOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(where, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+/**
+ * Listens on the control socket. Replaces the file of a dead process. Throws if another router
+ * answers.
+ */
+export async function listenControl(server: Server, path: string): Promise<void> {
+  if (await answers(path)) throw new Error(`another router already listens on ${path}`)
+  await rm(path, { force: true })
+  const mask = process.umask(0o177)
+  try {
+    await listen(server, { path })
+  } finally {
+    process.umask(mask)
+  }
+  await chmod(path, 0o600)
+}
+
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ path })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+
+/**
+ * Listens for the control plane at the loopback address, which nothing outside of the pod reaches,
+ * and for the probes of the cluster.
+ */
+export async function listenInPod(
+  control: Server,
+  ready: Server,
+  { host, controlPort, readyPort }: PodConfig & { readonly host: string },
+): Promise<void> {
+  control.keepAliveTimeout = limits.controlIdleMs
+  await listen(control, { host: '127.0.0.1', port: controlPort })
+  await listen(ready, { host, port: readyPort })
+}

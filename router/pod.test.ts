@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { Agent, type IncomingMessage, request, type Server } from 'node:http'
+import { createServer as createNetServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { RouteTable } from '@quayside/contract/routes.ts'
+import { parseConfig } from './config.ts'
+import { silentLog } from './log.ts'
+import { Readiness } from './readiness.ts'
+import { type RunningRouter, startRouter } from './router.ts'
+import { portOf, testBed, textOf } from './test-bed.ts'
+
+const key = 'k'.repeat(43)
+const route = (port: number) => ({
+  host: 'app.localhost',
+  service: 's',
+  name: 'shop',
+  endpoints: [{ address: '127.0.0.1', port }],
+})
+
+interface PodBed {
+  readonly router: RunningRouter
+  /** The status of a request to a path of the probes. */
+  probe(path: string): Promise<number>
+  tell(path: string, body?: unknown, authorization?: string): Promise<{ status: number; body: string }>
+  ask(agent: Agent): Promise<IncomingMessage>
+}
+
+async function freePort(): Promise<number> {
+  const server = createNetServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = portOf(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const send = (port: number, options: object, body = ''): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, ...options }, resolve)
+    sent.on('error', reject)
+    sent.end(body)
+  })
+
+/** A router as in a pod, with a stored table. */
+async function podBed(
+  t: { after(work: () => Promise<void>): void },
+  { stored, leaveMs = 0 }: { readonly stored?: RouteTable; readonly leaveMs?: number } = {},
+): Promise<PodBed> {
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
+  const path = (name: string): string => join(folder, name)
+  await writeFile(path('key'), `${key}\n`)
+  if (stored) await writeFile(path('table.gz'), gzipSync(JSON.stringify(stored)))
+  const [controlPort, readyPort] = [await freePort(), await freePort()]
+  const pod = { controlPort, readyPort, keyFile: path('key'), stored: path('table.gz'), leaveMs }
+  const config = { host: '127.0.0.1', port: 0, control: '', state: path('routes.json'), trusted: [], pod }
+  const router = await startRouter(config, silentLog)
+  t.after(async () => {
+    await router.stop(0)
+    await rm(folder, { recursive: true })
+  })
+  return {
+    router,
+    probe: async (at) => {
+      const answer = await send(readyPort, { path: at, agent: false })
+      answer.resume()
+      return answer.statusCode ?? 0
+    },
+    tell: async (at, body, authorization = `Bearer ${key}`) => {
+      const method = body === undefined ? 'GET' : 'PUT'
+      const options = { path: at, method, headers: { authorization }, agent: false }
+      const answer = await send(controlPort, options, body === undefined ? '' : JSON.stringify(body))
+      return { status: answer.statusCode ?? 0, body: await textOf(answer) }
+    },
+    ask: (agent) => send(router.port, { agent, headers: { host: 'app.localhost' } }),
+  }
+}
+
+test('a router in a pod answers control requests with its key only', async (t) => {
+  const { tell } = await podBed(t)
+  assert.equal((await tell('/health')).status, 200)
+  for (const wrong of ['', `Bearer ${key}x`, key, `Basic ${key}`]) {
+    const answer = await tell('/routes', { version: 1, routes: [] }, wrong)
+    assert.equal(answer.status, 401)
+  }
+  assert.equal(JSON.parse((await tell('/health')).body).version, 0)
+})
+
+test('a router in a pod is ready once the control plane has sent a table', async (t) => {
+  const { tell, probe } = await podBed(t, { stored: { version: 7, routes: [route(9)] } })
+  assert.deepEqual([await probe('/ready'), await probe('/alive')], [503, 200])
+  const older = await tell('/routes', { version: 6, routes: [] })
+  assert.deepEqual([older.status, JSON.parse(older.body).version, await probe('/ready')], [409, 7, 503])
+  assert.equal((await tell('/routes', { version: 8, routes: [] })).status, 200)
+  assert.equal(await probe('/ready'), 200)
+})
+
+test('a router in a pod becomes ready with a stored table while the control plane is away', () => {
+  assert.equal(new Readiness(true, 0).isReady, true)
+  assert.equal(new Readiness(true, 60_000).isReady, false)
+  assert.equal(new Readiness(false, 0).isReady, false)
+})
+
+test('a router in a pod starts without a damaged stored table', async (t) => {
+  const { tell } = await podBed(t)
+  assert.equal(JSON.parse((await tell('/health')).body).version, 0)
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'key'), key)
+  await writeFile(join(folder, 'table.gz'), 'damaged')
+  const [controlPort, readyPort] = [await freePort(), await freePort()]
+  const pod = { controlPort, readyPort, keyFile: join(folder, 'key'), stored: join(folder, 'table.gz'), leaveMs: 0 }
+  const state = join(folder, 'routes.json')
+  const router = await startRouter({ host: '127.0.0.1', port: 0, control: '', state, trusted: [], pod }, silentLog)
+  await router.stop(0)
+})
+
+test('a leaving router still accepts connections, and ends each after its response', async (t) => {
+  const bed = await testBed(t)
+  const app: Server = await bed.application((_, response) => response.end('ok'))
+  const { tell, ask, router } = await podBed(t, { leaveMs: 300 })
+  await tell('/routes', { version: 1, routes: [route(portOf(app))] })
+  const agent = new Agent({ keepAlive: true })
+  t.after(async () => agent.destroy())
+  const first = await ask(agent)
+  assert.deepEqual([await textOf(first), first.headers.connection], ['ok', 'keep-alive'])
+  const left = router.leave()
+  for (const own of [agent, new Agent()]) {
+    const answer = await ask(own)
+    assert.deepEqual([await textOf(answer), answer.headers.connection], ['ok', 'close'])
+  }
+  await left
+  await assert.rejects(ask(new Agent()), /ECONNREFUSED/)
+})
+
+test('parseConfig reads the flags of a pod and names the invalid one', () => {
+  const flags = ['--state=s', '--control-port=8082', '--control-key=k', '--ready-port=8081', '--stored=t']
+  assert.deepEqual(parseConfig([...flags, '--leave-seconds=5']).pod, {
+    controlPort: 8082,
+    keyFile: 'k',
+    readyPort: 8081,
+    stored: 't',
+    leaveMs: 5_000,
+  })
+  for (const [index, flag] of ['--control-port=0', '--control-key=', '--ready-port=x', '--stored='].entries()) {
+    const name = flag.split('=', 1)[0] ?? ''
+    assert.throws(() => parseConfig(flags.with(index + 1, flag)), new RegExp(name))
+  }
+  assert.throws(() => parseConfig([...flags, '--leave-seconds=-1']), /--leave-seconds/)
+})
