@@ -7,6 +7,7 @@ import { networkList } from '@quayside/contract/forwarded.ts'
 import type { Config } from './config.ts'
 import { createAddressGuard } from './lib/address.ts'
 import type { LogFormat } from './lib/log.ts'
+import type { PodRouterSettings, RouterExposure } from './routers/index.ts'
 
 // The forms of settings. Each function reads one setting, and throws ConfigError with its name.
 
@@ -99,6 +100,37 @@ export function clusterIngressClass(text: string | undefined): string | undefine
   if (!text) return undefined
   if (classForm.test(text)) return text
   throw new ConfigError(`QUAYSIDE_CLUSTER_INGRESS_CLASS must be the name of an IngressClass, not "${text}".`)
+}
+
+/** A reference of an image, in linear time: no spaces, and a name before a tag or a digest. */
+const imageForm = /^[a-zA-Z0-9][\w.:/@-]{0,511}$/
+const exposureForm = /^(LoadBalancer|NodePort)(?::(\d{1,5}))?$/
+
+/** Reads how our router runs in clusters. Undefined without an image. */
+export function clusterRouter(
+  variables: Variables,
+  rest: Pick<PodRouterSettings, 'trusted' | 'connections'>,
+): PodRouterSettings | undefined {
+  const image = variables['QUAYSIDE_CLUSTER_ROUTER_IMAGE']
+  const exposure = routerExposure(variables['QUAYSIDE_CLUSTER_ROUTER_SERVICE'] || 'LoadBalancer')
+  const replicas = number(variables, 'QUAYSIDE_CLUSTER_ROUTER_REPLICAS', 2, 1, 50)
+  if (!image) return undefined
+  if (!imageForm.test(image)) {
+    const example = 'registry.example.org/quayside/router@sha256:…'
+    throw new ConfigError(`QUAYSIDE_CLUSTER_ROUTER_IMAGE must be an image such as ${example}, not "${image}".`)
+  }
+  return { image, replicas, exposure, ...rest }
+}
+
+function routerExposure(text: string): RouterExposure {
+  const [, type, port] = exposureForm.exec(text) ?? []
+  if (type === 'LoadBalancer' && port === undefined) return { type }
+  const nodePort = Number(port)
+  if (type === 'NodePort' && port === undefined) return { type }
+  if (type === 'NodePort' && nodePort >= 1 && nodePort <= 65_535) return { type, nodePort }
+  throw new ConfigError(
+    `QUAYSIDE_CLUSTER_ROUTER_SERVICE must be LoadBalancer, NodePort, or NodePort:30080, not "${text}".`,
+  )
 }
 
 const repositoryForm = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)+$/

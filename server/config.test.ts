@@ -98,3 +98,20 @@ test('the cluster of the pod has an id, and the address that Kubernetes gives to
   assert.throws(() => read({ KUBERNETES_SERVICE_HOST: 'api.example.org' }), { message: /runs in a pod/ })
   assert.throws(() => read({ ...pod, QUAYSIDE_IN_CLUSTER_ID: 'here' }), { message: /must be the id of a cluster/ })
 })
+
+test('the router of clusters has an image, a kind of Service and a number of pods', () => {
+  const read = (more: Record<string, string>) =>
+    readConfig({ QUAYSIDE_CLUSTER_ROUTER_IMAGE: 'registry.test:5000/quayside/router@sha256:0a', ...more }).clusterRouter
+  assert.equal(read({ QUAYSIDE_CLUSTER_ROUTER_IMAGE: '' }), undefined)
+  assert.deepEqual([read({})?.exposure, read({})?.replicas], [{ type: 'LoadBalancer' }, 2])
+  const exposed = (text: string) => read({ QUAYSIDE_CLUSTER_ROUTER_SERVICE: text })?.exposure
+  assert.deepEqual(exposed('NodePort'), { type: 'NodePort' })
+  assert.deepEqual(exposed('NodePort:30080'), { type: 'NodePort', nodePort: 30_080 })
+  for (const text of ['ClusterIP', 'LoadBalancer:80', 'NodePort:', 'NodePort:0', 'NodePort:70000']) {
+    assert.throws(() => exposed(text), /QUAYSIDE_CLUSTER_ROUTER_SERVICE must be/)
+  }
+  assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_IMAGE: 'a b' }), /QUAYSIDE_CLUSTER_ROUTER_IMAGE must be/)
+  assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_REPLICAS: '0' }), /QUAYSIDE_CLUSTER_ROUTER_REPLICAS must be/)
+  const trusted = read({ QUAYSIDE_TRUSTED_PROXIES: '10.0.0.0/8', QUAYSIDE_ROUTER_CONNECTIONS: '500' })
+  assert.deepEqual([trusted?.trusted, trusted?.connections.total], [['10.0.0.0/8'], 500])
+})

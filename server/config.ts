@@ -6,6 +6,7 @@ import {
   cidrForm,
   clusterIngressClass,
   clusterRegistry,
+  clusterRouter,
   databaseUrl,
   dockerSocket,
   hostAccess,
@@ -25,6 +26,7 @@ import {
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
 import type { LogFormat } from './lib/log.ts'
+import type { PodRouterSettings } from './routers/index.ts'
 
 export { ConfigError }
 
@@ -80,6 +82,11 @@ export interface Config {
   readonly inCluster: { readonly clusterId: string; readonly server: string; readonly directory: string } | undefined
   /** The class of Ingresses on connected clusters. Undefined: the default one of each cluster. */
   readonly clusterIngressClass: string | undefined
+  /**
+   * Our router in connected clusters that have a domain of their own and no ingress controller.
+   * Undefined: they have none.
+   */
+  readonly clusterRouter: PodRouterSettings | undefined
   /** An image with a shell, GNU tar and `head`, as connected clusters name it. */
   readonly clusterToolsImage: string
   readonly issuers: readonly Issuer[]
@@ -175,6 +182,11 @@ export function readConfig(variables: Variables = process.env): Config {
   const dataDirectory = resolve(variables['QUAYSIDE_DATA'] || '.quayside')
   const port = number(variables, 'QUAYSIDE_PORT', 3000, 1, 65535)
   const parallelBuilds = number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100)
+  const trustedProxies = list(variables, 'QUAYSIDE_TRUSTED_PROXIES', proxyForm)
+  const routerConnections = {
+    total: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS', 10_000, 10, 1_000_000),
+    perClient: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT', 1_000, 1, 1_000_000),
+  }
   return Object.freeze({
     dataDirectory,
     ...sharing(variables, { dataDirectory, port }),
@@ -183,11 +195,8 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
-    trustedProxies: list(variables, 'QUAYSIDE_TRUSTED_PROXIES', proxyForm),
-    routerConnections: {
-      total: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS', 10_000, 10, 1_000_000),
-      perClient: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT', 1_000, 1, 1_000_000),
-    },
+    trustedProxies,
+    routerConnections,
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),
@@ -206,6 +215,7 @@ export function readConfig(variables: Variables = process.env): Config {
     clusterRegistry: clusterRegistry(variables),
     inCluster: inCluster(variables),
     clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
+    clusterRouter: clusterRouter(variables, { trusted: trustedProxies, connections: routerConnections }),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),

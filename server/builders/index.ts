@@ -16,5 +16,5 @@ export { createFakeBuilder, type FakeBehaviour, type FakeBuilder } from './fake/
 export { type IgnoreFile, ignoreFileNames } from './ignore-file.ts'
 export { refuseIncomplete } from './refuse-incomplete.ts'
 export { createRegistryBuilder, type RegistryBuilderOptions } from './registry-builder.ts'
-export { type RegistryAccount, readRegistryLogin } from './registry-login.ts'
+export { type RegistryAccount, readPullConfig, readRegistryLogin } from './registry-login.ts'
 export { plainWords } from './words.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { RegistryLogin } from '../engines/index.ts'
+import { pullConfig, type RegistryLogin } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 
 /** A registry of the operator, with the file that has its password. */
@@ -17,4 +17,13 @@ export async function readRegistryLogin({
 }: RegistryAccount): Promise<RegistryLogin | undefined> {
   if (username === undefined || passwordFile === undefined) return undefined
   return { username, password: new Secret((await readFile(passwordFile, 'utf8')).trim()) }
+}
+
+/**
+ * Reads a Docker configuration with the credentials of a registry. Undefined if there is no
+ * registry, or it needs none.
+ */
+export async function readPullConfig(registry: RegistryAccount | undefined): Promise<string | undefined> {
+  const login = registry && (await readRegistryLogin(registry))
+  return registry && login && pullConfig({ repository: registry.repository, login })
 }

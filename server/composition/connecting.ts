@@ -1,14 +1,16 @@
-import { createRegistryBuilder, type NamedBuilder, readRegistryLogin } from '../builders/index.ts'
+import { createRegistryBuilder, type NamedBuilder, readPullConfig, readRegistryLogin } from '../builders/index.ts'
 import { createClusterAccess, networksOf } from '../clusters/index.ts'
 import { usualRules } from '../domains/index.ts'
 import {
   createKube,
   type DockerEngine,
+  environmentsOf,
   instanceOn,
   KubernetesEngine,
   localEngine,
   replicasOn,
   routeLabels,
+  routerLabels,
 } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -24,8 +26,8 @@ interface LocalDrivers {
 
 /**
  * The drivers of connected clusters. Images are built here and published in a registry. Traffic
- * goes through the router of this machine, straight to the replicas, or through the ingress
- * controller of a cluster with a domain of its own.
+ * goes through the router of this machine, straight to the replicas. A cluster with a domain of its
+ * own has its ingress controller for it, or our router in pods.
  */
 export function createConnect(
   { config, database, vault, instance: installation, log }: Ground,
@@ -48,6 +50,7 @@ export function createConnect(
     clock,
     usual: usualRules(),
   }
+  const ownRouters = { settings: config.clusterRouter, pullConfig: () => readPullConfig(registry) }
   return ({ id, hasDomain }) => {
     const guard = createAddressGuard({ allowedPrivateCidrs: [...allowPrivateTargets, ...networksOf(inCluster, id)] })
     const instance = instanceOn(installation, id)
@@ -72,6 +75,7 @@ export function createConnect(
         instance,
         labels: routeLabels(instance),
         podsOf: replicasOn(instance),
+        ownRouters: { ...ownRouters, labels: routerLabels(instance), reached: environmentsOf(instance) },
       }),
       close: () => {
         engine.close()

@@ -1,21 +1,39 @@
+import { createChoosingRouter } from './choosing-router.ts'
+import { unreachable } from './ingress/apply-objects.ts'
+import { findIngressClass } from './ingress/ingress-class.ts'
 import { createIngressRouter, type IngressRouterOptions } from './ingress/ingress-router.ts'
+import { statusOf } from './ingress/kube-objects.ts'
+import { isInstalled } from './pods/installation.ts'
+import type { PodKube } from './pods/pod-kube.ts'
+import { createPodRouter } from './pods/pod-router.ts'
+import type { PodRouterSettings, RouterObjectSetting } from './pods/router-objects.ts'
 import type { Router } from './router.ts'
 
-export interface ClusterRouterOptions extends Omit<IngressRouterOptions, 'setting'> {
-  /** Whether names of the cluster's services lead to its own ingress controller. */
+export interface ClusterRouterOptions extends Omit<IngressRouterOptions, 'setting' | 'kube'> {
+  readonly kube: PodKube & IngressRouterOptions['kube']
+  /** Whether the cluster has a domain of its own, whose names lead to it. */
   readonly hasDomain: boolean
   /** The router of this machine. */
   readonly local: Router
-  /** Labels of every object of the router on the cluster, and of no other object. */
+  /** Labels of every object of routes on the cluster, and of no other object. */
   readonly labels: Readonly<Record<string, string>>
   readonly podsOf: IngressRouterOptions['setting']['podsOf']
   /** The default rules of routes. */
   readonly usual: IngressRouterOptions['setting']['usual']
   readonly instance: string
+  readonly ownRouters: OwnRouterInPods
+}
+
+/** Our router as pods of a cluster. */
+export interface OwnRouterInPods extends Pick<RouterObjectSetting, 'labels' | 'reached'> {
+  /** The settings of the operator. Undefined: no cluster gets such routers. */
+  readonly settings: PodRouterSettings | undefined
+  readonly pullConfig: () => Promise<string | undefined>
 }
 
 /**
- * Returns the router of a connected cluster: its own ingress controller, or that of this machine.
+ * Returns the router of a connected cluster. With a domain of its own, a cluster uses its ingress
+ * controller, or without one our router in pods. Otherwise it uses the router of this machine.
  */
 export function createClusterRouter({
   hasDomain,
@@ -24,9 +42,34 @@ export function createClusterRouter({
   podsOf,
   usual,
   instance,
+  ownRouters,
   ...rest
 }: ClusterRouterOptions): Router {
   if (!hasDomain) return local
   const idleNamespace = `quayside-routes-${instance}`
-  return createIngressRouter({ ...rest, setting: { labels, podsOf, usual, idleNamespace } })
+  const ingress = createIngressRouter({ ...rest, setting: { labels, podsOf, usual, idleNamespace } })
+  const { settings, pullConfig, ...place } = ownRouters
+  if (!settings) return ingress
+  const { kube, clock, className } = rest
+  const setting = { ...settings, ...place, namespace: `quayside-router-${instance}` }
+  const pods = createPodRouter({ kube, clock, setting, pullConfig, names: { routeLabels: labels, podsOf } })
+  return createChoosingRouter(async (signal) => {
+    try {
+      const facts = {
+        hasOwnRouters: await isInstalled(kube, setting, signal),
+        hasController: (await findIngressClass(kube, className, signal)) !== undefined,
+      }
+      return usesOwnRouters(facts) ? pods : ingress
+    } catch (error) {
+      signal.throwIfAborted()
+      throw statusOf(error) === undefined ? error : unreachable(error)
+    }
+  })
 }
+
+/**
+ * Whether a cluster with a domain uses our router in pods. One that has it keeps it, because its
+ * domain leads there, also if somebody installs an ingress controller later. Pure.
+ */
+export const usesOwnRouters = (facts: { readonly hasOwnRouters: boolean; readonly hasController: boolean }): boolean =>
+  facts.hasOwnRouters || !facts.hasController

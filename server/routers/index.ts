@@ -1,6 +1,7 @@
 /**
- * Routers, which carry traffic to the applications: a separate process, the
- * ingress controller of a cluster, or one in memory for tests.
+ * Routers, which carry traffic to the applications: a separate process, the same
+ * program in pods of a cluster, the ingress controller of a cluster, or one in
+ * memory for tests.
  * They know routes but not the applications behind them.
  */
 export { type ClusterRouterOptions, createClusterRouter } from './cluster-router.ts'
@@ -11,6 +12,7 @@ export { type Controller, controllerOf, type UnsupportedRule, unsupportedRules }
 export { createOwnRouter, type OwnRouterOptions } from './own/own-router.ts'
 export { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './own/router-process.ts'
 export { routerSupervisor, superviseRouter } from './own/supervise-router.ts'
+export type { PodRouterSettings, RouterExposure } from './pods/router-objects.ts'
 export type { Activity, Router, RouterFinding, Wakes } from './router.ts'
 export * from './routers.ts'
 export { RoutesRefusedError } from './routes-refused.ts'

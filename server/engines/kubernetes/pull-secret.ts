@@ -18,11 +18,8 @@ export const pullSecretName = 'quayside-registry'
 export function pullSecret(
   environment: string,
   instance: string,
-  { repository, login: { username, password } }: { readonly repository: string; readonly login: RegistryLogin },
+  registry: { readonly repository: string; readonly login: RegistryLogin },
 ): KubeObject & { readonly data: object } {
-  const [host = ''] = repository.split('/')
-  const auth = Buffer.from(`${username}:${password.reveal()}`).toString('base64')
-  const config = { auths: { [host]: { username, password: password.reveal(), auth } } }
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -32,6 +29,19 @@ export function pullSecret(
       labels: ownLabels(instance, { [label.environment]: environment }),
     },
     ...{ type: 'kubernetes.io/dockerconfigjson' },
-    data: { '.dockerconfigjson': Buffer.from(JSON.stringify(config)).toString('base64') },
+    data: { '.dockerconfigjson': Buffer.from(pullConfig(registry)).toString('base64') },
   }
+}
+
+/** Returns a Docker configuration with the credentials of a registry. It is a secret. */
+export function pullConfig({
+  repository,
+  login: { username, password },
+}: {
+  readonly repository: string
+  readonly login: RegistryLogin
+}): string {
+  const [host = ''] = repository.split('/')
+  const auth = Buffer.from(`${username}:${password.reveal()}`).toString('base64')
+  return JSON.stringify({ auths: { [host]: { username, password: password.reveal(), auth } } })
 }

@@ -51,5 +51,6 @@ export function chooseClass(classes: readonly ClassObject[], wished: string | un
 export const noClassText = (wished: string | undefined): string =>
   wished === undefined
     ? 'It has no ingress class, so no request reaches its services. Install an ingress controller: ' +
-      'helm install traefik traefik --repo https://traefik.github.io/charts -n traefik --create-namespace'
+      'helm install traefik traefik --repo https://traefik.github.io/charts -n traefik --create-namespace. ' +
+      "Or ask the operator of the platform to set QUAYSIDE_CLUSTER_ROUTER_IMAGE, for the platform's own router."
     : `It has no ingress class "${wished}", so no request reaches its services. Compare: kubectl get ingressclass`

@@ -1,19 +1,6 @@
-import { request } from 'node:http'
 import { startDeadline } from '../../lib/deadline.ts'
 import { AppError } from '../../lib/error.ts'
-
-export interface ControlRequest {
-  readonly method: 'GET' | 'PUT' | 'POST'
-  readonly path: string
-  readonly body?: unknown
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal
-}
-
-export interface ControlAnswer {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
+import { type ControlAnswer, type ControlRequest, exchange } from '../control-answer.ts'
 
 /**
  * Sends one request to the router process over its control socket. Throws `unavailable` if it does
@@ -25,7 +12,7 @@ export async function askRouter(socketPath: string, question: ControlRequest): P
   signal?.throwIfAborted()
   const deadline = startDeadline(timeoutMs, signal)
   try {
-    return await exchange(socketPath, question, deadline.signal)
+    return await exchange({ socketPath, agent: false }, question, deadline.signal)
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
     const why = deadline.isOver ? `did not answer within ${timeoutMs / 1000} s` : 'cannot be reached'
@@ -34,33 +21,4 @@ export async function askRouter(socketPath: string, question: ControlRequest): P
       details: { socketPath, path: question.path },
     })
   }
-}
-
-function exchange(
-  socketPath: string,
-  { method, path, body }: ControlRequest,
-  signal: AbortSignal,
-): Promise<ControlAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ControlAnswer>()
-  const outgoing = request({ socketPath, method, path, agent: false, signal }, (answer) => {
-    const chunks: Buffer[] = []
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-    answer.on('error', reject)
-    answer.on('end', () => {
-      try {
-        resolve({ status: answer.statusCode ?? 0, body: parseObject(Buffer.concat(chunks).toString('utf8')) })
-      } catch (error) {
-        reject(error)
-      }
-    })
-  })
-  outgoing.on('error', reject)
-  outgoing.end(body === undefined ? undefined : JSON.stringify(body))
-  return promise
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null) throw new Error('the router answered something else than an object')
-  return { ...value }
 }

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Route, RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
-import type { Activity, Router } from '../router.ts'
-import { askRouter, type ControlAnswer } from './control.ts'
+import { activityIn, type ControlAnswer, numberIn, servicesIn, unexpected } from '../control-answer.ts'
+import type { Router } from '../router.ts'
+import { askRouter } from './control.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 export interface OwnRouterOptions {
@@ -77,18 +78,10 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
       const patience = waitMs + timeoutMs
       const question = { method: 'POST', path: '/wakes', body, timeoutMs: patience, signal } as const
       const answer = await askRouter(controlSocket, question)
-      const { services } = answer.body
-      if (answer.status !== 200 || !Array.isArray(services)) throw unexpected(answer)
-      return {
-        sequence: numberIn(answer, 'sequence'),
-        services: services.filter((service) => typeof service === 'string'),
-      }
+      return { services: servicesIn(answer), sequence: numberIn(answer, 'sequence') }
     },
     activity: async (signal) => {
-      const answer = await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal })
-      const { services } = answer.body
-      if (answer.status !== 200 || !Array.isArray(services)) throw unexpected(answer)
-      return new Map(services.map((one: unknown) => activityOf(one)))
+      return activityIn(await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal }))
     },
   }
 }
@@ -96,17 +89,3 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
 /** Returns the ports of the table that other programs use. */
 const takenOf = ({ body: { taken } }: ControlAnswer): readonly number[] =>
   Array.isArray(taken) ? taken.filter((port) => typeof port === 'number') : []
-
-function activityOf(value: unknown): [string, Activity] {
-  const { service, requests, open } = Object(value)
-  return [String(service), { requests: Number(requests), open: Number(open) }]
-}
-
-function numberIn(answer: ControlAnswer, name: string): number {
-  const value = answer.body[name]
-  if (typeof value !== 'number') throw unexpected(answer)
-  return value
-}
-
-const unexpected = ({ status, body }: ControlAnswer): Error =>
-  new Error(`the router answered ${status}: ${JSON.stringify(body).slice(0, 500)}`)

@@ -8,6 +8,7 @@ import { createIngressRouter } from '../../../server/routers/ingress/ingress-rou
 import { until } from '../../support/until.ts'
 import { addresses, ports } from '../cluster/settings.ts'
 import { openKube } from './access.ts'
+import { podOf, untilReady } from './test-pod.ts'
 
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
@@ -67,35 +68,6 @@ export async function openIngressBench(image: string): Promise<IngressBench> {
       kube.close()
     },
   }
-}
-
-const podOf = (metadata: { namespace: string; name: string; labels: object }, image: string, source: string) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { ...metadata, labels: { ...metadata.labels } },
-  spec: {
-    terminationGracePeriodSeconds: 1,
-    containers: [
-      {
-        name: 'main',
-        image,
-        command: ['node', '-e', source],
-        readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
-        resources: { requests: { cpu: '10m', memory: '32Mi' } },
-      },
-    ],
-  },
-})
-
-async function untilReady(kube: Kube, place: { namespace: string; name: string }): Promise<string> {
-  let address = ''
-  await until('the pod is ready', async () => {
-    const pod = await kube.get(kinds.pod, place, limit())
-    const isReady = pod?.status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True')
-    address = pod?.status?.podIP ?? ''
-    return isReady === true
-  })
-  return address
 }
 
 /** An answer of the ingress controller. */

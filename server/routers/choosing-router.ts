@@ -1,0 +1,28 @@
+import type { Router } from './router.ts'
+
+/**
+ * Returns a router that is chosen when it is first needed, because that asks the cluster. A check
+ * of the cluster chooses again. Each call throws what `choose` throws.
+ */
+export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Router>): Router {
+  let chosen: Promise<Router> | undefined
+  const current = (signal: AbortSignal): Promise<Router> => {
+    signal.throwIfAborted()
+    chosen ??= choose(signal).catch((error: unknown) => {
+      chosen = undefined
+      throw error
+    })
+    return chosen
+  }
+  return {
+    replaceAll: async (routes, signal) => (await current(signal)).replaceAll(routes, signal),
+    drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
+    wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
+    activity: async (signal) => (await current(signal)).activity(signal),
+    renew: async (signal) => (await current(signal)).renew(signal),
+    listFindings: async (signal) => {
+      chosen = undefined
+      return (await current(signal)).listFindings(signal)
+    },
+  }
+}

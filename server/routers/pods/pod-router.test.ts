@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import type { Server, ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import { until } from '../../../test/support/until.ts'
+import { AppError } from '../../lib/error.ts'
+import { application, ask } from '../own/testing.ts'
+import { routerCases } from '../router.cases.ts'
+import { podKinds } from './pod-kube.ts'
+import { startedPodCluster, type TestPod } from './testing.ts'
+
+const { signal } = new AbortController()
+const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'
+
+routerCases('router in pods', async () => {
+  const cluster = await startedPodCluster(2)
+  const servers: Server[] = []
+  const waiting: ServerResponse[] = []
+  let holding = false
+  let turn = 0
+  // Clients reach any of the routers.
+  const port = (): number => cluster.pods[turn++ % cluster.pods.length]?.port ?? 0
+  return {
+    router: cluster.first,
+    application: async (name) => {
+      const { server, endpoint } = await application((_, response) => {
+        if (holding) waiting.push(response)
+        else response.end(name)
+      })
+      servers.push(server)
+      return endpoint
+    },
+    ask: async (host) => {
+      const answers = [await ask(port(), host), await ask(port(), host)]
+      const bodies = answers.map(({ status, body }) => (status === 200 ? body : undefined))
+      assert.equal(bodies[0], bodies[1], 'both routers have the same table')
+      return bodies[0]
+    },
+    open: async (host) => {
+      holding = true
+      const answer = ask(port(), host)
+      const before = waiting.length
+      await until('the request is open', () => waiting.length > before)
+      holding = false
+      return async () => {
+        waiting[before]?.end('')
+        await answer
+      }
+    },
+    close: async () => {
+      for (const server of servers) server.close().closeAllConnections()
+      await cluster.close()
+    },
+  }
+})
+
+interface Life {
+  after(work: () => Promise<void>): void
+}
+
+async function open(t: Life, count = 2) {
+  const cluster = await startedPodCluster(count)
+  t.after(() => cluster.close())
+  return cluster
+}
+
+async function startApplication(t: Life, body = 'ok'): Promise<RouteEndpoint> {
+  const { server, endpoint } = await application((_, response) => response.end(body))
+  t.after(async () => void server.close().closeAllConnections())
+  return endpoint
+}
+
+const route = (endpoints: readonly RouteEndpoint[], more: Partial<Route> = {}): Route => ({
+  host: 'app.test',
+  service: 'shop',
+  name: 'shop',
+  endpoints,
+  ...more,
+})
+const bodyAt = async ({ port }: TestPod): Promise<string> => (await ask(port, 'app.test')).body
+
+test('a router that starts gets the table before it gets requests', async (t) => {
+  const cluster = await open(t, 1)
+  await cluster.first.replaceAll([route([await startApplication(t)])], signal)
+  const fresh = await cluster.addPod()
+  assert.equal(await cluster.isReady(fresh), false)
+  const stopped = new AbortController()
+  const wakes = cluster.first.wakes(-1, 20_000, stopped.signal).catch(() => {})
+  await until('the new router is ready', () => cluster.isReady(fresh))
+  assert.equal(await bodyAt(fresh), 'ok')
+  stopped.abort()
+  await wakes
+})
+
+test('a router that starts while the platform is away has the last table', async (t) => {
+  const cluster = await open(t, 1)
+  await cluster.first.replaceAll([route([await startApplication(t)])], signal)
+  const fresh = await cluster.addPod()
+  assert.equal(await bodyAt(fresh), 'ok')
+})
+
+test('another process of the platform continues with the version of the routers', async (t) => {
+  const cluster = await open(t)
+  const endpoint = await startApplication(t)
+  for (let index = 0; index < 3; index++) await cluster.first.replaceAll([route([], { reason: `${index}` })], signal)
+  const second = cluster.router()
+  await second.replaceAll([route([endpoint])], signal)
+  for (const pod of cluster.pods) assert.equal(await bodyAt(pod), 'ok')
+  await cluster.first.replaceAll([route([])], signal)
+  for (const pod of cluster.pods) assert.equal((await ask(pod.port, 'app.test')).status, 503)
+})
+
+test('a sleeping service is reported once by the router that holds requests, and they are answered', async (t) => {
+  const cluster = await open(t)
+  const { first, pods } = cluster
+  await first.replaceAll([route([], { asleep: true, reason: 'it is asleep' })], signal)
+  const quiet = await first.wakes(-1, 500, signal)
+  assert.deepEqual(quiet.services, [])
+  const news = first.wakes(quiet.sequence, 20_000, signal)
+  const held = pods.map((pod) => ask(pod.port, 'app.test'))
+  const woken = await news
+  assert.deepEqual(woken.services, ['shop'])
+  await first.replaceAll([route([await startApplication(t, 'awake')])], signal)
+  assert.deepEqual(
+    (await Promise.all(held)).map(({ body }) => body),
+    ['awake', 'awake'],
+  )
+})
+
+test('a router is not believed that requests wait for a service of no table', async (t) => {
+  const cluster = await open(t, 1)
+  const another = cluster.router()
+  await another.replaceAll([route([], { service: 'foreign', asleep: true, reason: 'it is asleep' })], signal)
+  const [pod] = cluster.pods
+  assert.ok(pod)
+  const held = ask(pod.port, 'app.test').catch(() => {})
+  assert.deepEqual((await another.wakes(-1, 10_000, signal)).services, ['foreign'])
+  assert.deepEqual((await cluster.first.wakes(-1, 500, signal)).services, [])
+  await another.replaceAll([], signal)
+  await held
+})
+
+test('the traffic of all routers is added', async (t) => {
+  const { first, pods } = await open(t)
+  await first.replaceAll([route([await startApplication(t)])], signal)
+  for (const pod of pods) for (let index = 0; index < 3; index++) await bodyAt(pod)
+  assert.deepEqual((await first.activity(signal)).get('shop'), { requests: 6, open: 0 })
+})
+
+test('a router that cannot be reached keeps none of the others from the new table', async (t) => {
+  const { first, pods } = await open(t)
+  const [cut, other] = pods
+  assert.ok(cut && other)
+  await first.replaceAll([route([await startApplication(t, 'one')])], signal)
+  cut.isCut = true
+  const endpoint = await startApplication(t, 'two')
+  const moved = first.replaceAll([route([endpoint])], signal)
+  const outcome = moved.then(() => 'applied', isUnavailable)
+  await until('the other router has the table', async () => (await bodyAt(other)) === 'two')
+  assert.equal(await outcome, true)
+  await assert.rejects(first.activity(signal), isUnavailable)
+  cut.isCut = false
+  await first.replaceAll([route([endpoint])], signal)
+  assert.equal(await bodyAt(cut), 'two')
+})
+
+test('a router that cannot be reached and leaves holds nothing back', async (t) => {
+  const { first, pods } = await open(t)
+  const [cut] = pods
+  assert.ok(cut)
+  cut.isCut = true
+  cut.isLeaving = true
+  await first.replaceAll([route([await startApplication(t)])], signal)
+})
+
+test('a public port of TCP is refused, and other routes are carried', async (t) => {
+  const { first, pods } = await open(t, 1)
+  const listening = route([], { host: 'tcp.test:40001', service: 'db', listen: { protocol: 'TCP', port: 40_001 } })
+  await assert.rejects(first.replaceAll([route([await startApplication(t)]), listening], signal), {
+    name: 'RoutesRefusedError',
+    message: /listen at no TCP port 40001/,
+  })
+  const [pod] = pods
+  assert.ok(pod)
+  assert.equal(await bodyAt(pod), 'ok')
+})
+
+test('replicas have a name while a route leads to them, and routers get it', async (t) => {
+  const cluster = await open(t, 1)
+  const { first, pods } = cluster
+  const endpoint = await startApplication(t)
+  const names = async () =>
+    (await cluster.kube.list(podKinds.service, { labels: {} }, signal)).items.map((object) => ({
+      namespace: object.metadata.namespace,
+      selector: Object(object).spec.selector,
+    }))
+  const at = (release: string) => route([endpoint], { replicas: { environment: 'space', release } })
+  await first.replaceAll([at('one'), route([endpoint], { host: 'bare.test' })], signal)
+  assert.deepEqual(await names(), [{ namespace: 'space', selector: { release: 'one' } }])
+  await first.replaceAll([at('two')], signal)
+  assert.deepEqual(await names(), [{ namespace: 'space', selector: { release: 'two' } }])
+  const [pod] = pods
+  assert.ok(pod)
+  assert.equal(await bodyAt(pod), 'ok')
+  await first.replaceAll([], signal)
+  assert.deepEqual(await names(), [])
+})
+
+test('reports that the API server is away, and that no router runs', async (t) => {
+  const cluster = await open(t, 1)
+  cluster.isAway = true
+  await assert.rejects(cluster.first.replaceAll([route([])], signal), isUnavailable)
+  cluster.isAway = false
+  await cluster.pods[0]?.kill()
+  await assert.rejects(cluster.first.replaceAll([route([])], signal), /No router of the cluster runs/)
+})
+
+test('findings say that the own router carries the traffic, and where it is', async (t) => {
+  const cluster = await open(t, 2)
+  const findings = await cluster.first.listFindings(signal)
+  assert.match(findings[0]?.message ?? '', /router of the platform, in pods of the namespace quayside-router-test/)
+  assert.ok(findings.every(({ isBlocking }) => !isBlocking))
+})
