@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { label, ownLabels } from '../../server/engines/kubernetes/labels.ts'
+import { instanceOn, label, ownLabels } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get, startTraffic } from '../support/traffic.ts'
@@ -24,7 +24,8 @@ let url: string
 const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const ask = (path = '/') => get(`${url}${path}`, undefined, addresses.node)
-const namespaceOf = () => `quayside-router-${server.instance}`
+const instance = () => instanceOn(server.instance, cluster.id)
+const namespaceOf = () => `quayside-router-${instance()}`
 
 before(async () => {
   env = {
@@ -37,7 +38,7 @@ before(async () => {
   server = await startServer({ env })
 })
 after(async () => {
-  if (server) await kube.remove(kinds.namespace, { name: namespaceOf() }, limit())
+  if (cluster) await kube.remove(kinds.namespace, { name: namespaceOf() }, limit())
   await server?.close()
   kube.close()
 })
@@ -58,6 +59,8 @@ test('a cluster without an ingress controller gets the router, and its log says 
 test('an application answers through the routers of its cluster, and not through that of the machine', async () => {
   const environmentId = await makeEnvironment(server, 'far', cluster.id)
   const settings = {
+    // Both versions reserve it on a node with two cores.
+    cpu: 50,
     min_running_instances: 0,
     max_running_instances: 1,
     autoscaling: {
@@ -116,7 +119,7 @@ test('a stopped application has a page with the reason, and a deleted environmen
   await server.must('DELETE', `/environment/${application.environmentId}`)
   await until('its route is gone', async () => (await ask()).status === 404)
   await until('its namespace is gone', async () => {
-    const { items } = await kube.list(kinds.namespace, { labels: ownLabels(server.instance) }, limit())
+    const { items } = await kube.list(kinds.namespace, { labels: ownLabels(instance()) }, limit())
     return items.every(({ metadata }) => metadata.name === namespaceOf())
   })
 })
