@@ -59,11 +59,14 @@ async function overtakes(lock: string, slow: () => readonly [method: string, pat
   }
 }
 
-test('slow reads of an organization leave connections to the reads of another', () =>
-  overtakes('lock table deployment_request in access exclusive mode', () => [
+test('slow reads of an organization leave connections to the reads of another', () => {
+  let reads = 0
+  return overtakes('lock table deployment_request in access exclusive mode', () => [
     'GET',
-    `/environment/${a.objects.environmentId}/deploymentHistoryV2`,
-  ]))
+    // Equal reads would share one statement, and occupy one connection.
+    `/environment/${a.objects.environmentId}/deploymentHistoryV2?pageSize=${++reads}`,
+  ])
+})
 
 test('deployments of an organization that wait for a lock leave connections to the reads of another', () =>
   overtakes(`select from service where id = '${a.objects.applicationId}' for update`, () => [
