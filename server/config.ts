@@ -87,6 +87,8 @@ export interface Config {
    * Undefined: they have none.
    */
   readonly clusterRouter: PodRouterSettings | undefined
+  /** The type of the Services that open TCP and UDP ports on connected clusters. */
+  readonly clusterPorts: 'LoadBalancer' | 'NodePort'
   /** An image with a shell, GNU tar and `head`, as connected clusters name it. */
   readonly clusterToolsImage: string
   readonly issuers: readonly Issuer[]
@@ -216,6 +218,7 @@ export function readConfig(variables: Variables = process.env): Config {
     inCluster: inCluster(variables),
     clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
     clusterRouter: clusterRouter(variables, { trusted: trustedProxies, connections: routerConnections }),
+    clusterPorts: oneOf(variables, 'QUAYSIDE_CLUSTER_PORTS', ['LoadBalancer', 'NodePort']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),

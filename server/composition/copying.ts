@@ -12,7 +12,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { archiveCommandOf, volumesOf } from '../releases/index.ts'
 import { failForCopies } from '../requests/index.ts'
 import { createPatience } from '../rollout/index.ts'
-import { copyServiceParts, partsOf, setParts } from '../services/index.ts'
+import { copyServiceParts, createRedeclarer, partsOf, setParts } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Foundation } from './foundation.ts'
 import type { LateWorkflows } from './late-workflows.ts'
@@ -21,8 +21,17 @@ import type { LateWorkflows } from './late-workflows.ts'
 export const serviceParts = { of: partsOf, set: setParts, copy: copyServiceParts }
 
 /** Creates the host names of services. */
-export const hostDeclarer = ({ config }: Foundation) =>
-  createHostDeclarer({ clock, domain: config.domain, publicPorts: config.publicPorts, internalHost })
+export const hostDeclarer = ({ config, engines }: Foundation) =>
+  createHostDeclarer({
+    clock,
+    domain: config.domain,
+    publicPorts: config.publicPorts,
+    publishesPorts: (engine) => engines.capabilitiesOf({ engine })?.publishesPorts ?? engine === null,
+    internalHost,
+  })
+
+/** Assigns the host names of a service again, as its settings and its cluster are now. */
+export const redeclareHosts = (foundation: Foundation) => createRedeclarer(hostDeclarer(foundation))
 
 /** Writes the rows of copied services. */
 export const rowCopier = (foundation: Foundation) =>

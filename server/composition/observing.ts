@@ -1,6 +1,6 @@
 import { isScratch } from '../backups/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { lostPortsText } from '../domains/index.ts'
+import { portTrouble } from '../domains/index.ts'
 import type { NamedEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import {
@@ -54,6 +54,6 @@ function createServiceObserver(
     ...createRestarter({ database, engine, releases, collector }),
     ...createLineFollower({ log, lines, releases, collector }),
     isScratch: (service) => isScratch(database, service),
-    troubleOf: (service) => lostPortsText(routes.lostPorts(service)) ?? disk.troubleOf(service),
+    troubleOf: (service) => portTrouble(routes, service) ?? disk.troubleOf(service),
   })
 }

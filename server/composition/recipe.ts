@@ -9,6 +9,7 @@ import { createDeploymentSlots, type RecipeOptions } from '../rollout/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
+import { redeclareHosts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
 
 const buildLimits = { timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
@@ -47,6 +48,7 @@ export function createRecipe(
     collect: foundation.lineCollector.collect,
     workflows: later.workflows,
     endRepair: (service) => later.observer().endRepair(service),
+    declareHosts: redeclareHosts(foundation),
     publicPorts: {
       ...config.publicPorts,
       address: publicPortAddress(config.routerHost),

@@ -52,7 +52,6 @@ export function createRooms(
     return { cpu, memory, architecture }
   }
   const ableOf = (engine: string | null) => capabilitiesOf({ engine })
-  const publishesPorts = (engine: string | null) => capabilitiesOf({ engine })?.publishesPorts ?? true
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
     database,
@@ -130,7 +129,6 @@ export function createRooms(
       database,
       clock,
       ceilingOf,
-      publishesPorts,
       checkRepositoryAddress: git.checkAddress,
       declareHosts,
       claimDisk: foundation.organizationDisk.claim,

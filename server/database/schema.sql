@@ -1058,6 +1058,7 @@ create table route (
   public_protocol text,
   path text not null default '/'::text,
   rewrite text,
+  outside jsonb,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host, path),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
@@ -1425,6 +1426,12 @@ CREATE OR REPLACE FUNCTION public.number_of(value jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (jsonb_typeof(value) = 'number'::text) THEN (value)::double precision ELSE NULL::double precision END;
+
+CREATE OR REPLACE FUNCTION public.public_address(of_service uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT known.address FROM (SELECT jsonb_build_object('host', p.host, 'port', p.port) AS address FROM public_port p WHERE (p.service_id = public_address.of_service) UNION ALL SELECT CASE WHEN (k.traffic_domain IS NULL) THEN jsonb_build_object('host', split_part(r.host, ':'::text, 1), 'port', r.public_port) ELSE r.outside END AS outside FROM (((route r JOIN service s ON ((s.id = r.service_id))) JOIN environment e ON ((e.id = s.environment_id))) JOIN cluster k ON ((k.id = e.cluster_id))) WHERE ((r.service_id = public_address.of_service) AND (r.public_port IS NOT NULL))) known LIMIT 1);
 
 CREATE OR REPLACE FUNCTION public.record_backup_status()
  RETURNS trigger

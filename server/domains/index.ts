@@ -4,7 +4,7 @@ export { createCustomDomains } from './custom-domains.ts'
 export { createHostDeclarer } from './declare-hosts.ts'
 export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'
-export { listLinks, type PublicAddress, urlOf } from './links.ts'
+export { listLinks, type PublicAddress, portAddress, urlOf } from './links.ts'
 export { reservePassedPorts } from './passed-ports.ts'
 export { createProofReconciler } from './proof-reconciler.ts'
 export { releasePublicPort } from './public-port-store.ts'
@@ -12,9 +12,11 @@ export { type PublicPortRange, publicPortAddress, publicPortHost, reservePublicP
 export {
   createRoutePublisher,
   createRoutePublishers,
-  lostPortsText,
+  portTrouble,
   type RoutePublisher,
   type RoutePublishers,
+  type UnreachedPort,
+  unreachedText,
 } from './publisher.ts'
 export { createNameServers } from './resolve.ts'
 export { rulesProblem, usualRules } from './route-rules.ts'

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net'
 import { type ServiceType, serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { Database } from '../database/index.ts'
+import type { HostAndPort } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listServiceRoutes, type RouteRow } from './route-store.ts'
 
@@ -18,27 +20,37 @@ export function urlOf(host: string, { scheme, port }: PublicAddress): string {
 /** Returns the URLs of a service. */
 export async function listLinks(database: Database, service: ServiceRow, address: PublicAddress) {
   const routes = await listServiceRoutes(database, service.id)
-  return routes.map((route) => toLink(route, serviceTypeOf(service.kind), address))
+  return routes.flatMap((route) => toLinks(route, serviceTypeOf(service.kind), address))
 }
 
 /**
- * Hosts without HTTP include the port of the machine. `own` is the address of the platform's
- * router.
+ * Returns the link of a route. None for a TCP or UDP port whose cluster has not given it an address
+ * yet. `own` is the address of the platform's router.
  */
-export function toLink(route: RouteRow, service_type: ServiceType, own: PublicAddress) {
-  const address = route.has_controller ? controllerAddress : own
-  return {
+export function toLinks(route: RouteRow, service_type: ServiceType, own: PublicAddress) {
+  const link = {
     service_id: route.service_id,
     service_type,
-    url:
-      route.public_protocol === null
-        ? urlOf(route.host, address) + (route.path === '/' ? '' : route.path)
-        : `${route.public_protocol.toLowerCase()}://${route.host}`,
     internal_port: route.internal_port,
-    external_port: route.public_port ?? address.port,
     is_qovery_domain: route.custom_domain_id === null,
     is_default: route.is_default,
   }
+  const { public_protocol: protocol } = route
+  if (protocol === null) {
+    const address = route.has_controller ? controllerAddress : own
+    const url = urlOf(route.host, address) + (route.path === '/' ? '' : route.path)
+    return [{ ...link, url, external_port: address.port }]
+  }
+  const at = portAddress(route)
+  if (!at) return []
+  const host = isIP(at.host) === 6 ? `[${at.host}]` : at.host
+  return [{ ...link, url: `${protocol.toLowerCase()}://${host}:${at.port}`, external_port: at.port }]
+}
+
+/** Returns where a TCP or UDP port is reached. Undefined while its cluster has not said. */
+export function portAddress({ host, public_port, has_controller, outside }: RouteRow): HostAndPort | undefined {
+  if (has_controller) return outside ?? undefined
+  return public_port === null ? undefined : { host: host.slice(0, host.lastIndexOf(':')), port: public_port }
 }
 
 /** Ingress controllers are behind a load balancer with the usual ports. */

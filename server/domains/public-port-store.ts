@@ -51,3 +51,7 @@ export async function releasePublicPort(sql: Sql, serviceId: string): Promise<vo
     delete from public_port p using service s
     where p.service_id = ${serviceId} and s.id = p.service_id and s.accessibility is distinct from 'PUBLIC'`
 }
+
+/** Releases the port of a service whose router opens another one. */
+export const deletePublicPort = async (sql: Sql, serviceId: string): Promise<void> =>
+  void (await sql`delete from public_port where service_id = ${serviceId}`)

@@ -3,17 +3,24 @@ import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
-import { type Router, RoutesRefusedError } from '../routers/index.ts'
+import { type PortAddress, type Router, RoutesRefusedError } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
-import { createRoutePublisher, lostPortsText } from './publisher.ts'
-import { leadsElsewhere, leadsTo, readRouteVersion, replaceHosts, setEndpoints } from './route-store.ts'
+import { createRoutePublisher, lostPortsText, unreachedText } from './publisher.ts'
+import {
+  leadsElsewhere,
+  leadsTo,
+  listServiceRoutes,
+  readRouteVersion,
+  replaceHosts,
+  setEndpoints,
+} from './route-store.ts'
 
 interface Bench {
   readonly sql: Database
   readonly service: string
   readonly environment: string
   readonly tables: (readonly Route[])[]
-  readonly router: Pick<Router, 'replaceAll'>
+  readonly router: Pick<Router, 'replaceAll' | 'portAddresses'>
 }
 
 async function openBench(t: Cleanup): Promise<Bench> {
@@ -24,7 +31,7 @@ async function openBench(t: Cleanup): Promise<Bench> {
     tables.push(routes)
     return []
   }
-  const router = { replaceAll, drained: async () => 0 }
+  const router = { replaceAll, portAddresses: async () => [] }
   return { sql, service, environment, tables, router }
 }
 const { signal } = new AbortController()
@@ -57,13 +64,49 @@ test('the publisher reports ports that other programs use, by the last table', a
   const listening = { ...host('tcp', 80), public_port: 40001, public_protocol: 'TCP' as const }
   await replaceHosts(sql, service, [host('web', 80), listening], now)
   let taken: readonly number[] = [40001, 40002]
-  const publisher = createRoutePublisher({ database: sql, router: { replaceAll: async () => taken } })
+  const publisher = createRoutePublisher({
+    database: sql,
+    router: { replaceAll: async () => taken, portAddresses: async () => [] },
+  })
   assert.deepEqual(publisher.lostPorts(service), [])
   await publisher.apply(signal)
   assert.deepEqual([publisher.lostPorts(service), publisher.lostPorts('another')], [[40001], []])
   taken = []
   await publisher.apply(signal)
   assert.deepEqual(publisher.lostPorts(service), [])
+})
+
+test('the publisher records where a cluster opens ports, and says which are reached nowhere yet', async (t) => {
+  const { sql, service } = await openBench(t)
+  const listening = (port: number) => ({
+    ...host(`tcp:${port}`, port),
+    public_port: port,
+    public_protocol: 'TCP' as const,
+  })
+  await replaceHosts(sql, service, [host('web', 80), listening(40001), listening(40002)], now)
+  let ports: readonly PortAddress[] = [
+    { service, port: 40001, reached: { host: '203.0.113.1', port: 31_000 } },
+    { service, port: 40002, reached: { reason: 'no address' } },
+  ]
+  const router = { replaceAll: async () => [], portAddresses: async () => ports }
+  const publisher = createRoutePublisher({ database: sql, router })
+  const outsides = async () =>
+    (await listServiceRoutes(sql, service)).flatMap(({ public_port, outside }) =>
+      outside ? [{ public_port, ...outside }] : [],
+    )
+  await publisher.apply(signal)
+  assert.deepEqual(await outsides(), [{ public_port: 40001, host: '203.0.113.1', port: 31_000 }])
+  assert.deepEqual(publisher.unreached('another'), [])
+  assert.match(
+    unreachedText(publisher.unreached(service)) ?? '',
+    /^Nobody reaches the public port 40002 yet: no address/,
+  )
+  ports = [{ service, port: 40001, reached: { reason: 'gone' } }]
+  await publisher.apply(signal)
+  assert.deepEqual(await outsides(), [])
+  ports = []
+  await publisher.apply(signal)
+  assert.equal(unreachedText(publisher.unreached(service)), undefined)
 })
 
 test('a refused route concerns its own service, and the reconciler reports it', async (t) => {
@@ -73,7 +116,7 @@ test('a refused route concerns its own service, and the reconciler reports it', 
   const replaceAll = async (): Promise<never> => {
     throw new RoutesRefusedError(refusals)
   }
-  const publisher = createRoutePublisher({ database: sql, router: { replaceAll } })
+  const publisher = createRoutePublisher({ database: sql, router: { replaceAll, portAddresses: async () => [] } })
   assert.deepEqual(await publisher.apply(signal), [])
   assert.equal(publisher.refusalOf(service), 'another Ingress has the host')
   assert.equal(publisher.refusalOf('another'), undefined)
@@ -132,7 +175,7 @@ test('one hand-over at a time, and a failed one keeps none from following', asyn
   let running = 0
   let most = 0
   let failures = 2
-  const slow: Pick<Router, 'replaceAll'> = {
+  const slow: Pick<Router, 'replaceAll' | 'portAddresses'> = {
     ...router,
     replaceAll: async (routes, stop) => {
       most = Math.max(most, ++running)

@@ -10,7 +10,7 @@ import {
   RoutesRefusedError,
   serves,
 } from '../routers/index.ts'
-import { readRouteVersion, readTable } from './route-store.ts'
+import { readRouteVersion, readTable, setOutsides } from './route-store.ts'
 
 export interface RoutePublisher {
   /**
@@ -21,6 +21,11 @@ export interface RoutePublisher {
   apply(signal: AbortSignal): Promise<readonly number[]>
   /** Returns a service's ports of this machine that other programs use, by the last table sent. */
   lostPorts(serviceId: string): readonly number[]
+  /**
+   * Returns the service's TCP and UDP ports that are reached nowhere yet, each with the reason, by
+   * the last table sent.
+   */
+  unreached(serviceId: string): readonly UnreachedPort[]
   /** Returns why the router refuses a route of a service, by the last table sent. */
   refusalOf(serviceId: string): string | undefined
   /**
@@ -28,6 +33,12 @@ export interface RoutePublisher {
    * replaced. Throws RoutesRefusedError.
    */
   readonly reconciler: Reconciler
+}
+
+/** A port of a service, by its route, and why nobody reaches it. */
+export interface UnreachedPort {
+  readonly port: number
+  readonly reason: string
 }
 
 const refreshEvery = 5
@@ -39,6 +50,8 @@ export interface RoutePublishers {
   readonly publisherOf: (place: RouterPlace) => RoutePublisher
   /** Returns a service's ports of this machine that other programs use. */
   lostPorts(serviceId: string): readonly number[]
+  /** Returns the service's ports that are reached nowhere yet. */
+  unreached(serviceId: string): readonly UnreachedPort[]
 }
 
 /** Creates a publisher for each router. `nameOf` returns the name of a router's reconciler. */
@@ -62,6 +75,7 @@ export function createRoutePublishers(
       return found.publisher
     },
     lostPorts: (serviceId) => all().flatMap((publisher) => publisher.lostPorts(serviceId)),
+    unreached: (serviceId) => all().flatMap((publisher) => publisher.unreached(serviceId)),
   }
 }
 
@@ -73,13 +87,14 @@ export function createRoutePublisher({
   name = 'routes',
 }: {
   database: Database
-  router: Pick<Router, 'replaceAll'>
+  router: Pick<Router, 'replaceAll' | 'portAddresses'>
   scope?: RouterScope
   name?: string
 }): RoutePublisher {
   let applied = -1
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
   let refused: ReadonlyMap<string, string> = new Map()
+  let unreached: ReadonlyMap<string, readonly UnreachedPort[]> = new Map()
   let quiet = 0
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -94,12 +109,27 @@ export function createRoutePublisher({
       return []
     }
   }
+  /** Addresses may come minutes after their ports, and change. */
+  const followAddresses = async (signal: AbortSignal): Promise<void> => {
+    const ports = await router.portAddresses(signal)
+    const known = ports.map(({ service, port, reached }) => ({
+      service,
+      port,
+      outside: 'host' in reached ? reached : null,
+    }))
+    if (known.length > 0) await setOutsides(database, known)
+    const missing = ports.flatMap(({ service, port, reached }) =>
+      'reason' in reached ? [{ service, port, reason: reached.reason }] : [],
+    )
+    unreached = Map.groupBy(missing, ({ service }) => service)
+  }
   const apply = (signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
       const { version, routes } = await readTable(database, scope)
       const taken = await send(routes, signal)
       applied = version
       lost = portsOf(routes, new Set(taken))
+      await followAddresses(signal)
       return taken
     })
     turn = next.catch(() => {})
@@ -109,6 +139,7 @@ export function createRoutePublisher({
   return {
     apply,
     lostPorts: (serviceId) => lost.get(serviceId) ?? [],
+    unreached: (serviceId) => unreached.get(serviceId) ?? [],
     refusalOf: (serviceId) => refused.get(serviceId),
     reconciler: {
       name,
@@ -142,3 +173,15 @@ export function lostPortsText(ports: readonly number[]): string | undefined {
     : `Ports ${ports.join(', ')} of this machine are in use by other programs: until those end, the service is ` +
         'not reached there.'
 }
+
+/** Returns the message for a running service with ports that nobody reaches. Undefined for none. */
+export const unreachedText = (ports: readonly UnreachedPort[]): string | undefined =>
+  ports.length === 0
+    ? undefined
+    : ports.map(({ port, reason }) => `Nobody reaches the public port ${port} yet: ${reason}.`).join(' ')
+
+/** Returns what keeps clients from the ports of a running service. Undefined for nothing. */
+export const portTrouble = (
+  routes: Pick<RoutePublishers, 'lostPorts' | 'unreached'>,
+  serviceId: string,
+): string | undefined => lostPortsText(routes.lostPorts(serviceId)) ?? unreachedText(routes.unreached(serviceId))

@@ -3,7 +3,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
-import { allClusters, type RouterScope } from '../routers/index.ts'
+import { allClusters, type HostAndPort, type RouterScope } from '../routers/index.ts'
 import type { PublicHost } from './host-names.ts'
 import { rulesOf } from './route-rules.ts'
 import { listOwnRoutes, refuseTaken, sharedRoutes } from './shared-domain-store.ts'
@@ -21,17 +21,25 @@ export interface RouteRow extends PublicHost {
   readonly endpoints: readonly RouteEndpoint[]
   /** Whether the ingress controller of a cluster carries it, at the usual port of HTTP. */
   readonly has_controller: boolean
+  /**
+   * Where a port is reached that a cluster opens. Null for a port of this machine, and while the
+   * cluster has not said.
+   */
+  readonly outside: HostAndPort | null
 }
 
 /**
- * Returns the domain of the cluster on which a service is. Undefined: it has the platform's.
+ * Returns the cluster on which a service is, by the name of its engine and the domain of its own.
  */
-export async function findTrafficDomain(sql: Sql, serviceId: string): Promise<string | undefined> {
-  const [row] = await sql<{ traffic_domain: string | null }[]>`
-    select k.traffic_domain from service s join environment v on v.id = s.environment_id
+export async function findTrafficPlace(
+  sql: Sql,
+  serviceId: string,
+): Promise<{ readonly engine: string | null; readonly domain: string | null }> {
+  const [row] = await sql<{ engine: string | null; domain: string | null }[]>`
+    select k.engine, k.traffic_domain as domain from service s join environment v on v.id = s.environment_id
       join cluster k on k.id = v.cluster_id
     where s.id = ${serviceId}`
-  return row?.traffic_domain ?? undefined
+  return row ?? { engine: null, domain: null }
 }
 
 /**
@@ -165,6 +173,23 @@ const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoi
       left join jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
         as e(port integer, address text) on e.port = i.internal_port
     where i.service_id = ${serviceId} group by i.host, i.path)`
+
+/**
+ * Records where ports of services are reached from outside. Ports of these services that are not
+ * listed are reached nowhere. Returns true if something changed.
+ */
+export async function setOutsides(
+  sql: Sql,
+  ports: readonly { readonly service: string; readonly port: number; readonly outside: HostAndPort | null }[],
+): Promise<boolean> {
+  const rows = ports.map(({ outside, ...rest }) => ({ ...rest, outside: outside && { ...outside } }))
+  const { count } = await sql`
+    update route r set outside = nullif(given.outside, 'null')
+    from jsonb_to_recordset(${sql.json(rows)}) as given(service uuid, port integer, outside jsonb)
+    where r.service_id = given.service and r.public_port = given.port
+      and r.outside is distinct from nullif(given.outside, 'null')`
+  return count > 0
+}
 
 /** Reads every route of the clusters of one router, and the version of the whole table. */
 export async function readTable(

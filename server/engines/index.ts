@@ -11,7 +11,15 @@ export type { Behaviour, Effects } from './fake/fake-behaviour.ts'
 export { FakeEngine } from './fake/fake-engine.ts'
 export { createKube, type Kube, kinds } from './kubernetes/client/index.ts'
 export { KubernetesEngine, type KubernetesEngineOptions } from './kubernetes/kubernetes-engine.ts'
-export { environmentsOf, instanceOn, label, ownLabels, routeLabels, routerLabels } from './kubernetes/labels.ts'
+export {
+  environmentsOf,
+  instanceOn,
+  label,
+  ownLabels,
+  portLabels,
+  routeLabels,
+  routerLabels,
+} from './kubernetes/labels.ts'
 export { replicasOn } from './kubernetes/manifests.ts'
 export { pullConfig } from './kubernetes/pull-secret.ts'
 export { noEngine } from './no-engine.ts'

@@ -10,8 +10,6 @@ export interface EnvironmentRow {
   readonly cluster_id: string
   readonly cluster_name: string
   readonly cluster_engine: string | null
-  /** Whether the cluster's own ingress controller carries the traffic. */
-  readonly cluster_has_controller: boolean
   readonly cloud_provider: string
   readonly region: string
   readonly created_at: Date
@@ -26,7 +24,7 @@ export interface EnvironmentRow {
 
 const from = (sql: Sql) => sql`
   select e.*, p.organization_id, p.name as project_name, c.name as cluster_name,
-    c.engine as cluster_engine, c.traffic_domain is not null as cluster_has_controller, c.cloud_provider, c.region
+    c.engine as cluster_engine, c.cloud_provider, c.region
   from environment e join project p on p.id = e.project_id join cluster c on c.id = e.cluster_id`
 
 /** Selects the environment as the target of a request. */

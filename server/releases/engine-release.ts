@@ -16,8 +16,8 @@ import { isPublished, type Versioned } from './versioned.ts'
 export interface ReleaseReader {
   readonly database: Sql
   readonly vault: Vault
-  /** The address of this machine's public ports. */
-  readonly publicPorts: { readonly address: string }
+  /** The address of the ports that the engine publishes. Undefined: the router opens them. */
+  readonly publicPorts: { readonly address: string } | undefined
   /** GiB that a replica may write outside its volumes if its service does not say. */
   readonly layerGiB: number
 }
@@ -103,7 +103,7 @@ async function workloadOf(
     ...programSettings(service.kind, advanced_settings),
     labels,
     layerGiB,
-    ...(isPublished(versioned) && public_port !== null
+    ...(isPublished(versioned) && public_port !== null && publicPorts
       ? { publicPort: { address: publicPorts.address, port: public_port } }
       : {}),
     scale: await findScale(database, service.id),

@@ -2,7 +2,6 @@ import { type KindName, shapeOf } from '@quayside/contract/services/kinds.ts'
 import { shapes } from '@quayside/contract/services/shapes.ts'
 import type { CapabilitiesOf, EngineCapabilities } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
-import { portRefusal, type Settings } from '../services/index.ts'
 
 /** The part of a cluster that decides what can run on it. */
 export interface RunningPlace {
@@ -41,8 +40,6 @@ interface PlacedService {
   readonly kind: KindName
   readonly cluster_name: string
   readonly cluster_engine: string | null
-  readonly cluster_has_controller: boolean
-  readonly settings: Settings
 }
 
 /** Throws 400 if the service cannot be deployed on its cluster. */
@@ -52,14 +49,7 @@ export function refuseKind(options: RefusalOptions, service: PlacedService): voi
 }
 
 /** Returns why a service cannot be deployed on its cluster; undefined if it can. */
-export function refusalOf(options: RefusalOptions, service: PlacedService): string | undefined {
-  const { kind, settings, cluster_name: name, cluster_engine: engine, cluster_has_controller: hasController } = service
-  const ofKind = refusalOfKind(options, kind, { name, engine })
-  if (ofKind) return ofKind
-  const publishesPorts = options.capabilitiesOf({ engine })?.publishesPorts ?? true
-  return portRefusal(settings, { name, publishesPorts, hasController })
-}
-
-/** Whether an engine may refuse a service of this kind, so that its settings must be read. */
-export const mayRefuse = (engine: EngineCapabilities, kind: KindName): boolean =>
-  !canRun(engine, kind) || !engine.publishesPorts
+export const refusalOf = (
+  options: RefusalOptions,
+  { kind, cluster_name: name, cluster_engine: engine }: PlacedService,
+): string | undefined => refusalOfKind(options, kind, { name, engine })

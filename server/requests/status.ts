@@ -80,11 +80,11 @@ export function toStatuses(rows: readonly StatusRow[]) {
   return listsOfKinds((kind) => (ofKind.get(kind) ?? []).map(toStatus))
 }
 
+const isUp = ({ state }: StatusRow): boolean => state === 'DEPLOYED' || state === 'RESTARTED'
+
 /** Pure: whether a deployed service crashes repeatedly or is gone. */
-function isFailingNow({ state, observed_state }: StatusRow): boolean {
-  const isUp = state === 'DEPLOYED' || state === 'RESTARTED'
-  return isUp && (observed_state === 'failing' || observed_state === 'absent')
-}
+const isFailingNow = (row: StatusRow): boolean =>
+  isUp(row) && (row.observed_state === 'failing' || row.observed_state === 'absent')
 
 /** Pure: converts a row to the API's Status for pollers of the specification (ADR 0003). */
 export const toShortStatus = (row: StatusRow) => ({
@@ -120,6 +120,7 @@ function statusReason(row: StatusRow, isFailing: boolean): string | null {
   }
   if (reason !== undefined) return reason
   if (row.in_copy && row.request_status === 'QUEUED') return 'It waits until the data are copied.'
+  if (isUp(row) && row.observed_state === 'warning') return row.observed_reason
   if (isFailing) return row.observed_reason?.trim() ? row.observed_reason : 'It does not run. See its log.'
   return isFailed(row.state) ? 'It failed, and no reason was recorded. See the log of the deployment.' : null
 }

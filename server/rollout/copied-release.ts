@@ -10,7 +10,7 @@ import {
   type ReleaseReader,
   type ReleaseRow,
 } from '../releases/index.ts'
-import { setTargetCommit } from '../requests/index.ts'
+import { type RefusalOptions, setTargetCommit } from '../requests/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import type { Recipe, Work } from './recipe.ts'
 
@@ -35,7 +35,7 @@ export function formerRelease(options: Recipe, work: Work, id: string): Promise<
     }
     work.report.line(noteOf(release))
     // A service is up to date if a deployment now would change nothing.
-    const isPresent = (await differences({ vault: options.vault, database: sql }, service, release)).length === 0
+    const isPresent = (await differences({ ...options, database: sql }, service, release)).length === 0
     return { release, ...(isPresent && { configVersion: service.config_version }) }
   })
 }
@@ -47,12 +47,13 @@ const noteOf = ({ created_at, commit, image }: ReleaseRow): string =>
 
 /** Lists what a deployment now would change of a release, except image and commit. */
 export async function differences(
-  { database, vault }: Pick<ReleaseReader, 'database' | 'vault'>,
+  { database, vault, capabilitiesOf }: Pick<ReleaseReader, 'database' | 'vault'> & RefusalOptions,
   service: ServiceRow,
   release: ReleaseRow,
 ): Promise<string[]> {
   // The address is the same for both, so its value does not matter.
-  const reader = { database, vault, publicPorts: { address: '' }, layerGiB: 0 }
+  const isOfEngine = capabilitiesOf({ engine: service.cluster_engine })?.publishesPorts === true
+  const reader = { database, vault, publicPorts: isOfEngine ? { address: '' } : undefined, layerGiB: 0 }
   return changesOf(await contentOfRelease(reader, service, release), await presentContent(reader, service, release))
 }
 

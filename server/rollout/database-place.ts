@@ -40,15 +40,21 @@ export async function markData({ context }: Work, release: ReleaseRow): Promise<
 
 /**
  * Gives a public database a port of this machine and records it in the release, so every later
- * start uses the same port. Throws 409 when no port is left.
+ * start uses the same port. If the engine publishes no ports, the router opens the port, and the
+ * release has none. Throws 409 when no port is left.
  */
 export async function takePublicPort(
-  { publicPorts }: Recipe,
+  { publicPorts, engine, declareHosts }: Recipe,
   { context }: Work,
   release: ReleaseRow,
 ): Promise<ReleaseRow> {
   if (release.kind !== 'database' || !isPublished(release)) return release
   const { service_id: id, kind } = release
+  if (!engine.capabilities.publishesPorts) {
+    // The cluster may have had no engine when the port was assigned.
+    await context.fenced((sql) => declareHosts(sql, id))
+    return release
+  }
   return context.fenced(async (sql) => {
     const { port } = await reservePublicPort(sql, { id, host: publicPorts.hostOf({ id, kind }) }, publicPorts)
     if (port !== release.public_port) await setReleasePort(sql, release.id, port)

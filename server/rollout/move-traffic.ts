@@ -1,12 +1,15 @@
-import { listServiceRoutes, type RouteRow, setEndpoints } from '../domains/index.ts'
+import { listServiceRoutes, portAddress, type RouteRow, setEndpoints, unreachedText } from '../domains/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { lockService } from '../services/index.ts'
 import type { HealthyRelease } from './bring-up.ts'
-import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type Recipe, type Report, type Work, whileUnreachable } from './recipe.ts'
 
 /** The router accepts a table within milliseconds, unless it is restarting. */
 const routerSeconds = 120
+
+/** How long a deployment waits for the addresses that a cluster gives its ports. */
+const addressMs = 60_000
 
 /** The release that gets the traffic. `isKept`: it already has it. */
 export type Destination = Pick<HealthyRelease, 'release' | 'endpoints'> & { readonly isKept: boolean }
@@ -41,7 +44,28 @@ async function publish(
   const refusal = options.routes.refusalOf(id)
   if (refusal !== undefined) throw new EngineError('refused', `The cluster refuses a route of the service: ${refusal}.`)
   if (taken.length > 0) await checkPorts(options, id, taken)
+  await reportPorts(options, id, report, signal)
   if (!isKept) report.line('Traffic goes to the new version.')
+}
+
+/**
+ * Waits until the cluster has given the service's TCP and UDP ports an address. The service runs
+ * without one as well, so a cluster that gives none fails no deployment.
+ */
+async function reportPorts(options: Recipe, id: string, report: Report, signal: AbortSignal): Promise<void> {
+  const { clock, routes, database } = options
+  const endMs = clock.monotonic() + addressMs
+  if (routes.unreached(id).length > 0) report.line('Waiting for the addresses of its public ports.')
+  while (routes.unreached(id).length > 0 && clock.monotonic() < endMs) {
+    await clock.sleep(1000, signal)
+    await whileUnreachable(options, signal, report, () => routes.apply(signal))
+  }
+  const missing = unreachedText(routes.unreached(id))
+  if (missing !== undefined) report.line(`${missing} The status of the service says so until then.`, 'warning')
+  for (const route of await listServiceRoutes(database, id)) {
+    const at = route.outside && portAddress(route)
+    if (at) report.line(`Port ${route.port_name} (${route.public_protocol}) is reached at ${at.host}:${at.port}.`)
+  }
 }
 
 /** Throws if another program uses one of the service's ports. */

@@ -1,5 +1,5 @@
 import { BuildError, type Builder, type BuilderOf, type BuildLimits, builderOrNone } from '../builders/index.ts'
-import type { Database } from '../database/index.ts'
+import type { Database, Sql } from '../database/index.ts'
 import type { PublicPortRange, RoutePublisher } from '../domains/index.ts'
 import {
   EngineError,
@@ -63,7 +63,7 @@ export interface RecipeOptions extends RefusalOptions {
   /** The router of a cluster. */
   readonly routerOf: RouterOf
   /** Publishes routes to the router of a cluster. */
-  readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply' | 'refusalOf'>
+  readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'unreached'>
   readonly lines: LineStore
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /**
@@ -73,6 +73,8 @@ export interface RecipeOptions extends RefusalOptions {
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
   /** Ends a repair by the observer. From here on only the request acts on the service. */
   readonly endRepair: (serviceId: string) => Promise<void>
+  /** Assigns the hosts and ports of a service again, as its cluster and settings are now. */
+  readonly declareHosts: (sql: Sql, serviceId: string) => Promise<void>
   /** The address on which databases are published, and the host name of each. */
   readonly publicPorts: PublicPortRange & {
     readonly address: string
@@ -97,7 +99,7 @@ export interface Recipe extends RecipeOptions {
   /** The engine that fetches images from registries. */
   readonly images: NamedEngine<ImageStore>
   readonly router: Router
-  readonly routes: Pick<RoutePublisher, 'apply' | 'refusalOf'>
+  readonly routes: Pick<RoutePublisher, 'apply' | 'refusalOf' | 'unreached'>
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
 }
 

@@ -19,6 +19,7 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
     activity: async (signal) => (await current(signal)).activity(signal),
+    portAddresses: async (signal) => (await current(signal)).portAddresses(signal),
     renew: async (signal) => (await current(signal)).renew(signal),
     listFindings: async (signal) => {
       chosen = undefined

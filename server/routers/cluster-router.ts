@@ -7,6 +7,8 @@ import { isInstalled } from './pods/installation.ts'
 import type { PodKube } from './pods/pod-kube.ts'
 import { createPodRouter } from './pods/pod-router.ts'
 import type { PodRouterSettings, RouterObjectSetting } from './pods/router-objects.ts'
+import type { PortSetting } from './ports/port-objects.ts'
+import { createPortRouter } from './ports/port-router.ts'
 import type { Router } from './router.ts'
 
 export interface ClusterRouterOptions extends Omit<IngressRouterOptions, 'setting' | 'kube'> {
@@ -20,6 +22,8 @@ export interface ClusterRouterOptions extends Omit<IngressRouterOptions, 'settin
   readonly podsOf: IngressRouterOptions['setting']['podsOf']
   /** The default rules of routes. */
   readonly usual: IngressRouterOptions['setting']['usual']
+  /** The type of the Services of TCP and UDP ports, and the labels of all their objects. */
+  readonly ports: Omit<PortSetting, 'podsOf'>
   readonly instance: string
   readonly ownRouters: OwnRouterInPods
 }
@@ -33,7 +37,8 @@ export interface OwnRouterInPods extends Pick<RouterObjectSetting, 'labels' | 'r
 
 /**
  * Returns the router of a connected cluster. With a domain of its own, a cluster uses its ingress
- * controller, or without one our router in pods. Otherwise it uses the router of this machine.
+ * controller, or without one our router in pods, and Services for TCP and UDP ports. Otherwise it
+ * uses the router of this machine.
  */
 export function createClusterRouter({
   hasDomain,
@@ -41,6 +46,7 @@ export function createClusterRouter({
   labels,
   podsOf,
   usual,
+  ports,
   instance,
   ownRouters,
   ...rest
@@ -49,11 +55,12 @@ export function createClusterRouter({
   const idleNamespace = `quayside-routes-${instance}`
   const ingress = createIngressRouter({ ...rest, setting: { labels, podsOf, usual, idleNamespace } })
   const { settings, pullConfig, ...place } = ownRouters
-  if (!settings) return ingress
   const { kube, clock, className } = rest
+  const withPorts = (router: Router) => createPortRouter({ kube, clock, setting: { ...ports, podsOf }, router })
+  if (!settings) return withPorts(ingress)
   const setting = { ...settings, ...place, namespace: `quayside-router-${instance}` }
   const pods = createPodRouter({ kube, clock, setting, pullConfig, names: { routeLabels: labels, podsOf } })
-  return createChoosingRouter(async (signal) => {
+  const choosing = createChoosingRouter(async (signal) => {
     try {
       const facts = {
         hasOwnRouters: await isInstalled(kube, setting, signal),
@@ -65,6 +72,7 @@ export function createClusterRouter({
       throw statusOf(error) === undefined ? error : unreachable(error)
     }
   })
+  return withPorts(choosing)
 }
 
 /**

@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import { type TestContext, test } from 'node:test'
+import type { Route, RouteEndpoint, RoutePort } from '@quayside/contract/routes.ts'
+import { findFreePort } from '../../test/support/free-port.ts'
+import { until } from '../../test/support/until.ts'
 import type { Router } from './router.ts'
 
 /** A router with applications behind it, as each implementation provides them. */
 export interface RouterUnderTest {
   readonly router: Router
-  /** Starts an application that answers with its name. */
+  /** Starts an application that answers with its name, to requests and to datagrams at its port. */
   application(name: string): Promise<RouteEndpoint>
   /** Returns the name of the application that answers at a host, if any. */
   ask(host: string): Promise<string | undefined>
+  /**
+   * Returns the name of the application that answers at a port of the table, if any. Absent for a
+   * router that carries HTTP only, beside which a cluster opens ports.
+   */
+  askPort?(listen: RoutePort): Promise<string | undefined>
   /**
    * Waits until this application answers at a host, or none. For a router whose requests follow the
    * table soon after it is applied. Without it they follow at once.
@@ -60,11 +67,11 @@ export function routerCases(
   { countsRequests = true }: { readonly countsRequests?: boolean } = {},
 ): void {
   const { signal } = new AbortController()
-  const routerTest = (title: string, body: (subject: Subject) => Promise<void>): void => {
+  const routerTest = (title: string, body: (subject: Subject, t: TestContext) => Promise<void>): void => {
     test(`${name}: ${title}`, async (t) => {
       const subject = subjectOf(await create())
       t.after(() => subject.close())
-      await body(subject)
+      await body(subject, t)
     })
   }
 
@@ -77,6 +84,38 @@ export function routerCases(
     await answers({ 'one.test': 'b', 'two.test': undefined })
     await router.replaceAll([], signal)
     await answers({ 'one.test': undefined })
+  })
+
+  routerTest('TCP and UDP ports follow the newest table, and keep their addresses', async (subject, t) => {
+    const { router, application, route, askPort } = subject
+    if (!askPort) return t.skip('this router carries HTTP only')
+    const [a, b] = [await application('a'), await application('b')]
+    const listens: readonly RoutePort[] = [
+      { protocol: 'TCP', port: await findFreePort() },
+      { protocol: 'UDP', port: await findFreePort() },
+    ]
+    const lead = (...endpoints: readonly RouteEndpoint[]) =>
+      router.replaceAll(
+        listens.map((listen) => ({ ...route(`shop.test:${listen.port}`, endpoints), listen })),
+        signal,
+      )
+    const answers = (name: string | undefined) =>
+      until(`${name} answers at both ports`, async () => {
+        const [tcp, udp] = await Promise.all(listens.map(askPort))
+        return tcp === name && udp === name
+      })
+    await lead(a)
+    await answers('a')
+    const addresses = await router.portAddresses(signal)
+    await lead(b)
+    await answers('b')
+    await lead()
+    await answers(undefined)
+    await lead(a)
+    await answers('a')
+    assert.deepEqual(await router.portAddresses(signal), addresses)
+    await router.replaceAll([], signal)
+    await answers(undefined)
   })
 
   routerTest('the same table can be applied again, and of concurrent tables the last one wins', async (subject) => {

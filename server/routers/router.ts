@@ -29,8 +29,27 @@ export interface Router {
    * effect, and no connection is refused meanwhile. Safe to repeat.
    */
   renew(signal: AbortSignal): Promise<void>
+  /**
+   * Returns where the TCP and UDP ports of the last table are reached from outside. Empty for a
+   * router that publishes them on this machine.
+   */
+  portAddresses(signal: AbortSignal): Promise<readonly PortAddress[]>
   /** Lists what the router lacks to carry traffic. */
   listFindings(signal: AbortSignal): Promise<readonly RouterFinding[]>
+}
+
+/** Where a TCP or UDP port of a service is reached, or why it is not reached yet. */
+export interface PortAddress {
+  readonly service: string
+  /** The port of its route. */
+  readonly port: number
+  readonly reached: HostAndPort | { readonly reason: string }
+}
+
+export interface HostAndPort {
+  /** A host name or an IP address. */
+  readonly host: string
+  readonly port: number
 }
 
 /** Something that a router lacks, with its effect and what mends it. */

@@ -2,7 +2,6 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { repositoriesOf, settingsBranchOf } from './kind-settings.ts'
-import { portRefusal } from './port-refusal.ts'
 import { holdOrigin } from './service-store.ts'
 import { at, type Settings, type TokenTypes } from './settings/branch.ts'
 import type { Provider, RepositoryBody } from './settings/repository.ts'
@@ -11,8 +10,6 @@ import type { Ceiling } from './settings/rules.ts'
 export interface CheckOptions {
   /** Returns the capacity of a cluster by the name of its engine; null if it has none. */
   readonly ceilingOf: (engine: string | null) => Ceiling
-  /** Returns whether an engine publishes ports of databases. True for a cluster that has none. */
-  readonly publishesPorts: (engine: string | null) => boolean
   /** Throws with the reason if the address can never be a repository's. */
   readonly checkRepositoryAddress: (url: string) => void
   /**
@@ -58,9 +55,7 @@ const under =
 
 /** The cluster of a service, as rows of services and environments have it. */
 interface Place {
-  readonly cluster_name: string
   readonly cluster_engine: string | null
-  readonly cluster_has_controller: boolean
 }
 
 /** Throws the first error in settings of this kind for a cluster, with its field. */
@@ -73,10 +68,7 @@ export function checkSettings(kind: KindName, settings: Settings, place: Place, 
       throw new AppError('invalid', `${path}.url: ${sentence}`, { cause: error })
     }
   }
-  const { cluster_name: name, cluster_engine: engine, cluster_has_controller: hasController } = place
-  settingsBranchOf(kind).check(settings as never, options.ceilingOf(engine))
-  const refusal = portRefusal(settings, { name, publishesPorts: options.publishesPorts(engine), hasController })
-  if (refusal) throw new AppError('invalid', refusal)
+  settingsBranchOf(kind).check(settings as never, options.ceilingOf(place.cluster_engine))
 }
 
 const originNouns = { container_registry: 'container registry', helm_repository: 'Helm repository' } as const

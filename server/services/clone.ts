@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import { newId, newRandomId } from '../lib/id.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { checkOrigins, gitTokenOf } from './check-settings.ts'
-import { isPublished, routedPorts } from './kind-settings.ts'
+import { publishedPort, routedPorts } from './kind-settings.ts'
 import { givePassword } from './password.ts'
 import { openSecrets, writeSecret } from './secrets.ts'
 import { findService, insertService, type ServiceRow, setDataVersion, stageNameOf } from './service-store.ts'
@@ -57,7 +57,7 @@ export async function cloneService(
   }
   if (withData) await setDataVersion(sql, id, from.data_version)
   await options.parts.copy(sql, from.id, id, now)
-  await options.declareHosts(sql, { id, kind, name, ports: routedPorts(settings), isPublished: isPublished(settings) })
+  await options.declareHosts(sql, { id, kind, name, ports: routedPorts(settings), published: publishedPort(settings) })
   const to = await findService(sql, id)
   if (to) await options.copyVariables(sql, { from, to }, now)
   return id

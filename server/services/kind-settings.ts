@@ -1,3 +1,4 @@
+import { databaseTable } from '@quayside/contract/services/database.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { ServiceRow } from './service-store.ts'
 import { at, type Branch, type RecordFacts, type Settings, type TokenTypes } from './settings/branch.ts'
@@ -30,9 +31,18 @@ export const repositoriesOf = (kind: KindName, settings: Settings): { path: stri
 export const routedPorts = (settings: Settings): readonly PortSettings[] =>
   'ports' in settings && 'healthchecks' in settings ? settings.ports : []
 
-/** Returns whether the service also has a port of this machine, without the router. */
-export const isPublished = (settings: Settings): boolean =>
+/** Returns the port of a public database. Undefined for other services. */
+export const publishedPort = (settings: Settings): PortSettings | undefined =>
   'accessibility' in settings && settings.accessibility === 'PUBLIC'
+    ? {
+        id: '',
+        name: 'database',
+        internal_port: databaseTable[settings.type].port,
+        publicly_accessible: true,
+        is_default: true,
+        protocol: 'TCP',
+      }
+    : undefined
 
 /** Returns the part of the record that follows from the settings. */
 export const settingsRecord = (

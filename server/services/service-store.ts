@@ -32,8 +32,6 @@ export interface ServiceOf<K extends KindName> {
    * none of them.
    */
   readonly cluster_engine: string | null
-  /** Whether the cluster's own ingress controller carries the traffic. */
-  readonly cluster_has_controller: boolean
   readonly stage_id: string
   readonly created_at: Date
   readonly updated_at: Date
@@ -83,7 +81,6 @@ const from = (sql: Sql) => sql`
     s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date, s.deployed_commit,
     e.name as environment_name, e.mode as environment_mode, e.cluster_id, e.project_id,
     c.name as cluster_name, c.engine as cluster_engine,
-    c.traffic_domain is not null as cluster_has_controller,
     p.organization_id, p.name as project_name, g.name as git_token_name,
     case
       when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name, 'url', r.url, 'kind', r.kind)
@@ -98,9 +95,7 @@ const from = (sql: Sql) => sql`
           and (a.git_token_id is null
             or a.git_token_id = s.git_token_id and a.credential_version = g.credential_version)
     ) end as repository_access,
-    case when s.accessibility = 'PUBLIC' then (
-      select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = s.id
-    ) end as public_address,
+    case when s.accessibility = 'PUBLIC' then public_address(s.id) end as public_address,
     exists (select from service_tag_group t where t.service_id = s.id)
       or exists (select from autoscaling_policy a where a.service_id = s.id) as has_parts
   from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id

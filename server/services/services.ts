@@ -9,7 +9,7 @@ import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
 import { type CheckOptions, checkOrigins, checkSettings, gitTokenOf, readTokenTypes } from './check-settings.ts'
 import { cloneService } from './clone.ts'
-import { isPublished, routedPorts, settingsBranchOf, settingsRecord } from './kind-settings.ts'
+import { publishedPort, routedPorts, settingsBranchOf, settingsRecord } from './kind-settings.ts'
 import { givePassword } from './password.ts'
 import { openSecrets, type Sealer, writeSecrets } from './secrets.ts'
 import {
@@ -52,7 +52,13 @@ export interface ServicesOptions extends CheckOptions {
    */
   readonly declareHosts: (
     sql: Sql,
-    service: { id: string; kind: KindName; name: string; ports: readonly PortSettings[]; isPublished: boolean },
+    service: {
+      id: string
+      kind: KindName
+      name: string
+      ports: readonly PortSettings[]
+      published: PortSettings | undefined
+    },
   ) => Promise<void>
   /**
    * Throws 409 if newly written settings declare larger storages than before and exceed the
@@ -246,7 +252,7 @@ export function createServices(options: ServicesOptions) {
 
   function declareHosts(sql: Sql, { id, kind, name, settings }: Pick<Rest, 'id' | 'kind' | 'name' | 'settings'>) {
     const ports = routedPorts(settings)
-    return options.declareHosts(sql, { id, name, kind, ports, isPublished: isPublished(settings) })
+    return options.declareHosts(sql, { id, name, kind, ports, published: publishedPort(settings) })
   }
 }
 

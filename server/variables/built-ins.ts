@@ -26,6 +26,7 @@ export interface ServiceFacts extends Facts {
   readonly kind: string
   /** The host name of its default public port. */
   readonly externalHost?: string
+  readonly externalPort?: number
   /** Undefined if the service is not built from git. */
   readonly branch?: string
   /** The commit of the version that is running or being deployed. */
@@ -161,8 +162,8 @@ function announcement(prefix: string, service: ServiceFacts, environmentName: st
   if (service.kind === 'job' || service.kind === 'terraform') return prefixed(outputValues(service.outputs ?? []))
   return prefixed({
     HOST_INTERNAL: internalHost(service),
-    HOST_EXTERNAL: service.externalHost?.split(':')[0],
-    PORT_EXTERNAL: service.externalHost?.split(':')[1],
+    HOST_EXTERNAL: service.externalHost,
+    PORT_EXTERNAL: service.externalPort?.toString(),
     NAME: service.name,
     ENVIRONMENT_NAME: environmentName,
     GIT_BRANCH: service.branch,

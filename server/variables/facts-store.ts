@@ -110,10 +110,13 @@ const serviceOf = (sql: Sql) => sql`
     'commit', o.deployed_commit ->> 'id',
     'credentials', jsonb_build_object('type', o.database_type, 'sealed_password', (
       select sealed_value from service_secret where service_id = o.id and name = 'password')),
-    'externalHost', (
-      select host from route where service_id = o.id order by public_port is not null, is_default desc, host limit 1),
-    'publicAddress', case when o.accessibility = 'PUBLIC' then (
-      select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = o.id) end,
+    'external', (
+      select coalesce(r.outside, jsonb_build_object('host', split_part(r.host, ':', 1), 'port', r.public_port))
+      from route r where r.service_id = o.id and (r.public_port is null or r.outside is not null or not (
+        select k.traffic_domain is not null from environment v join cluster k on k.id = v.cluster_id
+        where v.id = o.environment_id))
+      order by r.public_port is not null, r.is_default desc, r.host limit 1),
+    'publicAddress', case when o.accessibility = 'PUBLIC' then public_address(o.id) end,
     'outputs', (
       select jsonb_agg(jsonb_build_object('id', p.id, 'key', p.key, 'value', p.value, 'sealed_value',
       p.sealed_value) order by p.key)

@@ -18,7 +18,8 @@ export interface StoredService {
   readonly created_at: string
   readonly updated_at: string
   readonly kind: string
-  readonly externalHost?: string
+  /** Where it is reached from outside its environment. Host names of HTTP have no port. */
+  readonly external?: { readonly host: string; readonly port?: number }
   readonly branch?: string
   readonly commit?: string
   readonly version?: string
@@ -52,10 +53,12 @@ type Opened = (sealed: string) => Secret | undefined
 
 /** `opened` returns the plain text of a sealed one, or undefined if only names are requested. */
 export function toServiceFacts(stored: StoredService, opened: Opened): ServiceFacts {
-  const { created_at, updated_at, outputs, credentials, publicAddress: _, ...rest } = stored
+  const { created_at, updated_at, outputs, credentials, publicAddress: _, external, ...rest } = stored
   const database = credentials && databaseFacts(stored, credentials, opened)
   return {
     ...rest,
+    ...(external && { externalHost: external.host }),
+    ...(external?.port !== undefined && { externalPort: external.port }),
     created_at: new Date(created_at),
     updated_at: new Date(updated_at),
     ...(outputs && { outputs: outputs.map((output) => outputFacts(output, opened)) }),

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
+import { kinds } from '../../server/engines/kubernetes/client/index.ts'
 import { usePublishedImage } from '../../server/engines/kubernetes/test-image.ts'
 import { routerCases } from '../../server/routers/router.cases.ts'
 import { until } from '../support/until.ts'
+import { kubectl } from './cluster/commands.ts'
+import { askPortOf, datagrams } from './support/ask-port-of.ts'
 import { type Answer, askController, type IngressBench, openIngressBench } from './support/ingress-bench.ts'
 
 // Traefik on a real cluster.
@@ -22,7 +25,8 @@ routerCases(
     }
     return {
       router: bench.router,
-      application: (name) => bench.start(serve(`r.end(${JSON.stringify(name)})`)),
+      application: (name) => bench.start(serve(`r.end(${JSON.stringify(name)})`) + datagrams(name)),
+      askPort: (listen) => askPortOf(bench.router, listen, signal),
       ask,
       follows: async (host, name) => {
         await until(`${name} answers at ${host}`, async () => (await ask(host)) === name)
@@ -112,4 +116,23 @@ test('a route with a rule that cannot be applied is refused, and leads nowhere i
   })
   await until('the other route answers', async () => (await askController('free.test')).status === 200)
   await until('the refused route leads nowhere', async () => (await askController('denied.test')).status === 503)
+})
+
+test('a port without a load balancer says so, and is reached at the address of one that comes', async (t) => {
+  const bench = await openIngressBench(image.reference(), 'LoadBalancer')
+  t.after(() => bench.close())
+  const endpoint = await bench.start(echo)
+  const replicas = bench.replicas([endpoint])
+  const listen = { protocol: 'TCP', port: 30_777 } as const
+  const route = { host: 'lb.test:30777', service: 's', name: 'shop', endpoints: [endpoint], listen }
+  await bench.router.replaceAll([{ ...route, ...(replicas && { replicas }) }], signal)
+  const reached = async () => (await bench.router.portAddresses(signal)).map((one) => one.reached)
+  assert.match(JSON.stringify(await reached()), /gave no address to its Service of the type LoadBalancer/)
+  const { namespace } = bench
+  const [service] = (await bench.kube.list(kinds.service, { namespace }, signal)).items
+  assert.ok(service)
+  const { name } = service.metadata
+  const patch = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } } })
+  await kubectl(['-n', namespace, 'patch', 'service', name, '--subresource=status', '--type=merge', '-p', patch])
+  assert.deepEqual(await reached(), [{ host: '203.0.113.7', port: 30_777 }])
 })

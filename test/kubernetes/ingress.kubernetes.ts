@@ -50,13 +50,6 @@ test('names of services end in the domain of their cluster', async () => {
   assert.equal(refused.status, 409, JSON.stringify(refused))
 })
 
-test('a port that the cluster cannot open is rejected', async () => {
-  const ports = [{ internal_port: 5000, protocol: 'TCP', publicly_accessible: true }]
-  const tcp = await server.api('PUT', `/application/${application.id}`, { ports })
-  assert.equal(tcp.status, 400, JSON.stringify(tcp))
-  assert.match(JSON.stringify(tcp.body), /port 5000 \(TCP\) must be private on cluster .*far.*carries HTTP only/)
-})
-
 test('an application answers through the ingress controller, and not through the router', async () => {
   await application.run(web('first'))
   await until('it answers', async () => (await ask()).body === 'first')

@@ -10,6 +10,7 @@ import { routerCases } from '../../server/routers/router.cases.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { until } from '../support/until.ts'
 import { addresses } from './cluster/settings.ts'
+import { askPortOf, datagrams } from './support/ask-port-of.ts'
 import { askNode, openPodRouterBench, type PodRouterBench } from './support/pod-router-bench.ts'
 import { publishRouterImage } from './support/router-image.ts'
 
@@ -79,7 +80,9 @@ routerCases('router in pods', async () => {
   await prepare()
   return {
     router: bench.router,
-    application: (name) => bench.start(saying(name)),
+    application: (name) => bench.start(saying(name) + datagrams(name)),
+    replicas: (endpoints) => bench.replicasOf(endpoints),
+    askPort: (listen) => askPortOf(bench.router, listen, signal),
     ask: async (host) => {
       const { status, body } = await askNode(bench.at, host)
       return status === 200 ? body : undefined

@@ -50,6 +50,9 @@ export const ownLabels = (instance: string, more: Readonly<Record<string, string
 /** Returns the labels of an object that carries routes of this installation. */
 export const routeLabels = (instance: string): Record<string, string> => ownLabels(instance, { [label.route]: 'true' })
 
+/** Returns the labels of an object that opens a TCP or UDP port. Objects of routes have others. */
+export const portLabels = (instance: string): Record<string, string> => ownLabels(instance, { [label.route]: 'port' })
+
 /** Returns the labels of the platform's own routers in a cluster. */
 export const routerLabels = (instance: string): Record<string, string> =>
   ownLabels(instance, { [label.router]: 'true' })

@@ -16,6 +16,10 @@ routerCases('fake router', async () => {
       const endpoint = router.routes.find((route) => route.host === host)?.endpoints[0]
       return endpoint && names[endpoint.port - 1]
     },
+    askPort: async ({ port }) => {
+      const endpoint = router.routes.find(({ listen }) => listen?.port === port)?.endpoints[0]
+      return endpoint && names[endpoint.port - 1]
+    },
     open: async (host) => {
       const end = router.open(host)
       return async () => end()

@@ -1,6 +1,6 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import type { Router, Wakes } from '../router.ts'
+import type { PortAddress, Router, Wakes } from '../router.ts'
 
 /** A router in memory. It carries no traffic, but tests can look up hosts and open requests. */
 export interface FakeRouter extends Router {
@@ -22,6 +22,8 @@ export interface FakeRouter extends Router {
   knock(host: string): () => void
   /** Ports of this machine that other programs use. */
   readonly taken: Set<number>
+  /** Where ports are reached, as the router of a cluster reports it. */
+  addresses: readonly PortAddress[]
   /** Makes every call throw this error. Undefined ends that. */
   failWith(error: Error | undefined): void
 }
@@ -45,7 +47,12 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     signal.throwIfAborted()
     if (failure) throw failure
   }
-  return {
+  const router: FakeRouter = {
+    addresses: [],
+    portAddresses: async (signal) => {
+      check(signal)
+      return router.addresses
+    },
     get routes() {
       return routes
     },
@@ -124,4 +131,5 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
       )
     },
   }
+  return router
 }

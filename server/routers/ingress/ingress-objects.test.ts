@@ -130,10 +130,6 @@ test('a route leads nowhere if a rule that protects it cannot be applied', () =>
   assert.match(String(namesOf(late)[0]), /^Service quayside-e1/)
 })
 
-test('TCP and UDP ports have no objects', () => {
-  assert.deepEqual(objectsOf(route({ host: 'shop.example.org:5432', listen: { protocol: 'TCP', port: 5432 } })), [])
-})
-
 test('objects come before those that refer to them', () => {
   const ruled = route({ rules: { basicAuth: [{ login: 'a', hash: '$apr1$x$y' }], idleTimeoutMs: 1000 } })
   const kinds = objectsOf(ruled, route({ host: 'a.example.org', service: 'other' })).map(({ kind }) => kind)

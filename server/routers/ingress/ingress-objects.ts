@@ -34,12 +34,11 @@ const idlePort = 80
  * Returns the objects that carry a table: an Ingress for each route, and a Service for each port of
  * a service that selects the pods of the release with the traffic. A route leads nowhere if it has
  * no endpoints, or a rule that protects it cannot be applied: its Service has no pods, so the
- * controller answers 503. Objects come before those that refer to them. Routes of TCP and UDP ports
- * are left out. Pure.
+ * controller answers 503. Objects come before those that refer to them. Pure.
  */
 export function ingressObjects(routes: readonly Route[], setting: IngressSetting): readonly KubeObject[] {
   const found = new Map<string, KubeObject>()
-  for (const object of routes.filter(({ listen }) => !listen).flatMap((route) => routeObjects(route, setting))) {
+  for (const object of routes.flatMap((route) => routeObjects(route, setting))) {
     // Routes of one port share a Service, whose first description counts.
     if (!found.has(keyOf(object))) found.set(keyOf(object), object)
   }
@@ -105,7 +104,8 @@ function idleObjects(route: Route, setting: IngressSetting): readonly KubeObject
 
 /** One name for a host and path, wherever the Ingress is. */
 const nameOf = ({ host, path = '/' }: Route): string => `route-${digest(host + path)}`
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+/** Returns a part of a name that only this text has. */
+export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 function serviceOf(metadata: KubeObject['metadata'], port: number, pods: Pods | undefined): KubeObject {
   const ports = [{ name: 'http', protocol: 'TCP', port, targetPort: port }]

@@ -51,6 +51,7 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
     },
     wakes: (sequence, timeoutMs, signal) => table.wakes(sequence, timeoutMs, signal),
     activity: async () => table.activity(),
+    portAddresses: async () => [],
     renew: async () => {},
     listFindings: async (signal) => {
       const { kube, className } = options

@@ -52,10 +52,13 @@ const namespaced = (apiVersion: string, kind: string, plural: string): KubeKind 
 export const routeKinds = {
   secret: namespaced('v1', 'Secret', 'secrets'),
   middleware: namespaced('traefik.io/v1alpha1', 'Middleware', 'middlewares'),
+  networkPolicy: namespaced('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),
   serversTransport: namespaced('traefik.io/v1alpha1', 'ServersTransport', 'serverstransports'),
   service: namespaced('v1', 'Service', 'services'),
   ingress: namespaced('networking.k8s.io/v1', 'Ingress', 'ingresses'),
 } as const satisfies Record<string, KubeKind>
+
+export const nodeKind: KubeKind = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', isNamespaced: false }
 
 export const namespaceKind: KubeKind = {
   apiVersion: 'v1',

@@ -163,18 +163,13 @@ test('Traefik without its kinds cannot apply rules that need a Middleware', () =
   assert.deepEqual(unsupportedRules(route({ sticky: true }), { controller: 'traefik', hasTraefikKinds: false }), [])
 })
 
-test('defaults are not listed as unsupported, changed ones and ports are', () => {
+test('defaults are not listed as unsupported, changed ones are', () => {
   const traefik = { controller: 'traefik', hasTraefikKinds: true } as const
   const usual = { readTimeoutMs: 60_000, maxBodyBytes: 5 }
   const changed = route({ readTimeoutMs: 60_000, maxBodyBytes: 6 })
   assert.deepEqual(
     unsupportedRules(changed, traefik, usual).map(({ rule }) => rule),
     ['maxBodyBytes'],
-  )
-  const port = route({}, { listen: { protocol: 'UDP', port: 53 } })
-  assert.deepEqual(
-    unsupportedRules(port, traefik).map(({ rule }) => rule),
-    ['listen'],
   )
 })
 

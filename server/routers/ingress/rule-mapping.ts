@@ -28,7 +28,7 @@ export interface RuleSetting {
 
 /** A rule that a controller cannot apply. */
 export interface UnsupportedRule {
-  readonly rule: keyof RouteRules | 'listen' | 'rewrite'
+  readonly rule: keyof RouteRules | 'rewrite'
   /** Why not, as the end of a sentence. */
   readonly reason: string
 }
@@ -73,10 +73,9 @@ export function unsupportedRules(
   { controller, hasTraefikKinds }: { readonly controller: Controller; readonly hasTraefikKinds: boolean },
   usual: RouteRules = {},
 ): readonly UnsupportedRule[] {
-  if (route.listen) return [{ rule: 'listen', reason: 'an Ingress carries HTTP only, no TCP or UDP ports' }]
   const nowhere = { namespace: '', labels: {}, name: '', service: '', hasTraefikKinds }
   return mapRules(route, controller, nowhere).unsupported.filter(
-    ({ rule }) => rule === 'rewrite' || rule === 'listen' || !isDeepStrictEqual(route.rules?.[rule], usual[rule]),
+    ({ rule }) => rule === 'rewrite' || !isDeepStrictEqual(route.rules?.[rule], usual[rule]),
   )
 }
 

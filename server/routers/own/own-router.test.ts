@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { createSocket, type Socket } from 'node:dgram'
 import { createServer, request as forward, type Server, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { askPort } from '../../../test/support/ask-port.ts'
 import { until } from '../../../test/support/until.ts'
 import { AppError } from '../../lib/error.ts'
 import { type RouterUnderTest, routerCases } from '../router.cases.ts'
@@ -14,6 +16,7 @@ const { signal } = new AbortController()
 async function underTest(): Promise<RouterUnderTest> {
   const home = await routerHome()
   const servers: Server[] = []
+  const sockets: Socket[] = []
   const waiting: ServerResponse[] = []
   let holding = false
   return {
@@ -24,12 +27,14 @@ async function underTest(): Promise<RouterUnderTest> {
         else response.end(name)
       })
       servers.push(server)
+      sockets.push(await datagrams(endpoint.port, name))
       return endpoint
     },
     ask: async (host) => {
       const { status, body } = await ask(home.process.port, host)
       return status === 200 ? body : undefined
     },
+    askPort: ({ protocol, port }) => askPort({ protocol, host: '127.0.0.1', port }),
     open: async (host) => {
       holding = true
       const answer = ask(home.process.port, host)
@@ -43,10 +48,19 @@ async function underTest(): Promise<RouterUnderTest> {
       }
     },
     close: async () => {
+      for (const socket of sockets) socket.close()
       for (const server of servers) server.close().closeAllConnections()
       await home.close()
     },
   }
+}
+
+/** Answers every datagram at a port with a name. */
+async function datagrams(port: number, name: string): Promise<Socket> {
+  const socket = createSocket('udp4')
+  socket.on('message', (_, from) => socket.send(name, from.port, from.address))
+  await new Promise<void>((resolve) => socket.bind(port, '127.0.0.1', resolve))
+  return socket
 }
 
 routerCases('own router', underTest)

@@ -72,6 +72,7 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
       return numberIn(answer, 'open')
     },
     renew: async (signal) => void (await ensureRouterProcess({ ...options, signal })),
+    portAddresses: async () => [],
     listFindings: async () => [],
     wakes: async (sequence, waitMs, signal) => {
       const body = { sequence, timeoutMs: waitMs }

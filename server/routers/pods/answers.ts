@@ -1,4 +1,3 @@
-import type { Route } from '@quayside/contract/routes.ts'
 import type { Activity } from '../router.ts'
 
 /** Adds the traffic that several routers have counted. Pure. */
@@ -12,15 +11,3 @@ export function addActivity(counted: readonly ReadonlyMap<string, Activity>[]): 
   }
   return sums
 }
-
-/** Returns the routes without those of TCP and UDP ports, which the Service does not have. Pure. */
-export const withoutListening = (routes: readonly Route[]): readonly Route[] =>
-  routes.filter(({ listen }) => listen === undefined)
-
-/** Returns why routes are not carried, by the id of their service. Pure. */
-export const listenRefusals = (routes: readonly Route[]): ReadonlyMap<string, string> =>
-  new Map(
-    routes.flatMap(({ service, listen }) =>
-      listen ? [[service, `the routers of the cluster listen at no ${listen.protocol} port ${listen.port}`]] : [],
-    ),
-  )

@@ -173,18 +173,6 @@ test('a router that cannot be reached and leaves holds nothing back', async (t) 
   await first.replaceAll([route([await startApplication(t)])], signal)
 })
 
-test('a public port of TCP is refused, and other routes are carried', async (t) => {
-  const { first, pods } = await open(t, 1)
-  const listening = route([], { host: 'tcp.test:40001', service: 'db', listen: { protocol: 'TCP', port: 40_001 } })
-  await assert.rejects(first.replaceAll([route([await startApplication(t)]), listening], signal), {
-    name: 'RoutesRefusedError',
-    message: /listen at no TCP port 40001/,
-  })
-  const [pod] = pods
-  assert.ok(pod)
-  assert.equal(await bodyAt(pod), 'ok')
-})
-
 test('replicas have a name while a route leads to them, and routers get it', async (t) => {
   const cluster = await open(t, 1)
   const { first, pods } = cluster

@@ -6,8 +6,7 @@ import { activityIn, numberIn, unexpected } from '../control-answer.ts'
 import { unreachable } from '../ingress/apply-objects.ts'
 import { statusOf } from '../ingress/kube-objects.ts'
 import type { Activity, Router } from '../router.ts'
-import { RoutesRefusedError } from '../routes-refused.ts'
-import { addActivity, listenRefusals, withoutListening } from './answers.ts'
+import { addActivity } from './answers.ts'
 import { installRouter, readKey, readTableVersion, storeTable } from './installation.ts'
 import { findingsOf } from './pod-findings.ts'
 import type { PodKube } from './pod-kube.ts'
@@ -42,6 +41,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
     drained: (endpoints, timeoutMs, signal) => routers.drained(endpoints, timeoutMs, signal),
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),
     activity: (signal) => routers.activity(signal),
+    portAddresses: async () => [],
     renew: (signal) => routers.renew(signal),
     listFindings: (signal) => routers.listFindings(signal),
   }
@@ -81,7 +81,7 @@ class PodRouter {
 
   async #replace(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> {
     const { kube, setting, names } = this.#options
-    const named = nameRoutes(withoutListening(routes), names)
+    const named = nameRoutes(routes, names)
     const carried = named.map(({ route }) => route)
     if (this.#last.version === 0) {
       this.#storedVersion = await readTableVersion(kube, setting, signal)
@@ -97,8 +97,6 @@ class PodRouter {
       if (newest < this.#last.version) {
         await removeNames(kube, left, signal)
         this.#namedVersion = this.#last.version
-        const refused = listenRefusals(routes)
-        if (refused.size > 0) throw new RoutesRefusedError(refused)
         return []
       }
       this.#advance(carried, newest)

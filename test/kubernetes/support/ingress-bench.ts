@@ -1,10 +1,12 @@
 import { request } from 'node:http'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
-import { type Kube, kinds, ownLabels, replicasOn, routeLabels } from '../../../server/engines/index.ts'
+import { type Kube, kinds, ownLabels, portLabels, replicasOn, routeLabels } from '../../../server/engines/index.ts'
 import { systemClock as clock } from '../../../server/lib/clock.ts'
 import { newId } from '../../../server/lib/id.ts'
 import type { Router } from '../../../server/routers/index.ts'
 import { createIngressRouter } from '../../../server/routers/ingress/ingress-router.ts'
+import type { PortType } from '../../../server/routers/ports/port-objects.ts'
+import { createPortRouter } from '../../../server/routers/ports/port-router.ts'
 import { until } from '../../support/until.ts'
 import { addresses, ports } from '../cluster/settings.ts'
 import { openKube } from './access.ts'
@@ -27,7 +29,8 @@ export interface IngressBench {
   close(): Promise<void>
 }
 
-export async function openIngressBench(image: string): Promise<IngressBench> {
+/** `portType` is the type of the Services of TCP and UDP ports. */
+export async function openIngressBench(image: string, portType: PortType = 'NodePort'): Promise<IngressBench> {
   const instance = `test-${newId().slice(-8)}`
   const environment = newId()
   const kube = openKube()
@@ -42,11 +45,16 @@ export async function openIngressBench(image: string): Promise<IngressBench> {
   return {
     kube,
     namespace,
-    router: createIngressRouter({
+    router: createPortRouter({
       kube,
       clock,
-      className: undefined,
-      setting: { labels: routeLabels(instance), idleNamespace, podsOf, usual: {} },
+      setting: { labels: portLabels(instance), portType, podsOf },
+      router: createIngressRouter({
+        kube,
+        clock,
+        className: undefined,
+        setting: { labels: routeLabels(instance), idleNamespace, podsOf, usual: {} },
+      }),
     }),
     start: async (source) => {
       const release = newId()

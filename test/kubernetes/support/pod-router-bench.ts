@@ -6,6 +6,7 @@ import {
   kinds,
   label,
   ownLabels,
+  portLabels,
   replicasOn,
   routeLabels,
   routerLabels,
@@ -14,6 +15,7 @@ import { systemClock as clock } from '../../../server/lib/clock.ts'
 import { newId } from '../../../server/lib/id.ts'
 import type { Router } from '../../../server/routers/index.ts'
 import { createPodRouter } from '../../../server/routers/pods/pod-router.ts'
+import { createPortRouter } from '../../../server/routers/ports/port-router.ts'
 import { until } from '../../support/until.ts'
 import { addresses } from '../cluster/settings.ts'
 import { openKube } from './access.ts'
@@ -33,6 +35,8 @@ export interface PodRouterBench {
   start(source: string, release?: string): Promise<RouteEndpoint>
   /** Returns the replicas of a release of the service "shop". */
   replicas(release: string): Route['replicas']
+  /** Returns the replicas of endpoints that `start` returned. */
+  replicasOf(endpoints: readonly RouteEndpoint[]): Route['replicas']
   /** Kills the program of an endpoint. */
   stop(endpoint: RouteEndpoint): Promise<void>
   stopAll(): Promise<void>
@@ -73,29 +77,38 @@ export async function openPodRouterBench(images: {
         reached: environmentsOf(instance),
       },
     })
-  const started = new Map<string, string>()
+  const setting = {
+    labels: portLabels(instance),
+    portType: 'NodePort',
+    podsOf: ({ release }: { readonly release: string }) => podsWith(release),
+  } as const
+  const started = new Map<string, { readonly name: string; readonly release: string }>()
   const labels = ownLabels(instance, { [label.environment]: environment })
   await kube.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: applications, labels } }, limit())
   return {
-    router: another(),
+    router: createPortRouter({ kube, clock, setting, router: another() }),
     another,
     kube,
     namespace,
     replicas: (release) => ({ environment, release }),
+    replicasOf: ([endpoint]) => {
+      const release = endpoint && started.get(endpoint.address)?.release
+      return release === undefined ? undefined : { environment, release }
+    },
     start: async (source, release = newId()) => {
       const name = `app-${newId().slice(-12)}`
       const metadata = { namespace: applications, name, labels: podsWith(release).labels }
       await kube.create(podOf(metadata, images.application, source), limit())
       const address = await untilReady(kube, { namespace: applications, name })
-      started.set(address, name)
+      started.set(address, { name, release })
       return { address, port: 8080 }
     },
     stop: async ({ address }) => {
-      const name = started.get(address) ?? ''
+      const name = started.get(address)?.name ?? ''
       await kube.remove(kinds.pod, { namespace: applications, name }, limit(), { graceSeconds: 0 })
     },
     stopAll: async () => {
-      const names = [...started.values()]
+      const names = [...started.values()].map(({ name }) => name)
       started.clear()
       const end = (name: string) =>
         kube.remove(kinds.pod, { namespace: applications, name }, limit(), { graceSeconds: 0 })
