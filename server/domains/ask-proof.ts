@@ -1,15 +1,7 @@
 import { startDeadline } from '../lib/deadline.ts'
 import { newRandomId } from '../lib/id.ts'
 import { baseOf } from './domain-name.ts'
-import {
-  assumedProof,
-  type DomainProof,
-  type Evidence,
-  organizationText,
-  type ProofMethod,
-  serviceDigitsOf,
-  textName,
-} from './proof.ts'
+import { assumedProof, type DomainProof, type Evidence, organizationText, type ProofMethod, textName } from './proof.ts'
 import { registrableDomain } from './public-suffix.ts'
 import { failureText, type NameServers } from './resolve.ts'
 
@@ -30,15 +22,14 @@ export const sampleOf = (domain: string): string =>
 
 export interface ProofOptions {
   readonly nameServers: NameServers
-  readonly platform: string
   readonly mode: DomainProof
-  /** Whether the organization has a service whose id begins with these eight digits. */
-  readonly isOwn: (organizationId: string, digits: string) => Promise<boolean>
+  /** Whether the platform gave this host name to a service of the organization. */
+  readonly isOwn: (organizationId: string, name: string) => Promise<boolean>
 }
 
 /** Asks DNS for at most five seconds whether a domain belongs to an organization. */
 export async function askProof(
-  { nameServers, platform, mode, isOwn }: ProofOptions,
+  { nameServers, mode, isOwn }: ProofOptions,
   { domain, organization_id, proof }: ProofQuestion,
   signal: AbortSignal,
 ): Promise<Evidence> {
@@ -52,8 +43,7 @@ export async function askProof(
       nameServers.records('CNAME', sampleOf(domain), deadline),
       ...places.map((place) => nameServers.records('TXT', place, deadline)),
     ])
-    const digits = alias === undefined ? undefined : serviceDigitsOf(alias, platform)
-    if (digits !== undefined && (await isOwn(organization_id, digits))) return { proven: 'CNAME' }
+    if (alias !== undefined && (await isOwn(organization_id, alias))) return { proven: 'CNAME' }
     if (texts.flat().some((text) => text.trim() === organizationText(organization_id))) return { proven: 'TXT' }
     return { missing: missingText(domain, alias, places), isKnown: true }
   } catch (error) {

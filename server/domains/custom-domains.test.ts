@@ -89,6 +89,27 @@ test('a custom domain leads to its default port at once when it needs no proof',
   assert.deepEqual(Object.keys(await table()), ['admin.apps.example.org', 'shop.apps.example.org'])
 })
 
+test('a domain of a service on a cluster with a domain of its own points to the name below that domain', async (t) => {
+  const answers: Record<string, Resolved> = {}
+  const { sql, service, domains } = await openBench(t, answers)
+  const digits = service.id.slice(0, 8)
+  await sql`
+    update cluster set kubernetes = 'SELF_MANAGED', sealed_kubeconfig = 'v1.b25l',
+      dns_provider = '{"provider":"QOVERY","domain":"apps.far.org"}'`
+  const made = await domains.create(service, request('shop.example.com'))
+  assert.equal(made.validation_domain, `shop-${digits}.apps.far.org`)
+  const records = made.proof.records.map(({ value }) => value)
+  assert.equal(records[0], made.validation_domain)
+  const checked = async (alias: string) => {
+    answers['shop.example.com'] = { alias, addresses: [] }
+    return (await domains.check(service))[0]?.status
+  }
+  assert.equal(await checked(`any-name-${digits}.apps.far.org`), 'MATCHES_LOAD_BALANCER_HOST')
+  for (const alias of [`shop-${digits}.apps.example.org`, 'shop-00000000.apps.far.org', `shop-${digits}.other.org`]) {
+    assert.equal(await checked(alias), 'DOMAIN_LINKED_TO_WRONG_HOST', alias)
+  }
+})
+
 test('custom domains go where the default public port goes, and wait while there is none', async (t) => {
   const { sql, service, domains, table } = await openBench(t)
   await domains.create(service, request('shop.example.com'))

@@ -19,10 +19,10 @@ import {
 import { type CheckedDomain, judge } from './domain-check.ts'
 import { parseDomain } from './domain-name.ts'
 import { hostName } from './host-names.ts'
-import { assumedProof, type DomainProof, newProof, type ProofState, serviceDigitsOf, takenError } from './proof.ts'
-import { countPending, digitsOfServices, listRivals, lockProofs } from './proof-store.ts'
+import { assumedProof, type DomainProof, newProof, type ProofState, takenError } from './proof.ts'
+import { countPending, listRivals, lockProofs, ownNames } from './proof-store.ts'
 import type { NameServers } from './resolve.ts'
-import { replaceCustomHosts } from './route-store.ts'
+import { findTrafficPlace, replaceCustomHosts } from './route-store.ts'
 
 export interface CustomDomainsOptions {
   readonly database: Database
@@ -59,7 +59,10 @@ const checkMs = 2000
  */
 export function createCustomDomains(options: CustomDomainsOptions) {
   const { database, clock, domain: platform, mode } = options
-  const record = (service: DomainOwner, row: CustomDomainRow) => toRecord(row, hostName(service, platform))
+  /** The platform's name of a service: the target of its CNAME records. */
+  const hostOf = async (service: DomainOwner): Promise<string> =>
+    hostName(service, (await findTrafficPlace(database, service.id)).domain ?? platform)
+  const record = async (service: DomainOwner, row: CustomDomainRow) => toRecord(row, await hostOf(service))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {
     const row = await findCustomDomain(sql, serviceId, id)
     if (!row) throw notFound('custom domain', id)
@@ -81,16 +84,6 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     }
     return newProof(clock.now(), assumed)
   }
-  /** Returns those of these names that the platform gave to services of the organization. */
-  const findOwn = async (
-    { organization_id }: DomainOwner,
-    aliases: readonly string[],
-  ): Promise<ReadonlySet<string>> => {
-    const digits = new Map(aliases.map((alias) => [alias, serviceDigitsOf(alias, platform) ?? '']))
-    const asked = [...new Set(digits.values())].filter((each) => each !== '')
-    const known = await digitsOfServices(database, organization_id, asked)
-    return new Set(aliases.filter((alias) => known.has(digits.get(alias) ?? '')))
-  }
   /** Does the work under the locks, in the order in which proofs take them. */
   const locked = <T>(service: DomainOwner, work: (sql: Sql) => Promise<T>): Promise<T> =>
     inTransaction(database, async (sql) => {
@@ -103,7 +96,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
 
   return {
     async list(service: DomainOwner) {
-      return (await listCustomDomains(database, service.id)).map((row) => record(service, row))
+      const host = await hostOf(service)
+      return (await listCustomDomains(database, service.id)).map((row) => toRecord(row, host))
     },
 
     async get(service: DomainOwner, id: string) {
@@ -153,17 +147,15 @@ export function createCustomDomains(options: CustomDomainsOptions) {
      */
     async check(service: DomainOwner, waiting?: AbortSignal): Promise<CheckedDomain[]> {
       const rows = await listCustomDomains(database, service.id)
-      const host = hostName(service, platform)
+      const host = await hostOf(service)
       const names = rows.map(({ domain }) => sampleOf(domain))
       waiting?.throwIfAborted()
       const signal = AbortSignal.timeout(checkMs)
       const [own, ...found] = rows.length === 0 ? [] : await options.nameServers.resolve([host, ...names], signal)
-      const ownAliases = await findOwn(
-        service,
-        found.flatMap(({ alias }) => alias ?? []),
-      )
+      const aliases = found.flatMap(({ alias }) => alias ?? [])
+      const ownAliases = await ownNames(database, service.organization_id, aliases, platform)
       const target = { host, ownAliases, resolved: own ?? { addresses: [] } }
-      return rows.map((row, index) => judge(record(service, row), target, found[index] ?? { addresses: [] }))
+      return rows.map((row, index) => judge(toRecord(row, host), target, found[index] ?? { addresses: [] }))
     },
   }
 }

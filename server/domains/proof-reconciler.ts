@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { askProof } from './ask-proof.ts'
 import type { DomainProof } from './proof.ts'
-import { type DueDomain, digitsOfServices, isDomainDue, listDueDomains } from './proof-store.ts'
+import { type DueDomain, isDomainDue, listDueDomains, ownNames } from './proof-store.ts'
 import { type ProofResult, storeEvidence } from './prove.ts'
 import type { NameServers } from './resolve.ts'
 
@@ -25,8 +25,8 @@ const slots = { each: 4, most: 20 } as const
 /** Checks the DNS of custom domains that are due. */
 export function createProofReconciler(options: ProofReconcilerOptions): DueReconciler {
   const { database, clock, log, nudgeRoutes } = options
-  const isOwn = async (organizationId: string, digits: string): Promise<boolean> =>
-    (await digitsOfServices(database, organizationId, [digits])).has(digits)
+  const isOwn = async (organizationId: string, name: string): Promise<boolean> =>
+    (await ownNames(database, organizationId, [name], options.platform)).has(name)
   const ask = async (due: DueDomain, signal: AbortSignal): Promise<void> => {
     const evidence = await askProof({ ...options, isOwn }, due, signal)
     // A stopping server has no answer. The next one checks again.

@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import type { Rival } from './claim.ts'
 import { lockOwner } from './custom-domain-store.ts'
 import { baseOf } from './domain-name.ts'
-import type { ProofState } from './proof.ts'
+import { type ProofState, serviceNameOf } from './proof.ts'
 
 /** A custom domain whose DNS must be checked. */
 export interface DueDomain extends ProofState {
@@ -64,19 +64,28 @@ export async function storeProof(sql: Sql, id: string, state: ProofState, askedA
       asked_at = coalesce(${askedAt}, asked_at) where id = ${id}`
 }
 
-/** Returns those of these eight-digit prefixes that are of ids of the organization's services. */
-export async function digitsOfServices(
+/**
+ * Returns those of these host names that the platform gave to services of an organization: below
+ * the domain of the service's cluster, or below `platform` if its cluster has none.
+ */
+export async function ownNames(
   sql: Sql,
   organizationId: string,
-  digits: readonly string[],
+  names: readonly string[],
+  platform: string,
 ): Promise<ReadonlySet<string>> {
-  if (digits.length === 0) return new Set()
-  const rows = await sql<{ digits: string }[]>`
-    select d.digits from unnest(${[...digits]}::text[]) d (digits)
-    where exists (select from service s join environment e on e.id = s.environment_id join project p
-    on p.id = e.project_id
+  const asked = names.flatMap((name) => {
+    const read = serviceNameOf(name)
+    return read ? [{ name, ...read }] : []
+  })
+  if (asked.length === 0) return new Set()
+  const rows = await sql<{ name: string }[]>`
+    select n.name from jsonb_to_recordset(${sql.json(asked)}) as n(name text, digits text, domain text)
+    where exists (select from service s join environment e on e.id = s.environment_id
+      join project p on p.id = e.project_id join cluster k on k.id = e.cluster_id
       where p.organization_id = ${organizationId}
-        and s.id between (d.digits || '-0000-0000-0000-000000000000')::uuid
-          and (d.digits || '-ffff-ffff-ffff-ffffffffffff')::uuid)`
-  return new Set(rows.map((row) => row.digits))
+        and s.id between (n.digits || '-0000-0000-0000-000000000000')::uuid
+          and (n.digits || '-ffff-ffff-ffff-ffffffffffff')::uuid
+        and coalesce(k.traffic_domain, ${platform}) = n.domain)`
+  return new Set(rows.map((row) => row.name))
 }

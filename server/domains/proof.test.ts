@@ -8,7 +8,7 @@ import {
   type ProofMethod,
   type ProofState,
   pendingMs,
-  serviceDigitsOf,
+  serviceNameOf,
 } from './proof.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
@@ -73,8 +73,16 @@ test('a host of a service is recognized by the eight digits of its id under any 
     'a12345678.x.org',
     'a-1234567g.x.org',
   ]
-  const digits = hosts.map((host) => serviceDigitsOf(host, 'x.org'))
-  assert.deepEqual(digits, ['12345678', '1234abcd', undefined, undefined, undefined, undefined, undefined])
+  const read = hosts.map((host) => serviceNameOf(host))
+  assert.deepEqual(read, [
+    { digits: '12345678', domain: 'x.org' },
+    { digits: '1234abcd', domain: 'x.org' },
+    undefined,
+    undefined,
+    { digits: '12345678', domain: 'y.org' },
+    undefined,
+    undefined,
+  ])
 })
 
 const rival = (domain: string, proof: ProofMethod, lost_since: Date | null = null): Rival => ({

@@ -73,15 +73,15 @@ export const recordsText = (records: readonly DnsRecord[]): string =>
   `Set ${records.map(({ type, name, value }) => `a ${type} record ${name} with the value ${value}`).join(', or ')}.`
 
 /**
- * Returns the eight digits of a service's id in a host name from the platform, whatever the service
- * was called. Undefined for other names.
+ * Reads a host name as one that the platform gave to a service, whatever the service was called:
+ * returns the eight digits of its id, and the domain. Undefined for other names.
  */
-export function serviceDigitsOf(host: string, platform: string): string | undefined {
-  const end = `.${platform}`
-  const label = host.endsWith(end) ? host.slice(0, -end.length) : ''
+export function serviceNameOf(host: string): { readonly digits: string; readonly domain: string } | undefined {
+  const dot = host.indexOf('.')
+  const label = host.slice(0, Math.max(0, dot))
   const digits = label.slice(-8)
-  return !label.includes('.') && label.at(-9) === '-' && label.length > 9 && /^[0-9a-f]{8}$/.test(digits)
-    ? digits
+  return label.at(-9) === '-' && label.length > 9 && /^[0-9a-f]{8}$/.test(digits)
+    ? { digits, domain: host.slice(dot + 1) }
     : undefined
 }
 

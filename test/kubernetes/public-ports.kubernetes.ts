@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { ownLabels } from '../../server/engines/kubernetes/labels.ts'
+import { instanceOn, ownLabels, portLabels } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { askPort } from '../support/ask-port.ts'
 import { databaseImages, provideDatabaseImages } from '../support/database-images.ts'
@@ -29,6 +29,7 @@ let application: TestApplication
 let databaseId: string
 const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const instance = () => instanceOn(server.instance, cluster.id)
 
 before(async () => {
   await provideDatabaseImages('postgresql')
@@ -41,7 +42,7 @@ before(async () => {
   assert.equal(status, 'DEPLOYED', lines)
 })
 after(async () => {
-  const labels = ownLabels(server.instance)
+  const labels = ownLabels(instance())
   await server.close()
   const { items } = await kube.list(kinds.namespace, { labels }, limit())
   await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
@@ -70,12 +71,7 @@ const links = async (): Promise<readonly Link[]> =>
   (await server.must<{ results: Link[] }>('GET', `/application/${application.id}/link`)).results.filter(
     ({ url }) => !url.startsWith('http'),
   )
-const openServices = async () =>
-  (
-    await kube.list(kinds.service, { labels: ownLabels(server.instance, { 'quayside.io/route': 'true' }) }, limit())
-  ).items
-    .map(({ metadata }) => metadata.name)
-    .filter((name) => name.startsWith('port-'))
+const openServices = async () => (await kube.list(kinds.service, { labels: portLabels(instance()) }, limit())).items
 /** Returns the address of a link, as `askPort` takes it. */
 const at = ({ url }: Link) => {
   const { protocol, hostname, port: number } = new URL(url)
@@ -94,6 +90,7 @@ test('a public TCP port is reached at the host and port of its link, also after 
   assert.ok(link)
   assert.deepEqual([at(link).host, at(link).port], [addresses.node, link.external_port])
   await answers(link, 'first')
+  assert.equal((await openServices()).length, 1)
   await application.run(speaking('second'))
   assert.deepEqual(await links(), [link])
   await answers(link, 'second')
