@@ -17,7 +17,8 @@ export interface CheckoutSource {
   readonly limits: GitLimits
   readonly gitDirectory: string
   readonly commit: string
-  readonly tags: Tags
+  /** May still be being read, together with the commit. */
+  readonly tags: Promise<Tags>
   /** Called once, when the checkout is disposed. */
   readonly release: () => Promise<void>
 }
@@ -68,7 +69,7 @@ export async function openTree(source: TreeSource, signal: AbortSignal): Promise
 const inUtf8 = (path: string): string => (/[\x80-\xff]/.test(path) ? Buffer.from(path, 'latin1').toString() : path)
 
 async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<CommitInfo> {
-  const { stdout } = await source.program.run({
+  const reading = source.program.run({
     gitDirectory: source.gitDirectory,
     args: [
       'log',
@@ -84,7 +85,8 @@ async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<
     timeoutMs: source.limits.questionMs,
     maxBytes: 64 * 1024,
   })
-  return parseCommit(stdout.toString(), source.tags)
+  const [{ stdout }, tags] = await Promise.all([reading, source.tags])
+  return parseCommit(stdout.toString(), tags)
 }
 
 /** Mode, type and id of a record, with their separators. */

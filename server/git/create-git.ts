@@ -165,8 +165,13 @@ function createCheckoutSources(
   const { program, limits } = server
   const fetchCommit = createFetchedCommits(server)
   return async (place, commit, attempt) => {
-    if (typeof place !== 'string') return { program, limits, commit, ...(await fetchCommit(place, commit, attempt)) }
-    const tags = await readTags(server, place, attempt.signal)
+    if (typeof place !== 'string') {
+      const fetched = await fetchCommit(place, commit, attempt)
+      return { program, limits, commit, ...fetched, tags: Promise.resolve(fetched.tags) }
+    }
+    const tags = readTags(server, place, attempt.signal)
+    // The reader of the commit reports a failure, if it comes so far.
+    tags.catch(() => {})
     return { program, limits, commit, tags, gitDirectory: place, release: async () => {} }
   }
 }

@@ -56,7 +56,14 @@ async function scene(t: TestContext) {
     source: (root: string) => {
       const who = 'a <a> 1 +0000'
       const commit = write('commit', Buffer.from(`tree ${root}\nauthor ${who}\ncommitter ${who}\n\nx\n`))
-      return { program, gitDirectory, limits: defaultGitLimits, commit, tags: new Map(), release: async () => {} }
+      return {
+        program,
+        gitDirectory,
+        limits: defaultGitLimits,
+        commit,
+        tags: Promise.resolve(new Map()),
+        release: async () => {},
+      }
     },
   }
 }
