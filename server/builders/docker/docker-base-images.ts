@@ -35,12 +35,21 @@ export interface DockerBaseImagesOptions {
 export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseImages {
   const docker = new SocketHttp(options)
   const tags = createTags(docker, options.namespace)
+  let known: Promise<string> | undefined
+  /** Reads it once: for the answer the engine starts other programs. */
+  const platform = (): Promise<string> => {
+    known ??= platformOf(docker)
+    known.catch(() => {
+      known = undefined
+    })
+    return known
+  }
   return {
     async bring(image, organization, attempt) {
       const found = await findOrFetch(docker, options, image, { organization, attempt })
       refuseForeign(found, image)
       const { Os, Architecture } = found
-      const native = (await platformOf(docker)).join('/')
+      const native = await platform()
       if (`${Os}/${Architecture}` !== native) {
         throw new BuildError(
           'dockerfile',
@@ -111,7 +120,8 @@ function refuseForeign(found: InspectedImage, image: string): void {
   )
 }
 
-async function platformOf(docker: SocketHttp): Promise<[os: string, architecture: string]> {
+/** Returns the system and architecture of an engine: `linux/amd64`. */
+async function platformOf(docker: SocketHttp): Promise<string> {
   // The engine is trusted to keep to its API.
   const { Os, Arch } = (await docker.json({
     method: 'GET',
@@ -121,7 +131,7 @@ async function platformOf(docker: SocketHttp): Promise<[os: string, architecture
     readonly Os: string
     readonly Arch: string
   }
-  return [Os, Arch]
+  return `${Os}/${Arch}`
 }
 
 /** Creates tags that exist while builds use them. */
