@@ -1,5 +1,6 @@
 import { BuildError, type BuildRecipe, missingDockerfile } from '../builders/index.ts'
 import type { Checkout, OwnedRepository } from '../git/index.ts'
+import { everyOne } from '../lib/every-one.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import {
   type CommitJson,
@@ -66,7 +67,7 @@ async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Prom
   if (repository.credential) report.hide([repository.credential.password])
   const fetched: { checkout?: Checkout } = {}
   try {
-    const source = { release, repository, fetched }
+    const source = { release, repository, fetched, isSearched: false }
     const recorded: SourceTexts | string = await inTime<SourceTexts | string>(
       step(`${target.service_id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
         deadlineSeconds: gitSeconds,
@@ -94,9 +95,15 @@ async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: S
   const recipe = await wholeRecipe(options, work, release, texts)
   using _ = await aloneWithBuild(options, work, identityOf(release, recipe))
   const former = await inTime(
-    step(`${id}/FIND_BUILT`, ({ signal }) => builtBefore(options, work, release, { recipe, signal }), {
-      deadlineSeconds: buildSeconds,
-    }),
+    step(
+      `${id}/FIND_BUILT`,
+      async ({ signal }) => {
+        const found = await builtBefore(options, work, release, { recipe, signal })
+        source.isSearched = true
+        return found
+      },
+      { deadlineSeconds: buildSeconds },
+    ),
     `The engine did not list its images within ${buildSeconds} s. Deploy again when it answers.`,
   )
   const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
@@ -123,6 +130,8 @@ interface Source {
   readonly repository: OwnedRepository
   /** Kept from fetch to build. A restart in between fetches it again. */
   readonly fetched: { checkout?: Checkout }
+  /** Whether this process has just searched for the image. */
+  isSearched: boolean
 }
 
 async function pinCommit(options: Recipe, work: Work, signal: AbortSignal): Promise<Pin> {
@@ -174,18 +183,34 @@ async function readSource(options: Recipe, work: Work, source: Source, signal: A
   failpoint('git.cloned')
   const { id, createdAt, message, authorName, tag } = checkout.commit
   const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName, tag }
-  await work.context.fenced(async (sql) => {
-    await setTargetCommit(sql, work.target, commit)
-    await setReleaseCommit(sql, release.id, commit)
-  })
-  work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
+  const record = async (): Promise<void> => {
+    await work.context.fenced(async (sql) => {
+      await setTargetCommit(sql, work.target, commit)
+      await setReleaseCommit(sql, release.id, commit)
+    })
+    work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
+  }
+  const recording = record()
+  const reading = readTexts(options, release, checkout, signal)
+  await everyOne<unknown>([recording, reading])
+  return reading
+}
+
+/** Reads the files of the commit that decide the build. Throws BuildError if one is missing. */
+async function readTexts(
+  options: Recipe,
+  release: ReleaseRow,
+  checkout: Checkout,
+  signal: AbortSignal,
+): Promise<SourceTexts> {
   const { dockerfileRaw } = existingBuild(release)
   const ignored = await readIgnoreFileOf(checkout, release, signal)
   if (dockerfileRaw !== null) return { dockerfileText: dockerfileRaw, ...ignored }
   const rootPath = contextPath(release)
   const path = [rootPath, existingBuild(release).dockerfilePath].filter((part) => part !== '').join('/')
   const dockerfile = await checkout.readFile(path, signal)
-  if (!dockerfile) throw missingDockerfile({ ...plainRecipe(options, release, { dockerfileText: '' }), commit: id })
+  if (!dockerfile)
+    throw missingDockerfile({ ...plainRecipe(options, release, { dockerfileText: '' }), commit: checkout.commit.id })
   return { dockerfileText: dockerfile.toString(), ...ignored }
 }
 
@@ -207,8 +232,9 @@ async function build(
   const { builder } = options
   const { release } = source
   const image = await whileUnreachable(options, signal, work.report, async (): Promise<ReleaseImage> => {
-    // The server may have stopped since the last search.
-    const found = await builtBefore(options, work, release, { recipe, signal })
+    // The server may have stopped, or an attempt may have failed, since the last search.
+    const found = source.isSearched ? null : await builtBefore(options, work, release, { recipe, signal })
+    source.isSearched = false
     if (found) return found
     const full = await options.diskRefusal?.(work.organizationId)
     if (full !== undefined) throw new BuildError('limits', full)
