@@ -18,7 +18,8 @@ export const parseResult = (text: string | null): Json | undefined => (text === 
 
 /**
  * Returns the seconds since the first start of the step, or undefined if the workflow is no longer
- * held.
+ * held. Does not wait for the disk: a start that a crash of PostgreSQL loses is recorded again when
+ * the step runs again, and a later record of the same workflow is never kept without it.
  */
 export async function begin(sql: Sql, held: Holding, name: string): Promise<number | undefined> {
   const [row] = await sql<{ seconds: number }[]>`
@@ -27,7 +28,7 @@ export async function begin(sql: Sql, held: Holding, name: string): Promise<numb
       where id = ${held.id} and fence = ${held.fence} and state = 'running' for key share
     )
     insert into workflow_step as s (workflow_id, name, started_at)
-    select id, ${name}, now() from held
+    select id, ${name}, now() from held, set_config('synchronous_commit', 'off', true)
     on conflict (workflow_id, name) do update set finished_at = null, status = null, result = null, error = null
     returning extract(epoch from now() - s.started_at)::float8 as seconds`
   return row?.seconds
