@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { must } from './commands.ts'
 import { packImage } from './pack-image.ts'
-import { images, ingressCache, ingressKinds, modules, programs, versions } from './settings.ts'
+import { helmCache, helmVersion, images, ingressCache, ingressKinds, modules, programs, versions } from './settings.ts'
 
 /** Names of the single program that has etcd and every part of Kubernetes that a node needs. */
 const kubernetesNames = [
@@ -24,35 +24,34 @@ const installed = {
   'metrics-server': `sigs.k8s.io/metrics-server/cmd/metrics-server@v${versions['metrics-server']}`,
 } as const
 
+/** Programs with a cache of their own, so that a new version of one does not rebuild the others. */
+const ownCaches: Readonly<Record<string, string>> = { traefik: ingressCache, helm: helmCache }
+
 /** A cold build of everything takes a quarter of an hour on two cores. */
 const timeoutMs = 40 * 60_000
 const env = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' }
 
 /** Lists the programs that the cache lacks. Images are packed from them within seconds. */
 export const listMissing = (): readonly string[] =>
-  ['hyper', 'pause', ...Object.keys(installed), 'traefik'].filter((name) => !existsSync(placeOf(name)))
+  ['hyper', 'pause', ...Object.keys(installed), ...Object.keys(ownCaches)].filter((name) => !existsSync(placeOf(name)))
 
 /** Programs of which an image is packed. */
 const packed = ['pause', ...Object.keys(installed), 'traefik']
 
-const placeOf = (name: string): string => join(name === 'traefik' ? ingressCache : programs, name)
+const placeOf = (name: string): string => join(ownCaches[name] ?? programs, name)
 
 /** Builds programs and images that the cache lacks. `say` gets a line before each long step. */
 export async function build(say: (line: string) => void): Promise<void> {
-  await Promise.all([programs, images, ingressCache].map((path) => mkdir(path, { recursive: true })))
+  await Promise.all([programs, images, ...Object.values(ownCaches)].map((path) => mkdir(path, { recursive: true })))
   await program('hyper', say, () => goBuild('hyper', { flags: kubernetesFlags() }))
   for (const name of kubernetesNames) {
     if (!existsSync(join(programs, name))) await symlink('hyper', join(programs, name))
   }
   await program('pause', say, () => goBuild('pause'))
   for (const [name, source] of Object.entries(installed)) {
-    await program(name, say, () =>
-      must('go', ['install', '-trimpath', '-ldflags', '-s -w', source], {
-        env: { ...env, GOBIN: programs },
-        timeoutMs,
-      }),
-    )
+    await program(name, say, () => goInstall(source, { to: programs }))
   }
+  await program('helm', say, () => goInstall(helm, { to: helmCache, flags: helmFlags }))
   const traefik = 'github.com/traefik/traefik/v3'
   await program('traefik', say, () => goBuild('traefik', { source: `${traefik}/cmd/traefik` }))
   if (!existsSync(ingressKinds)) await copyKinds(traefik)
@@ -72,6 +71,16 @@ async function program(name: string, say: (line: string) => void, make: () => Pr
   say(`Building ${name} for tests on Kubernetes`)
   await make()
 }
+
+const helm = `helm.sh/helm/v3/cmd/helm@v${helmVersion}`
+const helmFlags = `-X helm.sh/helm/v3/internal/version.version=v${helmVersion}`
+
+/** Builds a program whose own module allows it, at this version. */
+const goInstall = (source: string, { to, flags = '' }: { readonly to: string; readonly flags?: string }) =>
+  must('go', ['install', '-trimpath', '-ldflags', `-s -w ${flags}`, source], {
+    env: { ...env, GOBIN: to },
+    timeoutMs,
+  })
 
 /** Builds a program from its module in `modules`: the module itself, or one that it requires. */
 const goBuild = (name: string, { source = '.', flags = '' } = {}): Promise<string> =>

@@ -10,6 +10,8 @@ export const versions = {
   'local-path-provisioner': '0.0.30',
   'metrics-server': '0.9.0',
 } as const
+/** The client with which tests install the chart of the platform. */
+export const helmVersion = '3.22.0'
 
 /** The folder with the sources of programs that have a Go module of their own. */
 export const modules = join(import.meta.dirname, 'modules')
@@ -27,6 +29,7 @@ export const images = join(cache, 'images')
 export const ingressCache = cacheOf('traefik', [process.arch], ['traefik/go.mod', 'traefik/go.sum'])
 /** The definitions of Traefik's kinds, from its module. */
 export const ingressKinds = join(ingressCache, 'kinds.yaml')
+export const helmCache = cacheOf('helm', [helmVersion, process.arch], [])
 
 /**
  * The state of the running cluster. A machine has at most one, because its addresses are fixed. Its
