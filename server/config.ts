@@ -63,6 +63,9 @@ export interface Config {
   readonly snapshots: boolean
   readonly dockerSocket: string
   readonly masterKeyFile: string
+  readonly tokenPepperFile: string
+  /** How long a server that stops in order answers requests. */
+  readonly leaveSeconds: number
   readonly rateLimit: number
   readonly rateBurst: number
   /** Open streams at the same time, of one token or account and of one organization. */
@@ -207,6 +210,8 @@ export function readConfig(variables: Variables = process.env): Config {
     snapshots: oneOf(variables, 'QUAYSIDE_SNAPSHOT', ['required', 'off']) === 'required',
     dockerSocket: dockerSocket(variables['QUAYSIDE_DOCKER_HOST']),
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
+    tokenPepperFile: resolve(variables['QUAYSIDE_TOKEN_PEPPER_FILE'] || join(dataDirectory, 'token.pepper')),
+    leaveSeconds: number(variables, 'QUAYSIDE_LEAVE_SECONDS', 0, 0, 300),
     rateLimit: number(variables, 'QUAYSIDE_RATE_LIMIT', 100, 0, 1_000_000),
     rateBurst: number(variables, 'QUAYSIDE_RATE_BURST', 500, 1, 1_000_000),
     streamLimits: {

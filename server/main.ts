@@ -71,7 +71,7 @@ async function run(
   await checkKeyFile(config)
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   if (!vault.state.open) say(`Secrets are sealed: ${vault.state.reason}`)
-  const pepper = await openPepper({ database, file: join(config.dataDirectory, 'token.pepper') })
+  const pepper = await openPepper({ database, file: config.tokenPepperFile })
   // Built-in variables contain it.
   await writeSetting(database, 'domain', config.domain)
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))

@@ -1,5 +1,5 @@
 import type { Pulse } from '../database/index.ts'
-import type { createServer, OpenStreams } from '../http/index.ts'
+import { type createServer, leave, type OpenStreams } from '../http/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { JoinedObserver } from '../observations/index.ts'
 import type { Reconcilers, Workflows } from '../workflows/index.ts'
@@ -35,11 +35,15 @@ export async function loseDuty({ collector, lines }: Foundation, workflows: Work
   await lines.renew()
 }
 
-/** Accepts no new requests, hands over running work, and closes the rest, in this order. */
+/**
+ * Answers requests for the time of the setting. Then accepts no new requests, hands over running
+ * work, and closes the rest, in this order.
+ */
 export async function stopAll(
-  { log, stateChanges, collector, lines, duty }: Foundation,
+  { config, log, stateChanges, collector, lines, duty }: Foundation,
   { clock, app, openStreams, workflows, reconcilers, pulse, stopping }: Running,
 ): Promise<void> {
+  await leave(app.server, { seconds: config.leaveSeconds, clock })
   // Streams never end by themselves. Their clients connect again.
   const streamsEnded = openStreams.close()
   // A client that takes too long to finish a request must not delay the hand-over of running

@@ -172,6 +172,7 @@ test('facts of this machine are collected: a used port, a readable key, a silent
   const settings = {
     dataDirectory: directory,
     masterKeyFile,
+    tokenPepperFile: join(directory, 'token.pepper'),
     host: '127.0.0.1',
     port: taken,
     routerHost: '192.0.2.7',

@@ -13,6 +13,7 @@ import { gatherEngine } from './gather-engine.ts'
 export interface DoctorSettings {
   readonly dataDirectory: string
   readonly masterKeyFile: string
+  readonly tokenPepperFile: string
   readonly host: string
   readonly port: number
   readonly routerHost: string
@@ -154,10 +155,10 @@ async function cgroupVersion(): Promise<1 | 2 | undefined> {
   return (await isThere('/sys/fs/cgroup/memory')) ? 1 : undefined
 }
 
-async function filesOf({ dataDirectory, masterKeyFile }: DoctorSettings): Promise<FileFact[]> {
+async function filesOf({ dataDirectory, masterKeyFile, tokenPepperFile }: DoctorSettings): Promise<FileFact[]> {
   const wanted = [
     { path: dataDirectory, kind: 'directory' as const },
-    ...[masterKeyFile, join(dataDirectory, 'token.pepper'), join(dataDirectory, 'admin-token')].map((path) => ({
+    ...[masterKeyFile, tokenPepperFile, join(dataDirectory, 'admin-token')].map((path) => ({
       path,
       kind: 'secret' as const,
     })),

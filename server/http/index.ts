@@ -5,6 +5,7 @@
 export { createBudgets } from './budgets.ts'
 export { createHandlers, type Rooms } from './handlers/index.ts'
 export { createReplyPruner } from './kept-replies.ts'
+export { leave } from './leave.ts'
 export { createRateLimiter } from './rate-limit.ts'
 export { createServer, readManifestVersion } from './server.ts'
 export { createOpenStreams, type OpenStreams } from './streams/open-streams.ts'
