@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { gatherFacts, judgeCluster } from './check.ts'
 import { KubeError, type Node, type StorageClass } from './client/index.ts'
-import { rights } from './rights.ts'
+import { rights, roleRules } from './rights.ts'
 
 const node: Node = {
   apiVersion: 'v1',
@@ -92,6 +92,11 @@ test('the ClusterRole of the documentation has the rights that are checked, and 
   )
   const checked = rights.map(({ group, resource, verbs }) => `${group}/${resource}: ${verbs.join(', ')}`)
   assert.deepEqual(documented.toSorted(), checked.toSorted())
+})
+
+test('the ClusterRole of the chart has the rights that are checked, and no others', async () => {
+  const file = new URL('../../../deploy/chart/files/rights.yaml', import.meta.url)
+  assert.equal(await readFile(file, 'utf8'), roleRules(), 'run: npm run emit')
 })
 
 test('storage and metrics are advice', () => {

@@ -58,3 +58,11 @@ export const rights: readonly Right[] = [
   },
   { group: 'metrics.k8s.io', resource: 'pods', verbs: ['get', 'list'], isOptional: 'usage is not shown' },
 ]
+
+/** Returns the rights as rules of a ClusterRole, one a line. Pure. */
+export const roleRules = (): string =>
+  rights
+    .map(({ group, resource, verbs }) => {
+      return `- { apiGroups: ["${group}"], resources: [${resource}], verbs: [${verbs.join(', ')}] }\n`
+    })
+    .join('')
