@@ -12,7 +12,7 @@ export { withOwner, withoutOwner } from './owners.ts'
 export { openDatabase, type PoolOptions, renewConnections } from './pool.ts'
 export type { Pulse } from './pulse.ts'
 export { createPulseOf, createReadiness } from './readiness.ts'
-export { readSetting, settingOr, writeSetting } from './setting-store.ts'
+export { isUsed, readSetting, settingOr, writeSetting } from './setting-store.ts'
 export { lackingBytes, takeSnapshot } from './snapshot.ts'
 export {
   listSnapshots,

@@ -13,6 +13,12 @@ export async function writeSetting(sql: Sql, key: string, value: Json): Promise<
     on conflict (key) do update set value = excluded.value`
 }
 
+/** Whether a server has used the database. Each start stores its settings after the migrations. */
+export async function isUsed(sql: Sql): Promise<boolean> {
+  const [table] = await sql<{ there: boolean }[]>`select to_regclass('setting') is not null as there`
+  return table?.there === true && (await sql`select from setting limit 1`).length > 0
+}
+
 /** Writes the value unless one exists. Returns the stored value. */
 export async function settingOr<T extends Json>(sql: Sql, key: string, fallback: T): Promise<T> {
   await sql`insert into setting (key, value) values (${key}, ${sql.json(fallback)}) on conflict (key) do nothing`

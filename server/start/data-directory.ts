@@ -5,6 +5,7 @@ import {
   type Database,
   type EmbeddedOptions,
   exclusiveLock,
+  isUsed,
   migrate,
   openDatabase,
   schemaState,
@@ -78,7 +79,8 @@ export async function startDatabase(
   await refuseDuringRollback(config)
   const { databaseUrl } = config
   if (databaseUrl === undefined) return startOwnDatabase(config, log, signal, started)
-  if (config.snapshots) refuseWithoutBackup(await stateOf(databaseUrl))
+  // A first start may have been interrupted, or another server is in the middle of it.
+  if (config.snapshots && (await inSchema(databaseUrl, isUsed))) refuseWithoutBackup(await stateOf(databaseUrl))
   return databaseUrl
 }
 
@@ -125,7 +127,9 @@ async function startOwnDatabase(
   return embedded.url
 }
 
-async function stateOf(url: string): Promise<Awaited<ReturnType<typeof schemaState>>> {
+const stateOf = (url: string): ReturnType<typeof schemaState> => inSchema(url, schemaState)
+
+async function inSchema<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = openDatabase({ url, name: 'quayside schema', max: 1 })
-  return schemaState(database).finally(() => database.end({ timeout: 5 }))
+  return work(database).finally(() => database.end({ timeout: 5 }))
 }

@@ -134,6 +134,7 @@ test('a database that is not ours is migrated only where the settings say that n
   const { sql, url } = await emptyDatabase(t)
   const config = readConfig({ QUAYSIDE_DATA: '/nonexistent', QUAYSIDE_DATABASE_URL: url })
   await migrate(sql, { log, migrations: former })
+  await sql`insert into setting (key, value) values ('instance', ${sql.json('kept')})`
   await assert.rejects(
     start(config),
     /0030_.* would change the database of QUAYSIDE_DATABASE_URL.*Make a backup, and.*QUAYSIDE_SNAPSHOT=off/,
@@ -142,6 +143,13 @@ test('a database that is not ours is migrated only where the settings say that n
   assert.equal((await sql`select from schema_migration`).length, migrations.length)
   // No migration is pending.
   await start(config)
+})
+
+test('a first start whose migrations were interrupted continues in a database that is not ours', async (t) => {
+  const { sql, url } = await emptyDatabase(t)
+  await migrate(sql, { log, migrations: former })
+  await start(readConfig({ QUAYSIDE_DATA: '/nonexistent', QUAYSIDE_DATABASE_URL: url }))
+  assert.equal((await sql`select from schema_migration`).length, migrations.length)
 })
 
 test('the previous version is stored beside the current one', () => {
