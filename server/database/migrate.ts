@@ -128,7 +128,8 @@ async function applyNext(sql: Sql, known: readonly Migration[], where: string): 
   return next.name
 }
 
-const oldestServer = 150_000
+/** The first version that changes the expression of a generated column, as a migration does. */
+const oldestServer = 170_000
 
 /**
  * Rejects a server that is too old, and a database that cannot store every text. Returns the
@@ -143,7 +144,7 @@ async function checkServer(db: Database): Promise<string> {
   const where = `the database "${server.name}"`
   if (server.version < oldestServer) {
     throw refusal(
-      `PostgreSQL ${Math.floor(server.version / 10_000)} is too old for Quayside: it needs 15 or newer. ` +
+      `PostgreSQL ${Math.floor(server.version / 10_000)} is too old for Quayside: it needs 17 or newer. ` +
         'Point QUAYSIDE_DATABASE_URL at a newer one.',
     )
   }
