@@ -75,8 +75,15 @@ export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
     on conflict (service_id, request_id) do nothing`
 }
 
+/**
+ * Stores the image of a release. Where the same image was published stays known: a deployment that
+ * continues stores what was built again, and publishes it once.
+ */
 export async function setReleaseImage(sql: Sql, id: string, image: ReleaseImage): Promise<void> {
-  await sql`update release set image = ${json(sql, image)} where id = ${id}`
+  await sql`
+    update release set image = case when image ->> 'reference' = ${image.reference} and image ? 'published'
+        then jsonb_build_object('published', image -> 'published') else '{}' end || ${json(sql, image)}
+    where id = ${id}`
 }
 
 export async function deleteRelease(sql: Sql, id: string): Promise<void> {

@@ -60,7 +60,7 @@ export async function engineTask(
   const service = await findService(options.database, row.service_id)
   if (!service || !row.image || row.kind !== 'job') throw new Error(`release ${row.id} is not of a job with an image`)
   const { variables, files, secrets } = await openVariables(options.database, options.vault, organizationId, row)
-  const { reference: image } = row.image
+  const { reference, published: image = reference } = row.image
   const { hasReadOnlyRoot = false } = programSettings('job', row.advanced_settings)
   const input = {
     image,

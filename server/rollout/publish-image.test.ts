@@ -3,11 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { jobBody } from '../../test/support/objects/kinds.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { createFakeBuilder, createRegistryBuilder } from '../builders/index.ts'
 import { EngineError, FakeEngine, type RegistryTarget } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { setReleaseImage } from '../releases/index.ts'
 
 /** An engine on another machine: it pulls images from a registry and is sent none directly. */
 class FarEngine extends FakeEngine {
@@ -20,6 +22,12 @@ class FarEngine extends FakeEngine {
   }
   imagesOf(service: string): string[] {
     return this.replicas.of(service).map(({ workload }) => workload.image)
+  }
+  /** The images of runs, in the order of their preparation. */
+  readonly imagesOfRuns: string[] = []
+  override async prepareTask(...[release, ...more]: Parameters<FakeEngine['prepareTask']>): Promise<void> {
+    this.imagesOfRuns.push(release.workload.image)
+    return super.prepareTask(release, ...more)
   }
   override async pinImage(): Promise<never> {
     throw new Error('this engine must not be asked for an image')
@@ -87,6 +95,20 @@ test('a built image is published and runs by its digest when the engine is on an
   assert.equal(pushed.length, before, 'a restart publishes nothing')
 })
 
+test('a deployment that continues after a crash knows where its image was published', async () => {
+  const [release] = await database`select id, image from release where image ? 'published' limit 1`
+  assert.ok(release)
+  const { published, ...built } = release['image']
+  // The result of the recorded step of the build is stored again.
+  await setReleaseImage(database, release['id'], built)
+  const [now] = await database`select image from release where id = ${release['id']}`
+  assert.deepEqual(now?.['image'], { ...built, published })
+  await setReleaseImage(database, release['id'], { ...built, reference: 'another' })
+  const [other] = await database`select image from release where id = ${release['id']}`
+  assert.equal(other?.['image'].published, undefined)
+  await setReleaseImage(database, release['id'], release['image'])
+})
+
 test('an image of a registry is fetched to the builder, and published from there', async () => {
   const container = { ...bare, name: 'fetched', registry_id: registry?.['id'], image_name: 'team/web', tag: '1' }
   const { id } = await send('POST', `/environment/${environmentId}/container`, container)
@@ -98,6 +120,15 @@ test('an image of a registry is fetched to the builder, and published from there
   const seen = await far.observe(id, new AbortController().signal)
   for (const { name } of seen.state === 'absent' ? [] : seen.replicas) far.drop(name)
   await until('it is brought back', () => far.imagesOf(id).length === 1)
+})
+
+test('a job runs the image that was published', async () => {
+  const container = { registry_id: registry?.['id'], image_name: 'team/job', tag: '1' }
+  const body = { ...jobBody('far'), source: { image: container }, schedule: { on_start: { arguments: ['start'] } } }
+  const { id } = await send('POST', `/environment/${environmentId}/job`, body)
+  await send('POST', `/job/${id}/deploy`, {})
+  await ended('SUCCESS')
+  assert.deepEqual(far.imagesOfRuns, [`registry.example:5000/images/${id}@${digest}`])
 })
 
 test('a deployment fails with the reason of the registry when the registry rejects the image', async () => {
