@@ -20,8 +20,8 @@ export const parts = {
   server: {
     workspaces: ['server', 'router'],
     folders: ['contract', 'router', 'server', 'examples/hello'],
-    // git runs some of its parts by a shell.
-    packages: [...always, 'ca-certificates', 'dash', 'git'],
+    // git runs some of its parts by a shell. Repositories are measured with `du` before a push.
+    packages: [...always, 'ca-certificates', 'coreutils', 'dash', 'git'],
     command: ['node', '--max-semi-space-size=16', '--no-flush-bytecode', '/app/server/main.ts'],
     environment: ['QUAYSIDE_DATA=/data', 'QUAYSIDE_HOST=0.0.0.0'],
     ports: [3000],

@@ -11,6 +11,21 @@ import { root } from './prepare.mjs'
 const listed = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n')
 const { packages: locked } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 
+test('the image of the server has the programs that the git host runs', () => {
+  /** @type {Record<string, string>} */
+  const packageOf = { du: 'coreutils', git: 'git' }
+  const text = listed
+    .filter((path) => /^server\/git\/(?!.*\.test\.ts$).*\.ts$/.test(path) && existsSync(join(root, path)))
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+    .filter((source) => source.includes("from '../lib/run.ts'"))
+    .join('\n')
+  const programs = new Set([...text.matchAll(/\b(?:run|spawn)\('([a-z-]+)'/g)].map(([, program = '']) => program))
+  assert.ok(programs.has('du'))
+  for (const program of programs) {
+    assert.ok(parts.server?.packages.includes(packageOf[program] ?? ''), `nothing has the program ${program}`)
+  }
+})
+
 for (const [name, part] of Object.entries(parts)) {
   test(`the image of the ${name} has every file that its files import, and no tests`, () => {
     const files = new Set(filesOf(listed, part).filter((path) => existsSync(join(root, path))))
