@@ -19,7 +19,8 @@ const ScalerRequest = Type.Object({
 
 /**
  * How a service scales by events. One machine does not scale: only the cool-down acts, as the time
- * before a service sleeps.
+ * before a service sleeps. Clusters scale by events if they have KEDA, and reject a policy
+ * otherwise.
  */
 export const AutoscalingRequest = Type.Object({
   mode: Enum(['KEDA']),

@@ -52,6 +52,7 @@ export function createRooms(
     return { cpu, memory, architecture }
   }
   const ableOf = (engine: string | null) => capabilitiesOf({ engine })
+  const eventsOf = (engine: string | null) => capabilitiesOf({ engine })?.events ?? 'cool-down'
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
     database,
@@ -129,6 +130,7 @@ export function createRooms(
       database,
       clock,
       ceilingOf,
+      eventsOf,
       checkRepositoryAddress: git.checkAddress,
       declareHosts,
       claimDisk: foundation.organizationDisk.claim,

@@ -1024,6 +1024,7 @@ create table release (
   min_running_instances integer generated always as (number_of((settings -> 'min_running_instances'::text))) stored,
   max_running_instances integer generated always as (number_of((settings -> 'max_running_instances'::text))) stored,
   repository_url text generated always as (COALESCE((settings #>> '{git_repository,url}'::text[]), (settings #>> '{source,docker,git_repository,url}'::text[]))) stored,
+  event_scaling jsonb,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)

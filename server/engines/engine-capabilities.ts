@@ -1,4 +1,5 @@
 import type { Abilities } from '@quayside/contract/services/capabilities.ts'
+import type { EventUse } from '@quayside/contract/services/event-triggers.ts'
 
 export type { Shape } from '@quayside/contract/services/shapes.ts'
 
@@ -21,4 +22,11 @@ export interface EngineCapabilities extends Abilities {
   readonly images: 'shared' | 'registry'
   /** Whether a public database gets a port of the engine's machine. */
   readonly publishesPorts: boolean
+  /**
+   * Whether it adds and removes replicas by load, between the least and the most of a workload. The
+   * platform does it otherwise.
+   */
+  readonly scalesByLoad: boolean
+  /** How autoscaling policies act on it. Changes if the cluster gains or loses what they need. */
+  readonly events: EventUse
 }

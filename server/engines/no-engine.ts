@@ -21,6 +21,8 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
     settings: new Set(),
     images: 'shared',
     publishesPorts: false,
+    scalesByLoad: false,
+    events: 'cool-down',
   },
   capacity: { ...machine, cpuMilli: 0, memoryMiB: 0 },
   ping: refuse,

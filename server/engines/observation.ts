@@ -47,7 +47,7 @@ export interface Replica {
   readonly exitCode?: number
   readonly outOfMemory: boolean
   /**
-   * Somebody changed its limits or its restart policy. Starting its release again restores them.
+   * Somebody changed it, or an object of its release. Starting its release again restores them.
    */
   readonly isChanged?: true
   readonly endpoints: readonly Endpoint[]

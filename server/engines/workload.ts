@@ -1,3 +1,4 @@
+import type { ReadScaler } from '@quayside/contract/services/event-triggers.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Volume } from './volume.ts'
 
@@ -49,6 +50,17 @@ interface Program {
 export interface LongRunning extends Program {
   readonly shape: 'long-running'
   readonly replicas: { readonly min: number; readonly max: number }
+  /**
+   * The average use, in per cent of a replica's limits, at which the number of replicas is right.
+   * For an engine that scales by load. Absent if the number is fixed.
+   */
+  readonly targets?: { readonly cpuPercent: number; readonly memoryPercent?: number }
+  /** The autoscaling policy by events, for an engine that scales by them. It replaces `targets`. */
+  readonly events?: {
+    readonly pollingSeconds: number
+    readonly cooldownSeconds: number
+    readonly scalers: readonly ReadScaler[]
+  }
   readonly ports: readonly Port[]
   /**
    * Ports that are also published on the machine. Only one replica can publish a given port of the

@@ -14,6 +14,8 @@ class AbleEngine extends FakeEngine {
     settings: new Set(),
     images: 'shared',
     publishesPorts: true,
+    scalesByLoad: false,
+    events: 'cool-down',
   }
 }
 const engine = new AbleEngine({ clock: systemClock })

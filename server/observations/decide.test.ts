@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Observation, Replica } from '../engines/index.ts'
-import { decideRepair, judge, liveEndpoints } from './decide.ts'
+import { decideRepair, judge, liveEndpoints, mostReplicasOf } from './decide.ts'
 
 const replica = (release: string, change: Partial<Replica> = {}): Replica => ({
   name: `${release}-1`,
@@ -83,6 +83,23 @@ test('traffic goes to running replicas of the wished release alone', () => {
 })
 
 const numbered = (...numbers: number[]) => numbers.map((number) => replica('new', { name: `new-${number}` }))
+
+test('an engine that scales by load decides how many replicas there are above the least', () => {
+  const wish = { release_id: 'new', replicas: 2, may_scale: true }
+  const most = mostReplicasOf(wish, { scalesByLoad: true })
+  const four = seen('starting', numbered(1, 2, 3, 4), '1 of 5 replicas is missing')
+  assert.equal(decideRepair(wish, judge(wish, four), most), undefined)
+  assert.equal(judge(wish, four).state, 'running')
+  assert.equal(liveEndpoints('new', four, most).length, 4)
+  const one = judge(wish, seen('running', numbered(1)))
+  assert.deepEqual(one.state !== 'absent' && [one.state, one.reason], ['starting', '1 of 2 replicas is missing'])
+  assert.deepEqual(decideRepair(wish, one, most), start)
+  const asleep = { ...wish, replicas: 0 }
+  assert.equal(decideRepair(asleep, four, mostReplicasOf(asleep, { scalesByLoad: true }))?.kind, 'shrink')
+  const fixed = { ...wish, may_scale: false }
+  assert.equal(decideRepair(fixed, four, mostReplicasOf(fixed, { scalesByLoad: true }))?.kind, 'shrink')
+  assert.equal(decideRepair(wish, four, mostReplicasOf(wish, { scalesByLoad: false }))?.kind, 'shrink')
+})
 
 test('of more replicas than there should be, the latest leave, those that do not run before all others', () => {
   const seen3 = seen('running', [...numbered(10, 2), replica('new', { name: 'new-1', ...down })])

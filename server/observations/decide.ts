@@ -1,4 +1,4 @@
-import type { Endpoint, Observation, Replica } from '../engines/index.ts'
+import type { Endpoint, EngineCapabilities, Observation, Replica } from '../engines/index.ts'
 
 /** What should run of a service. */
 export interface Wish {
@@ -17,8 +17,11 @@ export type Repair =
   /** Something runs that should not. Ends all releases except `keep`. */
   | { readonly kind: 'retire'; readonly keep: string | undefined }
 
-/** Returns the repair that brings the observed state to the desired one. */
-export function decideRepair(wish: Wish, seen: Observation): Repair | undefined {
+/**
+ * Returns the repair that brings the observed state to the desired one. More than `most` replicas
+ * are too many.
+ */
+export function decideRepair(wish: Wish, seen: Observation, most = wish.replicas): Repair | undefined {
   const { release_id: release, replicas: count } = wish
   const start = release === null || count === 0 ? undefined : ({ kind: 'start', release } as const)
   if (seen.state === 'absent') return start
@@ -28,7 +31,7 @@ export function decideRepair(wish: Wish, seen: Observation): Repair | undefined 
   const own = seen.replicas.filter((replica) => replica.release === release)
   if (own.length === 0 && start) return start
   if (others) return { kind: 'retire', keep: release }
-  if (own.length > count) return shrink(release, own, count)
+  if (own.length > most) return shrink(release, own, most)
   if (start && own.some(({ isChanged }) => isChanged)) return start
   // The engine restarts programs that exit. Only replicas that are gone or were stopped by hand
   // have to be started from here.
@@ -36,6 +39,15 @@ export function decideRepair(wish: Wish, seen: Observation): Repair | undefined 
   const none = own.every((replica) => !replica.running && replica.exits === 0)
   return missing && (none || seen.state === 'stopped' || seen.reason !== undefined) ? start : undefined
 }
+
+/**
+ * Returns from which number on replicas are too many. Above the least, an engine that scales by
+ * load decides.
+ */
+export const mostReplicasOf = (
+  { replicas, may_scale }: Wish & { readonly may_scale: boolean },
+  { scalesByLoad }: Pick<EngineCapabilities, 'scalesByLoad'>,
+): number => (scalesByLoad && may_scale && replicas > 0 ? Number.POSITIVE_INFINITY : replicas)
 
 /**
  * Corrects an observation by the number of replicas that should run now. An engine knows only the

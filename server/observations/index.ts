@@ -1,6 +1,6 @@
 /** Observes what runs on the engines, stores it, and repairs what differs from what should run. */
 export { createAnnouncer } from './announcer.ts'
-export { decideRepair, judge, liveEndpoints, type Repair, type Wish } from './decide.ts'
+export { decideRepair, judge, liveEndpoints, mostReplicasOf, type Repair, type Wish } from './decide.ts'
 export { createLineFollower } from './line-follower.ts'
 export { createLineSource } from './line-source.ts'
 export { createLiveness } from './liveness.ts'

@@ -13,6 +13,7 @@ const wish = {
   release_id: 'new',
   replicas: 1,
   is_task: false,
+  may_scale: false,
   busy: false,
   stop_reason: null,
 }

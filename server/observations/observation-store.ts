@@ -3,7 +3,7 @@ import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import type { Observation, Replica } from '../engines/index.ts'
 import { parseId } from '../lib/id.ts'
-import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
+import { type Instances, mayScale, rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { Wish } from './decide.ts'
 import { reasonOf } from './reason-of.ts'
 
@@ -13,6 +13,8 @@ export interface WishRow extends Wish {
   readonly organization_id: string
   /** The engine of its cluster. */
   readonly engine: string | null
+  /** Whether its number of replicas may change by load. `replicas` is the least then. */
+  readonly may_scale: boolean
   /** Whether it is a task, which only its own reconcilers start. */
   readonly is_task: boolean
   /** Whether a running request acts on it. */
@@ -31,7 +33,7 @@ export const isSame = (before: WishRow, now: WishRow): boolean =>
   before.replicas === now.replicas &&
   before.stop_reason === now.stop_reason
 
-type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly scale: number | null }
+type StoredWish = Omit<WishRow, 'replicas' | 'may_scale'> & Required<Instances> & { readonly scale: number | null }
 
 /**
  * Lists the services that may need something from an engine: those with a release that should run,
@@ -68,11 +70,11 @@ async function readWishes(sql: Sql, chosen: ReturnType<Sql>): Promise<WishRow[]>
       join cluster k on k.id = e.cluster_id
       left join release l on l.id = s.release_id left join service_scale c on c.service_id = s.id
       left join full_volume f on f.service_id = s.id and f.stopped_at is not null`
-  return rows.map(({ scale, min_running_instances, max_running_instances, ...row }) => ({
-    ...row,
-    replicas:
-      row.stop_reason !== null ? 0 : wantedReplicas(rangeOf({ min_running_instances, max_running_instances }), scale),
-  }))
+  return rows.map(({ scale, min_running_instances, max_running_instances, ...row }) => {
+    const range = rangeOf({ min_running_instances, max_running_instances })
+    const replicas = row.stop_reason !== null ? 0 : wantedReplicas(range, scale)
+    return { ...row, replicas, may_scale: mayScale(range) }
+  })
 }
 
 /**

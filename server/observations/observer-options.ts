@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import type { Observes, Runner } from '../engines/index.ts'
+import type { Observes, Reachable, Runner } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { LineFollower, ReplicaEnder, Restarter, TrafficMover } from './roles.ts'
@@ -10,7 +10,7 @@ export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, 
   readonly log: Logger
   /** The observed engine, with the name that clusters use for it. */
   readonly name: string
-  readonly engine: Runner & Observes
+  readonly engine: Runner & Observes & Pick<Reachable, 'capabilities'>
   /**
    * Returns whether a service without a record belongs to the proof of a backup. The observer
    * ignores it.

@@ -1,7 +1,7 @@
 import { type Observation, reconcilerName } from '../engines/index.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import { CrashReasons } from './crash-reasons.ts'
-import { decideRepair, judge, liveEndpoints, type Repair, withStop, withTrouble } from './decide.ts'
+import { decideRepair, judge, liveEndpoints, mostReplicasOf, type Repair, withStop, withTrouble } from './decide.ts'
 import { findWish, insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'
 import type { ObserverOptions } from './observer-options.ts'
 import { Repairs } from './repairs.ts'
@@ -131,18 +131,19 @@ class ServiceObserver {
 
   /** Stores the observation, moves traffic, and returns the repair that is due now. */
   async #carryOver(wish: WishRow, seen: Observation): Promise<Repair | undefined> {
-    const { database, clock, moveTraffic, isNew } = this.#options
+    const { database, clock, moveTraffic, isNew, engine } = this.#options
+    const most = mostReplicasOf(wish, engine.capabilities)
     let unseen: Repair | undefined
     // An absent service is news only if it should run. If a repair failed, its error says more.
     const isNews = seen.state !== 'absent' || (wish.release_id !== null && !this.repairs.hasFailed(wish.id))
     if (isNews) await insertObservation(database, wish, seen, clock.now())
     if (wish.release_id !== null) {
-      const endpoints = liveEndpoints(wish.release_id, seen, wish.replicas)
+      const endpoints = liveEndpoints(wish.release_id, seen, most)
       // If a server was killed during the start, nobody waited until these replicas were healthy.
       const isUnseen = seen.state === 'running' && endpoints.length > 0 && (await isNew(wish.id, endpoints))
       if (isUnseen) unseen = { kind: 'start', release: wish.release_id }
       else if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)
     }
-    return this.repairs.due(wish.id, decideRepair(wish, seen) ?? unseen)
+    return this.repairs.due(wish.id, decideRepair(wish, seen, most) ?? unseen)
   }
 }

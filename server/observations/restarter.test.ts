@@ -46,6 +46,7 @@ test('restartRelease collects lines, fetches the image, ends leaving replicas an
     release_id: known,
     replicas: 1,
     is_task: false,
+    may_scale: false,
     busy: false,
     stop_reason: null,
   }

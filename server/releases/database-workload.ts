@@ -50,7 +50,17 @@ const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'S
  */
 export function databaseWorkload(
   settings: SettingsOf['database'],
-  { service, image, variables, files, publicPort, scale: _scale, ...rest }: WorkloadInput,
+  {
+    service,
+    image,
+    variables,
+    files,
+    publicPort,
+    scale: _scale,
+    targets: _targets,
+    events: _events,
+    ...rest
+  }: WorkloadInput,
 ): LongRunning {
   const { REDIS_PASSWORD: redisPassword, ...others } = variables
   const isRedis = settings.type === 'REDIS'

@@ -1,6 +1,6 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
-import { findScale } from '../scaling/index.ts'
+import { findScale, targetsOf } from '../scaling/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
@@ -88,10 +88,10 @@ type Given = ReturnType<typeof together> & { readonly versioned: Versioned }
 async function workloadOf(
   { database, publicPorts, layerGiB }: ReleaseReader,
   service: ServiceRow,
-  release: Pick<ReleaseRow, 'image' | 'advanced_settings' | 'labels' | 'public_port'>,
+  release: Pick<ReleaseRow, 'image' | 'advanced_settings' | 'labels' | 'public_port' | 'event_scaling'>,
   { versioned, variables, files }: Given,
 ) {
-  const { image, advanced_settings, labels, public_port } = release
+  const { image, advanced_settings, labels, public_port, event_scaling } = release
   return toWorkload(versioned, {
     service: service.id,
     image: image?.published ?? image?.reference ?? '',
@@ -107,5 +107,7 @@ async function workloadOf(
       ? { publicPort: { address: publicPorts.address, port: public_port } }
       : {}),
     scale: await findScale(database, service.id),
+    targets: targetsOf(service.kind, advanced_settings),
+    ...(event_scaling ? { events: event_scaling } : {}),
   })
 }

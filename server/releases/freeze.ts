@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import { SealError } from '../lib/seal.ts'
 import { Secret } from '../lib/secret.ts'
-import { labelsOf, type ServiceRow } from '../services/index.ts'
+import { eventPolicyOf, labelsOf, type ServiceRow } from '../services/index.ts'
 import { loadResolved } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { basicAuthOf } from './basic-auth.ts'
@@ -57,9 +57,10 @@ export async function freeze(
   service: ServiceRow,
   request: { readonly id: string; readonly commit: ReleaseRow['commit']; readonly now: Date },
 ): Promise<ReleaseRow> {
-  const [{ configVersion, plain, secret }, labels] = await Promise.all([
+  const [{ configVersion, plain, secret }, labels, event_scaling] = await Promise.all([
     givenNow(sql, vault, service, request),
     labelsOf(sql, service.id),
+    eventPolicyOf(sql, service.id),
   ])
   const id = newId()
   const anySecret = Object.keys(secret.variables).length + secret.files.length > 0
@@ -75,6 +76,7 @@ export async function freeze(
     advanced_settings: service.advanced_settings,
     public_port: null,
     labels,
+    event_scaling,
     commit: request.commit,
     image: null,
     basic_auth: basicAuthOf(service, { plain, secret }),

@@ -83,6 +83,18 @@ test('the writable layer of a replica or run has the limit of its service, or th
   assert.deepEqual([{}, { ephemeral_storage_in_gib: 0 }, { ephemeral_storage_in_gib: 3 }].map(limitOfRun), [10, 10, 3])
 })
 
+test('a workload names the use at which its number of replicas is right only if that number may change', () => {
+  const targets = { cpuPercent: 60 }
+  const input = { service: 'a', image: 'i', variables: {}, files: [], aliases: [], labels: {}, layerGiB: 10 }
+  const of = (min: number, max: number) =>
+    toWorkload(
+      { kind: 'application', settings: { ...settings, min_running_instances: min, max_running_instances: max } },
+      { ...input, startDeadlineSeconds: 60, stopGraceSeconds: 10, targets },
+    ).targets
+  assert.deepEqual([of(1, 3), of(0, 2), of(2, -1)], [targets, targets, targets])
+  assert.deepEqual([of(2, 2), of(0, 1)], [undefined, undefined])
+})
+
 test('an entry point is one program, not a shell command', () => {
   assert.deepEqual(workloadOf({ entrypoint: '/bin/sh -c x' }).entrypoint, ['/bin/sh -c x'])
   assert.equal('entrypoint' in workloadOf({ entrypoint: '' }), false)

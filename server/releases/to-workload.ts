@@ -1,7 +1,7 @@
 import type { LongRunning, Probe } from '../engines/index.ts'
 import type { Secret } from '../lib/secret.ts'
-import { rangeOf, wantedReplicas } from '../scaling/index.ts'
-import type { RunningSettings } from '../services/index.ts'
+import { mayScale, rangeOf, type Targets, wantedReplicas } from '../scaling/index.ts'
+import type { EventPolicy, RunningSettings } from '../services/index.ts'
 import { databaseWorkload } from './database-workload.ts'
 import type { Versioned } from './versioned.ts'
 
@@ -24,6 +24,10 @@ export interface WorkloadInput {
   readonly publicPort?: { readonly address: string; readonly port: number }
   /** The number of replicas set by load or idleness; null if neither has set it. */
   readonly scale?: number | null
+  /** The use at which the number of replicas is right, for kinds whose number may change. */
+  readonly targets?: Targets
+  /** The autoscaling policy, for kinds whose number may change. */
+  readonly events?: EventPolicy
 }
 
 /** The least memory with which the engine can start a container. */
@@ -46,7 +50,7 @@ export function toWorkload(versioned: Versioned, input: WorkloadInput): LongRunn
 
 function runningWorkload(
   settings: RunningSettings,
-  { service: _, publicPort: __, image, scale = null, ...rest }: WorkloadInput,
+  { service: _, publicPort: __, image, scale = null, targets, events, ...rest }: WorkloadInput,
 ): LongRunning {
   const { readiness_probe, liveness_probe } = settings.healthchecks
   const readiness = readiness_probe ? toProbe(readiness_probe) : undefined
@@ -60,6 +64,8 @@ function runningWorkload(
     ...(settings.entrypoint ? { entrypoint: [settings.entrypoint] } : {}),
     // At least one replica starts, so that a failing start is noticed.
     replicas: { min: Math.max(1, wantedReplicas(range, scale)), max: range.max },
+    ...(targets && mayScale(range) ? { targets } : {}),
+    ...(events && mayScale(range) ? { events } : {}),
     cpuMilli: settings.cpu,
     memoryMiB: Math.max(leastMemoryMiB, settings.memory),
     layerGiB: settings.ephemeral_storage_in_gib || rest.layerGiB,

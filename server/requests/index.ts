@@ -6,7 +6,7 @@ export { createDeployments, type Deployments, type DeploymentsOptions } from './
 export { listsOfKinds } from './lists-of-kinds.ts'
 export { outcomesOf } from './outcomes.ts'
 export { findExecution, findLastRequest, listRecent, type RequestProgress, requestTargets } from './progress-store.ts'
-export { canRun, type RefusalOptions, refusalOf, refusalOfKind } from './refusal-of-kind.ts'
+export { mayRefuse, type RefusalOptions, refusalOf, refusalOfKind } from './refusal-of-kind.ts'
 export { deploymentWorkflow, type RecordRequest, type RequestedBy } from './request.ts'
 export { requestState } from './request-state.ts'
 export {

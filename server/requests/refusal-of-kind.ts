@@ -2,6 +2,7 @@ import { type KindName, shapeOf } from '@quayside/contract/services/kinds.ts'
 import { shapes } from '@quayside/contract/services/shapes.ts'
 import type { CapabilitiesOf, EngineCapabilities } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
+import { autoscalingRefusal } from '../services/index.ts'
 
 /** The part of a cluster that decides what can run on it. */
 export interface RunningPlace {
@@ -16,7 +17,7 @@ export interface RefusalOptions {
 }
 
 /** Whether an engine with these capabilities runs services of this kind. */
-export const canRun = (engine: EngineCapabilities, kind: KindName): boolean => engine.shapes.has(shapeOf(kind))
+const canRun = (engine: EngineCapabilities, kind: KindName): boolean => engine.shapes.has(shapeOf(kind))
 
 /** Returns why services of a kind cannot be deployed on a cluster; undefined if they can. */
 export function refusalOfKind(
@@ -40,6 +41,7 @@ interface PlacedService {
   readonly kind: KindName
   readonly cluster_name: string
   readonly cluster_engine: string | null
+  readonly has_autoscaling: boolean
 }
 
 /** Throws 400 if the service cannot be deployed on its cluster. */
@@ -49,7 +51,14 @@ export function refuseKind(options: RefusalOptions, service: PlacedService): voi
 }
 
 /** Returns why a service cannot be deployed on its cluster; undefined if it can. */
-export const refusalOf = (
-  options: RefusalOptions,
-  { kind, cluster_name: name, cluster_engine: engine }: PlacedService,
-): string | undefined => refusalOfKind(options, kind, { name, engine })
+export function refusalOf(options: RefusalOptions, service: PlacedService): string | undefined {
+  const { kind, cluster_name: name, cluster_engine: engine } = service
+  const ofKind = refusalOfKind(options, kind, { name, engine })
+  if (ofKind || !service.has_autoscaling) return ofKind
+  const { events = 'cool-down' } = options.capabilitiesOf({ engine }) ?? {}
+  return autoscalingRefusal({ name, events })
+}
+
+/** Whether an engine may refuse a service of this kind, so that its row must be read. */
+export const mayRefuse = (engine: EngineCapabilities, kind: KindName): boolean =>
+  !canRun(engine, kind) || typeof engine.events === 'object'

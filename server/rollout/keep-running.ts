@@ -1,5 +1,5 @@
 import type { Endpoint, Release } from '../engines/index.ts'
-import { judge, liveEndpoints } from '../observations/index.ts'
+import { judge, liveEndpoints, mostReplicasOf } from '../observations/index.ts'
 import { changesOf, engineRelease, findRelease, passwordsIn, type ReleaseRow } from '../releases/index.ts'
 import { findScale } from '../scaling/index.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
@@ -36,7 +36,7 @@ export async function keepRunning(
   const endpoints = await healthyEndpoints(
     options,
     work,
-    { ...former, replicas: running.workload.replicas.min },
+    { ...former, replicas: running.workload.replicas.min, may_scale: running.workload.targets !== undefined },
     signal,
   )
   if (!endpoints) {
@@ -51,12 +51,15 @@ export async function keepRunning(
 async function healthyEndpoints(
   options: Recipe,
   { report }: Work,
-  { id, service_id, replicas }: Pick<ReleaseRow, 'id' | 'service_id'> & { readonly replicas: number },
+  running: Pick<ReleaseRow, 'id' | 'service_id'> & { readonly replicas: number; readonly may_scale: boolean },
   signal: AbortSignal,
 ): Promise<Endpoint[] | undefined> {
-  const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(service_id, signal))
-  const judged = judge({ release_id: id, replicas }, seen)
-  return judged.state === 'running' && judged.release === id ? liveEndpoints(id, judged, replicas) : undefined
+  const { engine } = options
+  const wish = { ...running, release_id: running.id }
+  const seen = await whileUnreachable(options, signal, report, () => engine.observe(running.service_id, signal))
+  const judged = judge(wish, seen)
+  if (judged.state !== 'running' || judged.release !== running.id) return undefined
+  return liveEndpoints(running.id, judged, mostReplicasOf(wish, engine.capabilities))
 }
 
 const mostListed = 10

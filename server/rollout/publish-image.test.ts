@@ -19,6 +19,8 @@ class FarEngine extends FakeEngine {
     settings: new Set<never>(),
     images: 'registry' as const,
     publishesPorts: false,
+    scalesByLoad: false,
+    events: 'cool-down' as const,
   }
   imagesOf(service: string): string[] {
     return this.replicas.of(service).map(({ workload }) => workload.image)

@@ -1,5 +1,5 @@
 import { everyOne } from '../lib/every-one.ts'
-import { canRun, leaveService, refusalOf, updateTarget } from '../requests/index.ts'
+import { leaveService, mayRefuse, refusalOf, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { deployService } from './deploy-service.ts'
@@ -50,7 +50,7 @@ async function skipStage(options: Recipe, stage: readonly Work[], { preparations
 async function leaveOut(options: Recipe, works: readonly Work[]): Promise<ReadonlySet<Work>> {
   const refused = new Set<Work>()
   for (const work of works) {
-    if (work.request.action !== 'DEPLOY' || canRun(options.engine.capabilities, work.target.kind)) continue
+    if (work.request.action !== 'DEPLOY' || !mayRefuse(options.engine.capabilities, work.target.kind)) continue
     const service = await findService(options.database, work.target.service_id)
     const reason = service && refusalOf(options, service)
     if (!reason) continue

@@ -1,4 +1,5 @@
 import type { ReplicaUsage } from '../engines/index.ts'
+import type { Targets } from './targets.ts'
 
 /** The facts about one service that decide how many replicas it needs. */
 export interface Load {
@@ -10,12 +11,6 @@ export interface Load {
   readonly room: number
   readonly usage: readonly ReplicaUsage[]
   readonly targets: Targets
-}
-
-/** Average use, in per cent of a replica's limits, at which the number is right. */
-export interface Targets {
-  readonly cpuPercent: number
-  readonly memoryPercent?: number
 }
 
 export interface Recommendation {

@@ -23,6 +23,9 @@ export function rangeOf(instances: Instances): Range {
   return { min, max: max < 0 ? mostReplicas : Math.max(1, min, max) }
 }
 
+/** Whether the number of replicas of a running service may change by load. */
+export const mayScale = ({ min, max }: Range): boolean => max > Math.max(1, min)
+
 /**
  * Pure: returns how many replicas should run. `scale` is the stored number, null if there is none.
  */

@@ -1,5 +1,3 @@
-import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
-import { effectiveSettings } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
 import { type EngineCapacity, type Observes, type Reachable, reconcilerName } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -7,9 +5,10 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import { lockService } from '../services/index.ts'
 import type { Announcer } from './announcer.ts'
-import { type Decision, decideReplicas, type Recommendation, type Targets } from './recommend.ts'
-import { rangeOf, wantedReplicas } from './replicas.ts'
+import { type Decision, decideReplicas, type Recommendation } from './recommend.ts'
+import { mayScale, rangeOf, wantedReplicas } from './replicas.ts'
 import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
+import { targetsOf } from './targets.ts'
 
 export interface ScalerOptions extends Announcer {
   readonly database: Database
@@ -19,15 +18,17 @@ export interface ScalerOptions extends Announcer {
    * All replicas of one service never get more CPU than its capacity, and all replicas of all
    * services never get more memory.
    */
-  readonly engine: Observes & Pick<Reachable, 'capacity'>
+  readonly engine: Observes & Pick<Reachable, 'capabilities' | 'capacity'>
   readonly clock: Clock
   readonly log: Logger
 }
 
 const everyMs = 15_000
-const usualPercent = 60
 
-/** Adds replicas to services under load if their settings allow it, and removes them afterwards. */
+/**
+ * Adds replicas to services under load if their settings allow it, and removes them afterwards.
+ * Leaves them alone on an engine that does this itself.
+ */
 export function createScaler(options: ScalerOptions): Reconciler {
   const { database, engine, clock, log } = options
   const histories = new Map<string, { readonly release: string; readonly history: readonly Recommendation[] }>()
@@ -39,7 +40,7 @@ export function createScaler(options: ScalerOptions): Reconciler {
     const range = rangeOf(row.settings)
     const replicas = wantedReplicas(range, row.scale)
     const usage = await engine.usage(row.id, signal)
-    const load = { ...range, replicas, room, usage, targets: targetsOf(row) }
+    const load = { ...range, replicas, room, usage, targets: targetsOf(row.kind, row.advanced_settings) }
     const decision = decideReplicas(load, history, clock.monotonic())
     histories.set(row.id, { release: row.release_id, history: decision.history })
     return decision
@@ -55,6 +56,7 @@ export function createScaler(options: ScalerOptions): Reconciler {
     name: reconcilerName('scaling', options.name),
     everyMs,
     reconcile: async (signal) => {
+      if (engine.capabilities.scalesByLoad) return
       const rows = (await listRunning(database)).filter((row) => row.engine === options.name)
       const known = new Set(rows.map(({ id }) => id))
       for (const id of histories.keys()) if (!known.has(id)) histories.delete(id)
@@ -75,10 +77,7 @@ export function createScaler(options: ScalerOptions): Reconciler {
   }
 }
 
-const isScaled = (row: RunningRow): boolean => {
-  const { min, max } = rangeOf(row.settings)
-  return !row.busy && max > Math.max(1, min) && row.scale !== 0
-}
+const isScaled = (row: RunningRow): boolean => !row.busy && mayScale(rangeOf(row.settings)) && row.scale !== 0
 
 /** Stores the number only for this release, and only while no request acts on the service. */
 async function writeDown({ database, clock }: ScalerOptions, row: RunningRow, replicas: number): Promise<boolean> {
@@ -100,14 +99,4 @@ function roomFor(row: RunningRow, capacity: EngineCapacity, freeMiB: number): nu
   const byCpu = cpu > 0 ? Math.floor(capacity.cpuMilli / cpu) : Number.POSITIVE_INFINITY
   const more = memory > 0 ? Math.max(0, Math.floor(freeMiB / memory)) : Number.POSITIVE_INFINITY
   return Math.min(byCpu, wantedReplicas(rangeOf(row.settings), row.scale) + more)
-}
-
-function targetsOf({ kind, advanced_settings }: RunningRow): Targets {
-  const values = effectiveSettings(settingsOfKind(kind), advanced_settings)
-  const cpu = values['hpa.cpu.average_utilization_percent']
-  const memory = values['hpa.memory.average_utilization_percent']
-  return {
-    cpuPercent: typeof cpu === 'number' && cpu > 0 ? cpu : usualPercent,
-    ...(typeof memory === 'number' && memory > 0 ? { memoryPercent: memory } : {}),
-  }
 }

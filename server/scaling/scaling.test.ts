@@ -59,6 +59,14 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
   return { sql, service, engine, router, run, publish, pass, told, given, scale: () => findScale(sql, service) }
 }
 
+test('an engine that scales by load is left alone', async (t) => {
+  const bench = await openBench(t, { max_running_instances: 3 })
+  bench.engine.capabilities = { ...bench.engine.capabilities, scalesByLoad: true }
+  bench.engine.use(bench.service, { cpuMilli: 500 })
+  await createScaler({ ...bench.given, name: 'local', engine: bench.engine }).reconcile(signal)
+  assert.equal(await bench.scale(), null)
+})
+
 test('load adds replicas within the settings and the machine, and five calm minutes remove them', async (t) => {
   const bench = await openBench(t, { max_running_instances: 3 })
   bench.engine.capacity = { cpuMilli: 1000, memoryMiB: 1000, architecture: 'AMD64' }

@@ -17,7 +17,11 @@ export interface StoredScaler {
     readonly updated_at: string
     readonly name: string
     readonly config_yaml: string
+    /** What the YAML says. */
+    readonly values?: Readonly<Record<string, unknown>>
   } | null
+  /** What the configuration says. Absent from rows of earlier versions. */
+  readonly values?: Readonly<Record<string, unknown>>
 }
 
 export interface PolicyRow {
@@ -40,6 +44,15 @@ export const listPolicies = (sql: Sql, serviceIds: readonly string[]) =>
 
 export async function findPolicy(sql: Sql, serviceId: string): Promise<PolicyRow | undefined> {
   const [row] = await sql<PolicyRow[]>`select * from autoscaling_policy where service_id = ${serviceId}`
+  return row
+}
+
+/** The cluster of a service, as far as its policy depends on it. */
+export async function findPolicyPlace(sql: Sql, serviceId: string) {
+  const [row] = await sql<{ name: string; engine: string | null }[]>`
+    select k.name, k.engine from service s join environment e on e.id = s.environment_id
+      join cluster k on k.id = e.cluster_id where s.id = ${serviceId}`
+  if (!row) throw new Error(`service ${serviceId} is gone`)
   return row
 }
 

@@ -1,17 +1,24 @@
 import type { Static } from '@quayside/contract'
 import type { Autoscaling, AutoscalingRequest } from '@quayside/contract/resources/autoscaling.ts'
+import {
+  type EventScaling,
+  type EventUse,
+  type ReadScaler,
+  triggersOf,
+} from '@quayside/contract/services/event-triggers.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import {
   deletePolicy,
   findPolicy,
+  findPolicyPlace,
   listPolicies,
   type PolicyRow,
   putPolicy,
   type StoredScaler,
 } from './autoscaling-store.ts'
-import { firstYamlProblem } from './check-yaml.ts'
+import { firstYamlProblem, readMappings } from './check-yaml.ts'
 
 export type AutoscalingBody = Static<typeof AutoscalingRequest>
 export type AutoscalingRecord = Static<typeof Autoscaling>
@@ -44,12 +51,27 @@ function refuse(sentence: string): never {
   throw new AppError('invalid', `${sentence}.`)
 }
 
+/** What the scalers of a body say, in their order. */
+interface Said {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly authentication: Readonly<Record<string, unknown>> | undefined
+}
+
+async function readScalers({ scalers }: AutoscalingBody): Promise<readonly Said[]> {
+  const texts = scalers.map(({ config_yaml }) => config_yaml ?? '{}')
+  const triggers = scalers.map(({ trigger_authentication: trigger }) => trigger?.config_yaml || '{}')
+  const read = await readMappings([...texts, ...triggers])
+  return scalers.map(({ config_json, config_yaml, trigger_authentication: trigger }, index) => ({
+    values: { ...(config_yaml ? read[index] : {}), ...config_json },
+    authentication: trigger ? read[scalers.length + index] : undefined,
+  }))
+}
+
 /** Pure: returns the policy as stored. A scaler at an unchanged position keeps its id. */
 export function newPolicy(
   serviceId: string,
   body: AutoscalingBody,
-  former: PolicyRow | undefined,
-  now: Date,
+  { former, said, now }: { readonly former: PolicyRow | undefined; readonly said: readonly Said[]; readonly now: Date },
 ): PolicyRow {
   const at = now.toISOString()
   return {
@@ -60,11 +82,17 @@ export function newPolicy(
     mode: body.mode,
     polling_interval_seconds: body.polling_interval_seconds ?? defaults.polling_interval_seconds,
     cooldown_period_seconds: body.cooldown_period_seconds ?? defaults.cooldown_period_seconds,
-    scalers: body.scalers.map((scaler, index) => storedScaler(scaler, former?.scalers[index], at)),
+    scalers: body.scalers.map((scaler, index) =>
+      storedScaler(scaler, former?.scalers[index], { at, said: said[index] }),
+    ),
   }
 }
 
-function storedScaler(body: ScalerBody, before: StoredScaler | undefined, at: string): StoredScaler {
+function storedScaler(
+  body: ScalerBody,
+  before: StoredScaler | undefined,
+  { at, said }: { readonly at: string; readonly said: Said | undefined },
+): StoredScaler {
   const kept = before?.scaler_type === body.scaler_type ? before : undefined
   const trigger = body.trigger_authentication
   const formerTrigger = kept?.trigger_authentication
@@ -84,8 +112,10 @@ function storedScaler(body: ScalerBody, before: StoredScaler | undefined, at: st
           updated_at: at,
           name: trigger.name,
           config_yaml: trigger.config_yaml ?? '',
+          ...(said?.authentication && { values: said.authentication }),
         }
       : null,
+    ...(said && { values: said.values }),
   }
 }
 
@@ -97,12 +127,66 @@ export async function setAutoscaling(
   sql: Sql,
   serviceId: string,
   body: AutoscalingBody | null | undefined,
-  now: Date,
+  { now, eventsOf }: { readonly now: Date; readonly eventsOf: EventsOf },
 ): Promise<void> {
   if (body === undefined) return
   if (body === null) return deletePolicy(sql, serviceId)
   await checkAutoscaling(body)
-  await putPolicy(sql, newPolicy(serviceId, body, await findPolicy(sql, serviceId), now))
+  const said = await readScalers(body)
+  const policy = newPolicy(serviceId, body, { former: await findPolicy(sql, serviceId), said, now })
+  const { name, engine } = await findPolicyPlace(sql, serviceId)
+  const refusal = policyRefusal(policy, { name, events: eventsOf(engine) })
+  if (refusal) throw new AppError('invalid', refusal)
+  await putPolicy(sql, policy)
+}
+
+/** Returns how policies act on the clusters of an engine. */
+export type EventsOf = (engine: string | null) => EventUse
+
+/** Pure: returns why a cluster does not take a policy; undefined if it does. */
+function policyRefusal(
+  policy: PolicyRow,
+  place: { readonly name: string; readonly events: EventUse },
+): string | undefined {
+  const refusal = autoscalingRefusal(place)
+  if (refusal) return refusal
+  if (place.events !== 'scale') return undefined
+  const read = triggersOf(readableScalers(policy))
+  return 'problem' in read ? `${read.problem}.` : undefined
+}
+
+/** Pure: returns why a cluster takes no policy; undefined if it does. */
+export const autoscalingRefusal = ({
+  name,
+  events,
+}: {
+  readonly name: string
+  readonly events: EventUse
+}): string | undefined =>
+  typeof events === 'object'
+    ? `autoscaling must be null on cluster "${name}": it has ${events.lacks}. Install it there, or leave ` +
+      'autoscaling out, and replicas follow the load.'
+    : undefined
+
+const readableScalers = ({ scalers }: PolicyRow): ReadScaler[] =>
+  scalers.map(({ scaler_type, enabled, values, trigger_authentication: trigger }) => ({
+    scaler_type,
+    enabled,
+    values: values ?? null,
+    authentication: trigger ? (trigger.values ?? {}) : null,
+  }))
+
+/** What a version needs to know of the policy of its service. Null without a policy. */
+export interface EventPolicy extends Omit<EventScaling, 'triggers'> {
+  readonly scalers: readonly ReadScaler[]
+}
+
+/** Returns the policy of a service for a new version. */
+export async function eventPolicyOf(sql: Sql, serviceId: string): Promise<EventPolicy | null> {
+  const policy = await findPolicy(sql, serviceId)
+  if (!policy) return null
+  const { polling_interval_seconds: pollingSeconds, cooldown_period_seconds: cooldownSeconds } = policy
+  return { pollingSeconds, cooldownSeconds, scalers: readableScalers(policy) }
 }
 
 /** Returns the policies of all these services as the API answers them. */
@@ -114,12 +198,19 @@ export async function autoscalingOf(sql: Sql, serviceIds: readonly string[]): Pr
 function policyRecord(row: PolicyRow, organization_id: string): AutoscalingRecord {
   return {
     ...row,
-    scalers: row.scalers.map(({ trigger_authentication: trigger, ...scaler }) => ({
+    scalers: row.scalers.map(({ trigger_authentication: trigger, values: _, ...scaler }) => ({
       ...scaler,
       ...times(scaler),
-      ...(trigger ? { trigger_authentication: { ...trigger, ...times(trigger), organization_id } } : {}),
+      ...(trigger ? { trigger_authentication: triggerRecord(trigger, organization_id) } : {}),
     })),
   }
+}
+
+function triggerRecord(
+  { values: _, ...trigger }: NonNullable<StoredScaler['trigger_authentication']>,
+  organization_id: string,
+) {
+  return { ...trigger, ...times(trigger), organization_id }
 }
 
 const times = (stored: { readonly created_at: string; readonly updated_at: string }) => ({

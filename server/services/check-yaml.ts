@@ -1,5 +1,5 @@
 import { inWorker, OverLimit } from '../lib/in-worker.ts'
-import { type NamedText, yamlProblemOf } from './yaml.ts'
+import { type NamedText, yamlMappings, yamlProblemOf } from './yaml.ts'
 
 const module = new URL('yaml.ts', import.meta.url)
 /** The most characters that are read in this thread: starting a worker takes longer than that. */
@@ -18,4 +18,13 @@ export async function firstYamlProblem(texts: readonly NamedText[]): Promise<str
     throw error
   })
   return typeof problem === 'string' ? problem : undefined
+}
+
+/** Returns the content of YAML mappings that `firstYamlProblem` found valid. */
+export async function readMappings(texts: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const size = texts.reduce((sum, text) => sum + text.length, 0)
+  if (size <= mostHere) return yamlMappings(texts)
+  const read = await inWorker({ module, name: 'yamlMappings', argument: texts })
+  if (!Array.isArray(read)) throw new Error('the worker returned no list')
+  return read.map((one) => Object(one))
 }

@@ -3,6 +3,7 @@
  * autoscaling.
  */
 export { createAdvancedSettings } from './advanced-settings.ts'
+export { autoscalingRefusal, type EventPolicy, type EventsOf, eventPolicyOf } from './autoscaling.ts'
 export { type Clone, cloneService } from './clone.ts'
 export { commitPage } from './commit-page.ts'
 export { createRedeclarer } from './declare-again.ts'

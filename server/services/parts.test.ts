@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Abilities } from '@quayside/contract/services/capabilities.ts'
+import type { EventUse } from '@quayside/contract/services/event-triggers.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { addPlace, addService, configVersionOf } from '../variables/testing.ts'
 import { createAdvancedSettings } from './advanced-settings.ts'
-import type { AutoscalingBody } from './autoscaling.ts'
+import { type AutoscalingBody, eventPolicyOf } from './autoscaling.ts'
 import { createGroups } from './groups.ts'
 import { copyServiceParts, partsOf, setParts } from './parts.ts'
 import { createRestrictions } from './restrictions.ts'
@@ -145,15 +146,41 @@ test('a restriction is reached only through its own service', async (t) => {
   assert.equal((await restrictions.list(service.id)).length, 0)
 })
 
+const given = (at: Date, events: EventUse = 'cool-down') => ({ now: at, eventsOf: () => events })
+
 const policy = (scalers: Partial<AutoscalingBody['scalers'][number]>[]): AutoscalingBody => ({
   mode: 'KEDA',
   scalers: scalers.map((scaler) => ({ scaler_type: 'cron', role: 'PRIMARY', config_json: { a: 1 }, ...scaler })),
 })
 
+test('a cluster that lacks KEDA rejects a policy with what is missing, and one that has it checks the policy', async (t) => {
+  const { sql, service } = await openBench(t)
+  const put = (scaler: Partial<AutoscalingBody['scalers'][number]>, events: EventUse) =>
+    setParts(sql, service, { autoscaling: policy([scaler]) }, given(now, events))
+  await assert.rejects(put({}, { lacks: 'no KEDA' }), {
+    code: 'invalid',
+    message: /^autoscaling must be null on cluster ".+": it has no KEDA\. /,
+  })
+  const secret = 'secretTargetRef: [{parameter: a, name: quayside-registry, key: b}]'
+  await assert.rejects(put({ trigger_authentication: { name: 'a', config_yaml: secret } }, 'scale'), {
+    code: 'invalid',
+    message: /^autoscaling\.scalers\[0\]\.trigger_authentication\.config_yaml may only have env/,
+  })
+  await put({ trigger_authentication: { name: 'a', config_yaml: secret } }, 'cool-down')
+  const env = 'env: [{parameter: host, name: URL}]'
+  const long = `a: 1\nb: ${'x'.repeat(2000)}`
+  await put({ config_json: null, config_yaml: long, trigger_authentication: { name: 'a', config_yaml: env } }, 'scale')
+  const [scaler] = (await eventPolicyOf(sql, service.id))?.scalers ?? []
+  assert.deepEqual(scaler?.values, { a: 1, b: 'x'.repeat(2000) })
+  assert.deepEqual(scaler?.authentication, { env: [{ parameter: 'host', name: 'URL' }] })
+  const answered = (await partsOf(sql, [service.id]))(service.id).autoscaling
+  assert.ok(!JSON.stringify(answered).includes('"values"'))
+})
+
 test('an autoscaling policy is stored with its defaults, and an unchanged scaler keeps its id', async (t) => {
   const { sql, service } = await openBench(t)
   const of = async () => (await partsOf(sql, [service.id]))(service.id).autoscaling
-  await setParts(sql, service, { autoscaling: policy([{ trigger_authentication: { name: 'auth' } }]) }, now)
+  await setParts(sql, service, { autoscaling: policy([{ trigger_authentication: { name: 'auth' } }]) }, given(now))
   const first = await of()
   assert.deepEqual([first?.polling_interval_seconds, first?.cooldown_period_seconds], [30, 300])
   const [scaler] = first?.scalers ?? []
@@ -161,12 +188,12 @@ test('an autoscaling policy is stored with its defaults, and an unchanged scaler
   assert.equal(scaler?.trigger_authentication?.organization_id, service.organizationId)
   assert.deepEqual(scaler?.created_at, now)
   const later = new Date('2026-02-01T00:00:00Z')
-  await setParts(sql, service, { autoscaling: policy([{ enabled: false }, { role: 'SAFETY' }]) }, later)
+  await setParts(sql, service, { autoscaling: policy([{ enabled: false }, { role: 'SAFETY' }]) }, given(later))
   const second = await of()
   assert.deepEqual([second?.id, second?.scalers[0]?.id, second?.scalers.length], [first?.id, scaler?.id, 2])
-  await setParts(sql, service, {}, later)
+  await setParts(sql, service, {}, given(later))
   assert.equal((await of())?.scalers.length, 2)
-  await setParts(sql, service, { autoscaling: null }, later)
+  await setParts(sql, service, { autoscaling: null }, given(later))
   assert.equal(await of(), undefined)
 })
 
@@ -186,14 +213,14 @@ test('an invalid policy is rejected by the name of its field', async (t) => {
     ],
   ]
   for (const [autoscaling, message] of cases) {
-    await assert.rejects(setParts(sql, service, { autoscaling }, now), { code: 'invalid', message })
+    await assert.rejects(setParts(sql, service, { autoscaling }, given(now)), { code: 'invalid', message })
   }
 })
 
 test('a copy has the parts of the original under its own ids', async (t) => {
   const { sql, environment, service, settings, restrictions, groups } = await openBench(t)
   const group = await groups.create(service.organizationId, 'labels', { name: 'g', entries: [], scopes: [] })
-  await setParts(sql, service, { labels_groups: [group], autoscaling: policy([{}]) }, now)
+  await setParts(sql, service, { labels_groups: [group], autoscaling: policy([{}]) }, given(now))
   await settings.replace(service, { 'build.timeout_max_sec': 1 })
   const restriction = await restrictions.create(service.id, match('src'))
   const { serviceId } = await addService(sql, environment)

@@ -1,5 +1,11 @@
 import type { Sql } from '../database/index.ts'
-import { type AutoscalingBody, type AutoscalingRecord, autoscalingOf, setAutoscaling } from './autoscaling.ts'
+import {
+  type AutoscalingBody,
+  type AutoscalingRecord,
+  autoscalingOf,
+  type EventsOf,
+  setAutoscaling,
+} from './autoscaling.ts'
 import { copyPartRows } from './copy-store.ts'
 import { copyServiceGroups } from './owner-store.ts'
 import { type GroupRefs, groupsOf, noGroups, type OwnGroups, setGroups } from './owners.ts'
@@ -28,10 +34,10 @@ export async function setParts(
   sql: Sql,
   service: { readonly id: string; readonly organizationId: string },
   request: PartsRequest,
-  now: Date,
+  given: { readonly now: Date; readonly eventsOf: EventsOf },
 ): Promise<void> {
   await setGroups(sql, 'service', { ownerId: service.id, organizationId: service.organizationId }, request)
-  await setAutoscaling(sql, service.id, request.autoscaling, now)
+  await setAutoscaling(sql, service.id, request.autoscaling, given)
 }
 
 /**

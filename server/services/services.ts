@@ -7,6 +7,7 @@ import { AppError, notFound } from '../lib/error.ts'
 import { newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
+import type { EventsOf } from './autoscaling.ts'
 import { type CheckOptions, checkOrigins, checkSettings, gitTokenOf, readTokenTypes } from './check-settings.ts'
 import { cloneService } from './clone.ts'
 import { publishedPort, routedPorts, settingsBranchOf, settingsRecord } from './kind-settings.ts'
@@ -37,7 +38,7 @@ export interface Parts {
     sql: Sql,
     service: { readonly id: string; readonly organizationId: string },
     body: object,
-    now: Date,
+    given: { readonly now: Date; readonly eventsOf: EventsOf },
   ) => Promise<void>
   readonly copy: (sql: Sql, fromServiceId: string, toServiceId: string, now: Date) => Promise<void>
 }
@@ -74,6 +75,8 @@ export interface ServicesOptions extends CheckOptions {
   /** Returns whether an address is on the built-in git host. */
   readonly isHomeRepository: (url: string) => boolean
   readonly parts: Parts
+  /** Returns how autoscaling policies act on the clusters of an engine. */
+  readonly eventsOf: EventsOf
   /** Copies the variables and secrets of the original. */
   readonly copyVariables: (
     sql: Sql,
@@ -246,7 +249,7 @@ export function createServices(options: ServicesOptions) {
     const { id, organizationId, kind, name, settings, body } = written
     const secrets = settingsBranchOf(kind).secrets?.(body as never)
     if (secrets) await writeSecrets(sql, vault, { id, organizationId }, secrets, clock.now())
-    await options.parts.set(sql, { id, organizationId }, body, clock.now())
+    await options.parts.set(sql, { id, organizationId }, body, { now: clock.now(), eventsOf: options.eventsOf })
     await declareHosts(sql, { id, kind, name, settings })
   }
 

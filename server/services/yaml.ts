@@ -16,6 +16,10 @@ export function yamlProblem(text: string): string | undefined {
   }
 }
 
+/** Returns the content of mappings in YAML that have no problem. */
+export const yamlMappings = (texts: readonly string[]): Readonly<Record<string, unknown>>[] =>
+  texts.map((text) => Object(parseDocument(text, { version: '1.2', schema: 'core' }).toJS({ maxAliasCount: 0 })))
+
 /** A string of a request, with the name of its field. */
 export interface NamedText {
   readonly field: string

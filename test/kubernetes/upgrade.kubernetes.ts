@@ -36,9 +36,13 @@ const deployment = async () => {
 }
 const uids = async (): Promise<(string | undefined)[]> => (await pods()).map(({ metadata }) => metadata.uid).toSorted()
 
+/** An earlier version marks nothing, so that its objects do not look changed by hand. */
+const unmarked = { [annotation.applied]: null, [annotation.objects]: null }
+
 /** Writes objects of the environment as another version could have written them. */
 async function age(): Promise<void> {
-  const old = { metadata: { annotations: { [annotation.name]: 'old' } } }
+  const old = { metadata: { annotations: { [annotation.name]: 'old', ...unmarked } } }
+  await kube.patch(kinds.namespace, { name: namespace }, { metadata: { annotations: unmarked } }, limit())
   await kube.patch(kinds.deployment, (await deployment()).metadata, old, limit())
   const labels = { 'pod-security.kubernetes.io/warn': 'privileged' }
   await kube.patch(kinds.namespace, { name: namespace }, { metadata: { labels } }, limit())
@@ -130,8 +134,9 @@ test('an upgrade that is killed continues where it was', async () => {
 })
 
 test('a release whose replicas would be replaced keeps its form until its next deployment', async () => {
+  const metadata = { annotations: unmarked }
   const template = { metadata: { annotations: { [annotation.name]: 'old' } } }
-  await kube.patch(kinds.deployment, (await deployment()).metadata, { spec: { template } }, limit())
+  await kube.patch(kinds.deployment, (await deployment()).metadata, { metadata, spec: { template } }, limit())
   await server.must('POST', `/cluster/${cluster.id}/upgrade`)
   assert.match(await upgradeEnds(), /Deployment \S+ keeps its form until the next deployment/)
   await kube.remove(kinds.namespace, { name: namespace }, limit())

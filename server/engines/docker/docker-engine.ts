@@ -83,6 +83,8 @@ export class DockerEngine extends DockerStorage implements Engine {
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
     publishesPorts: true,
+    scalesByLoad: false,
+    events: 'cool-down',
   }
   readonly capacity: EngineCapacity = machine
   readonly #liveness: Liveness

@@ -28,6 +28,8 @@ export class FakeEngine extends FakeInside implements Engine {
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
     publishesPorts: true,
+    scalesByLoad: false,
+    events: 'cool-down',
   }
   capacity: EngineCapacity = machine
 

@@ -32,8 +32,8 @@ const isDefaultClass = 'storageclass.kubernetes.io/is-default-class'
 
 /** Asks a cluster what the platform needs of it. Changes nothing. */
 export async function gatherFacts({ kube }: KubeHost, signal: AbortSignal): Promise<ClusterFacts> {
-  const version = await kube.version(signal)
-  const asked = rights.flatMap((right) => right.verbs.map((verb) => ({ right, verb })))
+  const [version, groups] = await Promise.all([kube.version(signal), groupsOf(kube, signal)])
+  const asked = rightsWith(groups).flatMap((right) => right.verbs.map((verb) => ({ right, verb })))
   const [user, ...answers] = await Promise.all([whoAmI(kube, signal), ...asked.map((one) => mayI(kube, one, signal))])
   const missing = asked.filter((_, index) => !answers[index])
   const may = (resource: string): boolean => !missing.some(({ right }) => right.resource === resource)
@@ -47,8 +47,27 @@ export async function gatherFacts({ kube }: KubeHost, signal: AbortSignal): Prom
   }
 }
 
+/** Leaves out optional rights on kinds that a cluster lacks: no role could name them. Pure. */
+export const rightsWith = (groups: ReadonlySet<string> | undefined): readonly Right[] =>
+  rights.filter(({ group, isOptional }) => !isOptional || group === '' || groups?.has(group) !== false)
+
+/** Returns the groups of kinds that a cluster has. Undefined if it does not tell. */
+async function groupsOf(kube: Kube, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const { groups } = Object(await kube.raw('/apis', signal))
+    return Array.isArray(groups) ? new Set(groups.map((group) => String(Object(group).name))) : undefined
+  } catch (error) {
+    if (error instanceof KubeError) return undefined
+    throw error
+  }
+}
+
+const metricsSource = 'https://github.com/kubernetes-sigs/metrics-server/releases/latest/download/components.yaml'
+/** The command that gives a cluster metrics. */
+export const metricsAdvice = `Install them: kubectl apply -f ${metricsSource}`
+
 /** The metrics API is a program of its own, which may be missing or away. */
-async function hasMetrics(kube: Kube, signal: AbortSignal): Promise<boolean> {
+export async function hasMetrics(kube: Kube, signal: AbortSignal): Promise<boolean> {
   try {
     await kube.raw('/apis/metrics.k8s.io/v1beta1', signal)
     return true
@@ -111,8 +130,8 @@ export function judgeCluster(facts: ClusterFacts & PlatformFacts): Finding[] {
     )
   }
   if (!hasMetrics) {
-    const source = 'https://github.com/kubernetes-sigs/metrics-server/releases/latest/download/components.yaml'
-    findings.push(advice(`It has no metrics, so usage is not shown. Install them: kubectl apply -f ${source}`))
+    const effects = 'usage is not shown, and no service gets replicas by load'
+    findings.push(advice(`It has no metrics, so ${effects}. ${metricsAdvice}`))
   }
   return findings.toSorted((a, b) => Number(b.isBlocking) - Number(a.isBlocking))
 }

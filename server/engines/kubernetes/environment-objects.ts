@@ -1,13 +1,18 @@
 import type { KubeObject } from './client/index.ts'
-import { label, ownLabels } from './labels.ts'
+import { listedObjects } from './drift.ts'
+import { annotation, label, ownLabels } from './labels.ts'
 import { namespaceOf } from './names.ts'
 
 /** Addresses of a cloud's metadata service, which hands out credentials of the node. */
 const metadataNetwork = '169.254.0.0/16'
 const metadataNetworkV6 = 'fd00:ec2::254/128'
 
-/** Returns the namespace of an environment. Pure. */
-export const environmentNamespace = (environment: string, instance: string): KubeObject => ({
+/** Returns the namespace of an environment with these objects in it. Pure. */
+export const environmentNamespace = (
+  environment: string,
+  instance: string,
+  objects: readonly KubeObject[] = [],
+): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: {
@@ -18,6 +23,7 @@ export const environmentNamespace = (environment: string, instance: string): Kub
       'pod-security.kubernetes.io/enforce': 'baseline',
       'pod-security.kubernetes.io/warn': 'restricted',
     },
+    annotations: { [annotation.objects]: listedObjects(objects) },
   },
 })
 
@@ -49,13 +55,57 @@ export const environmentPolicies = (environment: string, instance: string): Kube
   }),
 ]
 
+/**
+ * The most objects of an environment. Their sum stays below the two GiB of a usual etcd even if
+ * each Secret and ConfigMap has its largest size of one MiB, so one environment cannot fill it.
+ */
+const mostObjects = {
+  pods: 2000,
+  services: 1000,
+  secrets: 1000,
+  configmaps: 300,
+  persistentvolumeclaims: 500,
+  'deployments.apps': 1000,
+  'replicasets.apps': 2000,
+  'statefulsets.apps': 200,
+  'daemonsets.apps': 50,
+  'jobs.batch': 1000,
+  'cronjobs.batch': 200,
+  'ingresses.networking.k8s.io': 1000,
+  'networkpolicies.networking.k8s.io': 200,
+  'horizontalpodautoscalers.autoscaling': 500,
+  'poddisruptionbudgets.policy': 1000,
+}
+
+/** What a container gets that names no limits, so that it cannot use up a node. */
+const usualLimits = { cpu: '4', memory: '4Gi' }
+const usualRequests = { cpu: '50m', memory: '64Mi' }
+
+/** Returns how many objects an environment may have. Pure. */
+export const environmentQuota = (environment: string, instance: string): KubeObject & { spec: { hard: object } } => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: metadataOf(environment, instance, 'quayside'),
+  spec: { hard: Object.fromEntries(Object.entries(mostObjects).map(([kind, most]) => [`count/${kind}`, `${most}`])) },
+})
+
+/** Returns the limits of containers of an environment that name none. Pure. */
+export const environmentLimits = (environment: string, instance: string): KubeObject & { spec: object } => ({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: metadataOf(environment, instance, 'quayside'),
+  spec: { limits: [{ type: 'Container', default: usualLimits, defaultRequest: usualRequests }] },
+})
+
 const policy = (environment: string, instance: string, name: string, spec: object) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
-  metadata: {
-    name,
-    namespace: namespaceOf(environment),
-    labels: ownLabels(instance, { [label.environment]: environment }),
-  },
+  metadata: metadataOf(environment, instance, name),
   spec,
+})
+
+const metadataOf = (environment: string, instance: string, name: string) => ({
+  name,
+  namespace: namespaceOf(environment),
+  labels: ownLabels(instance, { [label.environment]: environment }),
 })

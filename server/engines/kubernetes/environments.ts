@@ -10,12 +10,18 @@ import {
   type Namespace,
   plain,
 } from './client/index.ts'
-import { environmentNamespace, environmentPolicies } from './environment-objects.ts'
+import { applyMarked } from './drift.ts'
+import {
+  environmentLimits,
+  environmentNamespace,
+  environmentPolicies,
+  environmentQuota,
+} from './environment-objects.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
 import { namespaceOf } from './names.ts'
-import { applyOwn, refuseForeign } from './own-objects.ts'
+import { refuseForeign } from './own-objects.ts'
 import { pullSecret, pullSecretName } from './pull-secret.ts'
 
 /**
@@ -33,23 +39,30 @@ export async function ensureEnvironment(
   const found = await kube.get(kinds.namespace, { name }, signal)
   refuseForeign(instance, found)
   if (found?.metadata.deletionTimestamp !== undefined) await untilGone(host, found, signal)
-  const isPresent = found !== undefined && found.metadata.deletionTimestamp === undefined
-  if (!isPresent) await kube.apply(environmentNamespace(environment, instance), signal)
-  const { objects, setting } = await environmentContents(host, environment)
-  await everyOne(objects.map((object) => applySoon(host, object, signal)))
+  const { objects, limits, setting } = await environmentContents(host, environment)
+  await applyMarked(host, environmentNamespace(environment, instance, [...objects, ...limits]), signal)
+  await everyOne([...objects.map((object) => applySoon(host, object, signal)), limitEnvironment(host, limits, signal)])
   return setting
 }
 
-/** Returns the objects in the namespace of an environment, and what others refer to. */
+/** The objects in the namespace of an environment, and what others refer to. */
+export interface EnvironmentContents {
+  readonly objects: readonly KubeObject[]
+  /** Those for which the user of the cluster may lack the right. */
+  readonly limits: readonly KubeObject[]
+  readonly setting: EnvironmentSetting
+}
+
 export async function environmentContents(
   { instance, registry, helperImage }: KubeHost,
   environment: string,
-): Promise<{ readonly objects: readonly KubeObject[]; readonly setting: EnvironmentSetting }> {
+): Promise<EnvironmentContents> {
   const login = await registry?.login()
   const secret =
     registry && login ? [pullSecret(environment, instance, { repository: registry.repository, login })] : []
   return {
     objects: [...environmentPolicies(environment, instance), ...secret],
+    limits: [environmentLimits(environment, instance), environmentQuota(environment, instance)],
     setting: { instance, pullSecret: login && pullSecretName, helperImage },
   }
 }
@@ -73,7 +86,7 @@ async function applySoon(host: KubeHost, object: KubeObject, signal: AbortSignal
   const endMs = clock.monotonic() + noticeMs
   for (;;) {
     try {
-      await applyOwn(host, object, signal)
+      await applyMarked(host, object, signal)
       return
     } catch (error) {
       const isStale = isKubeError(error, 403) && error.message.includes('being terminated')
@@ -81,6 +94,39 @@ async function applySoon(host: KubeHost, object: KubeObject, signal: AbortSignal
       await clock.sleep(100, signal)
     }
   }
+}
+
+/** How long a cluster may take to count the objects of a namespace for the first time. */
+const countMs = 10_000
+
+/**
+ * Limits the objects of an environment. Until the cluster has counted them it refuses every new
+ * one, so this waits for it. A user without the right to limits leaves environments without them,
+ * which the check of the cluster reports.
+ */
+async function limitEnvironment(host: KubeHost, limits: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+  try {
+    for (const object of limits) await applySoon(host, object, signal)
+  } catch (error) {
+    if (isKubeError(error, 403)) return
+    throw error
+  }
+  await untilCounted(host, limits, signal)
+}
+
+/** Waits until the cluster counts what the quota among these objects limits, but not for long. */
+export async function untilCounted(
+  { kube, clock }: KubeHost,
+  limits: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<void> {
+  const endMs = clock.monotonic() + countMs
+  const [quota] = limits.filter(({ kind }) => kind === kinds.resourceQuota.kind)
+  const isCounted = async (): Promise<boolean> => {
+    const { spec, status } = (quota && (await kube.get(kinds.resourceQuota, quota.metadata, signal))) ?? {}
+    return Object.entries(spec?.hard ?? {}).every(([name, most]) => status?.hard?.[name] === most)
+  }
+  while (!(await isCounted()) && clock.monotonic() < endMs) await clock.sleep(100, signal)
 }
 
 /** A namespace without content is gone within seconds. */

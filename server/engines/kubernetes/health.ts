@@ -1,6 +1,6 @@
 import { EngineError, type Release } from '../engine.ts'
 import { readinessProbe, verdict } from '../health.ts'
-import { replicaCount } from './manifests.ts'
+import { isAutoscaled, replicaCount } from './autoscaler.ts'
 import type { DeploymentState, PodState } from './pod-state.ts'
 import { finalReason } from './waiting.ts'
 
@@ -10,6 +10,8 @@ export interface StartView {
   readonly pods: readonly PodState[] | undefined
   /** The exits of each running pod before the wait began. */
   readonly exitsBefore: ReadonlyMap<string, number>
+  /** How many replicas must be ready. */
+  readonly needed: number
 }
 
 export type StartVerdict = { readonly healthy: readonly PodState[] } | { readonly failure: EngineError }
@@ -17,13 +19,9 @@ export type StartVerdict = { readonly healthy: readonly PodState[] } | { readonl
 /** Returns how the start of a release ends; undefined while it is open. Pure. */
 export function judgeStart(
   { workload }: Release,
-  { deployment, pods, exitsBefore }: StartView,
+  { deployment, pods, exitsBefore, needed }: StartView,
 ): StartVerdict | undefined {
   if (!deployment || !pods) return undefined
-  if (deployment.refusal !== undefined) {
-    const message = `the cluster creates no replica: ${deployment.refusal}`
-    return { failure: new EngineError('refused', message) }
-  }
   const live = pods.filter(({ isLeaving }) => !isLeaving)
   for (const pod of live) {
     // The release was written in another form before, whose pods leave.
@@ -31,14 +29,22 @@ export function judgeStart(
     const failure = failureOf(pod, exitsBefore.get(pod.name) ?? 0, workload.memoryMiB)
     if (failure) return { failure }
   }
-  const wanted = replicaCount(workload)
-  const isWhole =
-    deployment.isSeen && live.length === wanted && live.every(({ isReady, running }) => isReady && running)
+  const ready = live.filter(({ isReady, running }) => isReady && running)
   // Without a probe, Kubernetes counts a replica as available once it has run for a while.
-  const isSettled = readinessProbe(workload) !== undefined || deployment.available >= wanted
-  if (!isWhole || !isSettled) return undefined
-  return { healthy: live.toSorted((a, b) => a.name.localeCompare(b.name)) }
+  const up = readinessProbe(workload) === undefined ? Math.min(deployment.available, ready.length) : ready.length
+  const isWhole = isAutoscaled(workload)
+    ? up >= needed || (up >= replicaCount(workload) && isFull(deployment, live))
+    : live.length === needed && up === needed
+  if (deployment.isSeen && isWhole) return { healthy: ready.toSorted((a, b) => a.name.localeCompare(b.name)) }
+  if (deployment.refusal === undefined) return undefined
+  const message = `the cluster creates no replica: ${deployment.refusal}`
+  return { failure: new EngineError('refused', message) }
 }
+
+/** Whether the cluster has no room for the replicas that are not ready. */
+const isFull = ({ refusal, replicas }: DeploymentState, live: readonly PodState[]): boolean =>
+  (refusal !== undefined || live.length >= replicas) &&
+  live.every(({ isReady, waiting }) => isReady || waiting?.reason === 'Unschedulable')
 
 function failureOf(pod: PodState, exitsBefore: number, memoryMiB: number): EngineError | undefined {
   const final = pod.waiting && finalReason(pod.waiting, pod.image)

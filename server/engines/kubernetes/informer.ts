@@ -1,5 +1,5 @@
 import { startDeadline } from '../../lib/deadline.ts'
-import { KubeError, type KubeObject } from './client/index.ts'
+import { isKubeError, KubeError, type KubeObject } from './client/index.ts'
 import { followObjects, type Objects, type Source, type Wish } from './follow-objects.ts'
 
 export interface InformerOptions<T extends KubeObject, K> extends Source, Wish<T, K> {}
@@ -60,6 +60,8 @@ export class Informer<T extends KubeObject, K> {
       } catch (error) {
         this.#tell(undefined, error)
         if (error instanceof KubeError) pauseMs = Math.max(pauseMs, error.retryAfterMs)
+        // Somebody has to add the kind or the right first.
+        if (isKubeError(error, 403, 404)) pauseMs = longestPauseMs
       }
       await clock.sleep(pauseMs, signal).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)

@@ -49,6 +49,60 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
     assert.deepEqual((await kube.list(kinds.deployment, { namespace }, limit())).items, [])
   })
 
+  it('fails a version that exceeds a quota with its name, and leaves the previous one running', async () => {
+    const { engine, kube, workload, answers } = bench
+    const release = newRelease(workload('web'))
+    const [endpoint] = await engine.start(release, attempt())
+    assert.ok(endpoint)
+    const namespace = namespaceOf(release.environment)
+    const hards = [{ pods: '1' }, { 'limits.cpu': '150m' }, { 'count/secrets': '1' }, { 'count/deployments.apps': '1' }]
+    for (const hard of hards) {
+      const quota: KubeObject & { spec: object } = {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'of-the-administrator', namespace },
+        spec: { hard },
+      }
+      await kube.apply(quota, limit())
+      await until('it counts', async () => {
+        const { status } = (await kube.get(kinds.resourceQuota, quota.metadata, limit())) ?? {}
+        return Object.keys(status?.hard ?? {}).join() === Object.keys(hard).join()
+      })
+      const next = { ...release, id: newRelease(workload('web')).id }
+      await assert.rejects(engine.start(next, attempt()), (error) => {
+        assert.ok(error instanceof EngineError, String(error))
+        assert.equal(error.reason, 'refused')
+        assert.match(error.message, /exceeded quota: of-the-administrator/)
+        return true
+      })
+      const { items } = await kube.list(kinds.deployment, { namespace }, limit())
+      assert.deepEqual(
+        items.map(({ metadata }) => metadata.labels?.['quayside.io/release']),
+        [release.id],
+      )
+      assert.equal(await answers(endpoint), true)
+    }
+    await engine.erase(release.service, attempt())
+  })
+
+  it('limits the objects of an environment, and containers that name no limits', async () => {
+    const { engine, kube, workload } = bench
+    const release = newRelease(workload('portless'))
+    await engine.prepareEnvironment(release.environment, attempt())
+    const namespace = namespaceOf(release.environment)
+    const quota = await kube.get(kinds.resourceQuota, { namespace, name: 'quayside' }, limit())
+    assert.equal(quota?.status?.hard?.['count/configmaps'], '300')
+    const pod: KubeObject & { spec: object } = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'plain', namespace },
+      spec: { containers: [{ name: 'one', image: release.workload.image }] },
+    }
+    const made = await kube.create(pod, limit())
+    assert.deepEqual(Object(made).spec.containers[0].resources.limits, { cpu: '4', memory: '4Gi' })
+    await kube.remove(kinds.pod, pod.metadata, limit(), { graceSeconds: 0 })
+  })
+
   it('runs replicas on the nodes that their settings choose, and lets them leave one at a time', async () => {
     const { engine, kube, workload } = bench
     const nodeLabels = { 'kubernetes.io/os': 'linux' }

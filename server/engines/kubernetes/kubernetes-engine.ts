@@ -26,12 +26,14 @@ import {
   type TaskOutcome,
   type Terminal,
 } from '../engine.ts'
+import { kubernetesCapabilities } from './capabilities.ts'
 import { capacityOf } from './capacity.ts'
 import { gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
 import { eraseAll } from './departure.ts'
 import { asEngineErrors } from './engine-errors.ts'
 import { ensureEnvironment, eraseEnvironment } from './environments.ts'
+import { hasKeda, lacksKeda } from './event-scaler.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
 import { serviceLogs } from './logs.ts'
 import { Observations } from './observations.ts'
@@ -68,23 +70,24 @@ export interface KubernetesEngineOptions {
   readonly hasDomain?: boolean
 }
 
+const lookMs = 60_000
+
 /** Runs workloads as objects of one cluster of Kubernetes. */
 export class KubernetesEngine extends KubernetesVolumes implements Engine {
-  readonly capabilities: EngineCapabilities = {
-    description: 'a cluster of Kubernetes, which runs applications, containers, databases and jobs',
-    shapes: new Set(['long-running', 'task']),
-    settings: new Set(['read-only-root', 'lifecycle-commands', 'node-placement']),
-    images: 'registry',
-    publishesPorts: false,
-  }
+  #lacksEvents = false
   readonly #observations: Observations
   readonly #hasDomain: boolean
   #capacity: EngineCapacity = machine
+  #lookedMs = Number.NEGATIVE_INFINITY
 
   constructor({ access, guard, hasDomain = false, ...rest }: KubernetesEngineOptions) {
     super({ kube: createKube({ access, guard }), mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
     this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)
+  }
+
+  get capabilities(): EngineCapabilities {
+    return { ...kubernetesCapabilities, events: this.#lacksEvents ? { lacks: lacksKeda } : 'scale' }
   }
 
   /** That of the largest node, once the cluster was asked. */
@@ -123,7 +126,13 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   }
 
   start(release: Release, attempt: Starting): Promise<Endpoint[]> {
-    return asEngineErrors(() => startRelease(this.host, release, attempt))
+    return asEngineErrors(async () => {
+      try {
+        return await startRelease(this.host, release, attempt)
+      } finally {
+        this.#observations.started(release.service)
+      }
+    })
   }
 
   retire(service: string, keep: string | undefined, { signal }: Attempt): Promise<void> {
@@ -162,8 +171,21 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     return asEngineErrors(async () => {
       const seen = await this.#observations.all(signal)
       this.#capacity = capacityOf(await this.#observations.nodes(signal)) ?? this.#capacity
+      await this.#lookForKinds(signal)
       return seen
     })
+  }
+
+  /** Looks once a minute whether the cluster has gained or lost the kinds that it may lack. */
+  async #lookForKinds(signal: AbortSignal): Promise<void> {
+    const nowMs = this.host.clock.monotonic()
+    if (nowMs - this.#lookedMs < lookMs) return
+    this.#lookedMs = nowMs
+    // A cluster that is away keeps what is known of it.
+    this.#lacksEvents = await hasKeda(this.host.kube, signal).then(
+      (has) => !has,
+      () => this.#lacksEvents,
+    )
   }
 
   usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {

@@ -28,6 +28,10 @@ export const annotation = {
   ports: 'quayside.io/ports',
   /** The number of replicas that a Deployment gets back after a copy of its volumes. */
   heldReplicas: 'quayside.io/held-replicas',
+  /** The other objects of a release or an environment, separated by spaces. */
+  objects: 'quayside.io/objects',
+  /** A hash of the fields that the platform owned after its last apply. */
+  applied: 'quayside.io/applied',
   /** Kubernetes ends pods with a lower cost first. */
   deletionCost: 'controller.kubernetes.io/pod-deletion-cost',
 } as const

@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret } from '../../lib/secret.ts'
-import type { LongRunning, Release } from '../engine.ts'
-import { environmentNamespace, environmentPolicies } from './environment-objects.ts'
+import type { LongRunning } from '../engine.ts'
+import {
+  environmentLimits,
+  environmentNamespace,
+  environmentPolicies,
+  environmentQuota,
+} from './environment-objects.ts'
 import { releaseObjects, volumeClaims } from './manifests.ts'
+import { testRelease } from './test-release.ts'
 
-const release = (workload: Partial<LongRunning> = {}): Release => ({
-  id: '01a20b53-0000-7002-849b-000000000001',
-  service: '01a20b53-0000-7002-849b-000000000002',
-  environment: '01a20b53-0000-7002-849b-000000000003',
-  displayName: 'shop; $(touch x)',
-  workload: {
-    shape: 'long-running',
-    image: 'registry.example/web@sha256:0',
-    arguments: [],
-    variables: {},
-    files: [],
-    replicas: { min: 2, max: 4 },
-    cpuMilli: 250,
-    memoryMiB: 64,
-    aliases: ['shop'],
-    ports: [{ name: 'a name of more than fifteen characters', internalPort: 8080, protocol: 'HTTP' }],
-    probes: {},
-    storage: [],
-    stopGraceSeconds: 10,
-    startDeadlineSeconds: 60,
-    ...workload,
-  },
-})
+const release = testRelease
 const setting = { instance: 'here' }
 /** The parts of an object that a test names, without their types. */
 const objectOf = (kind: string, workload: Partial<LongRunning> = {}, more: object = {}) =>
@@ -147,6 +131,28 @@ test('storage is a claim of its own, and its replicas are never replaced side by
   assert.deepEqual(Object(claim).spec.resources.requests, { storage: '3Gi' })
   assert.equal(objectOf('Deployment', { storage }).spec.strategy.type, 'Recreate')
   assert.equal(podOf({ storage }).volumes[0].persistentVolumeClaim.claimName, claim?.metadata.name)
+})
+
+test('a root file system that may not be written to is read-only', () => {
+  assert.equal(containerOf({ hasReadOnlyRoot: true }).securityContext.readOnlyRootFilesystem, true)
+  assert.equal(containerOf().securityContext.readOnlyRootFilesystem, undefined)
+})
+
+test('an environment cannot fill the store of its cluster', () => {
+  const { metadata, spec } = environmentQuota(release().environment, 'here')
+  assert.equal(metadata.namespace, 'quayside-01a20b53-0000-7002-849b-000000000003')
+  const most = new Map(Object.entries(spec.hard).map(([name, value]) => [name, Number(value)]))
+  for (const kind of ['pods', 'services', 'secrets', 'configmaps', 'deployments.apps', 'jobs.batch']) {
+    assert.ok((most.get(`count/${kind}`) ?? 0) > 0, kind)
+  }
+  const largest = (most.get('count/secrets') ?? 0) + (most.get('count/configmaps') ?? 0)
+  assert.ok(largest < 2 * 1024, 'with one MiB each')
+})
+
+test('a container without limits gets some', () => {
+  const [range] = Object(environmentLimits(release().environment, 'here').spec).limits
+  assert.deepEqual(Object.keys(range.default).sort(), ['cpu', 'memory'])
+  assert.deepEqual(Object.keys(range.defaultRequest).sort(), ['cpu', 'memory'])
 })
 
 test('an environment is a namespace that other environments do not reach', () => {

@@ -1,6 +1,9 @@
 import { EngineError, type LongRunning, type Port, type Release } from '../engine.ts'
 import { readinessProbe, settleMs } from '../health.ts'
+import { autoscalers, isAutoscaled, replicaCount } from './autoscaler.ts'
 import type { KubeObject } from './client/index.ts'
+import { listedObjects } from './drift.ts'
+import { eventScalers } from './event-scaler.ts'
 import { annotation, label, ownLabels } from './labels.ts'
 import { namespaceOf, releaseName, volumeName } from './names.ts'
 import { contentsOf, contentsSecret, kubeProbe, podSettings, programContainer, usersLabels } from './program.ts'
@@ -18,9 +21,6 @@ export interface Setting {
  */
 export const leaveSeconds = 2
 
-/** Returns how many replicas a start creates. */
-export const replicaCount = ({ replicas }: Pick<LongRunning, 'replicas'>): number => Math.max(1, replicas.min)
-
 /**
  * Returns the objects of a release of a service, without its volumes. Pure. Throws
  * EngineError('refused') for what a cluster cannot do.
@@ -34,12 +34,17 @@ export function releaseObjects(release: Release, setting: Setting): KubeObject[]
   const name = releaseName(release)
   const contents = contentsOf(workload, name)
   const metadata = { name, namespace: namespaceOf(release.environment), labels: labelsOf(release, setting.instance) }
-  return [
+  const before = [
     contentsSecret(metadata, contents),
     ...workload.aliases.map((alias) => aliasService(release, alias, setting.instance)),
-    deployment(release, setting, contents),
-    ...(workload.replicas.max > 1 ? [disruptionBudget(release, metadata)] : []),
   ]
+  const after = [
+    ...(workload.replicas.max > 1 ? [disruptionBudget(release, metadata)] : []),
+    ...autoscalers(release, metadata),
+    ...eventScalers(release, metadata),
+  ]
+  const objects = listedObjects([...before, ...after])
+  return [...before, deployment(release, setting, { contents, objects }), ...after]
 }
 
 /** Returns the labels by which the objects of a release are found. */
@@ -61,7 +66,11 @@ export const replicasOn =
   })
 
 /** The Deployment of a release. Each release has its own, so that two run side by side. */
-function deployment(release: Release, { instance, pullSecret }: Setting, contents: ReturnType<typeof contentsOf>) {
+function deployment(
+  release: Release,
+  { instance, pullSecret }: Setting,
+  { contents, objects }: { readonly contents: ReturnType<typeof contentsOf>; readonly objects: string },
+) {
   const { workload } = release
   const labels = labelsOf(release, instance)
   const hasStorage = workload.storage.length > 0
@@ -72,10 +81,11 @@ function deployment(release: Release, { instance, pullSecret }: Setting, content
       name: releaseName(release),
       namespace: namespaceOf(release.environment),
       labels,
-      annotations: { [annotation.name]: release.displayName },
+      annotations: { [annotation.name]: release.displayName, [annotation.objects]: objects },
     },
     spec: {
-      replicas: replicaCount(workload),
+      // Nobody but an autoscaler may own the number then.
+      ...(!isAutoscaled(workload) && { replicas: replicaCount(workload) }),
       revisionHistoryLimit: 1,
       progressDeadlineSeconds: Math.max(1, workload.startDeadlineSeconds) + 60,
       ...(readinessProbe(workload) === undefined && { minReadySeconds: settleMs / 1000 }),

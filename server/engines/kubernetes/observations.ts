@@ -1,6 +1,7 @@
 import { parseId } from '../../lib/id.ts'
 import type { Observation } from '../engine.ts'
 import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
+import { DriftWatch } from './drift-watch.ts'
 import type { KubeHost } from './host.ts'
 import { Informer } from './informer.ts'
 import { label, ownLabels } from './labels.ts'
@@ -18,6 +19,7 @@ export class Observations {
   readonly #pods: Informer<Pod, PodState>
   readonly #deployments: Informer<Deployment, DeploymentState>
   readonly #nodes: Informer<Node, Node>
+  readonly #drift: DriftWatch
   #seen: ReadonlyMap<string, Observation> = new Map()
   #version = -1
   #atMs = Number.NEGATIVE_INFINITY
@@ -28,6 +30,12 @@ export class Observations {
     this.#pods = new Informer({ ...host, kind: kinds.pod, selection, reduce: toPodState })
     this.#deployments = new Informer({ ...host, kind: kinds.deployment, selection, reduce: toDeploymentState })
     this.#nodes = new Informer({ ...host, kind: kinds.node, selection: {}, reduce: toNode })
+    this.#drift = new DriftWatch(host)
+  }
+
+  /** Called when a start has ended: everything of the service is as it was applied. */
+  started(service: string): void {
+    this.#drift.started(service)
   }
 
   /** Routes lead nowhere else than to addresses to which a router may connect. */
@@ -56,7 +64,8 @@ export class Observations {
   async all(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
     const { clock } = this.#host
     const [deployments, pods] = await Promise.all([this.#deployments.objects(signal), this.#pods.objects(signal)])
-    const version = this.#deployments.version + this.#pods.version
+    const changed = await this.#drift.find(deployments, signal)
+    const version = this.#deployments.version + this.#pods.version + this.#drift.version
     const isAged = clock.monotonic() - this.#atMs > refreshMs
     if (version === this.#version && !isAged) return this.#seen
     const podsOf = Map.groupBy(pods.values(), ({ service }) => service)
@@ -66,7 +75,8 @@ export class Observations {
     const now = clock.now()
     this.#seen = new Map(
       [...byService].map(([service, states]) => {
-        return [service, this.#withoutRefused(toObservation(states, podsOf.get(service) ?? [], now))]
+        const seen = toObservation(states, podsOf.get(service) ?? [], now, changed)
+        return [service, this.#withoutRefused(seen)]
       }),
     )
     this.#version = version
@@ -79,6 +89,7 @@ export class Observations {
   }
 
   close(): void {
+    this.#drift.close()
     this.#nodes.close()
     this.#pods.close()
     this.#deployments.close()

@@ -5,7 +5,7 @@ import type { Pod } from './client/index.ts'
 import { label } from './labels.ts'
 import { runName } from './names.ts'
 import { toObservation } from './observe.ts'
-import { type DeploymentState, toPodState } from './pod-state.ts'
+import { type DeploymentState, keyOfRelease, toPodState } from './pod-state.ts'
 import { momentOf } from './printed.ts'
 import { replicasWithout } from './retire.ts'
 import { finalReason } from './waiting.ts'
@@ -22,6 +22,7 @@ const deployment = (release: string, change: Partial<DeploymentState> = {}): Dep
   available: 1,
   isSeen: true,
   refusal: undefined,
+  own: { isChanged: false, objects: [] },
   ...change,
 })
 type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
@@ -140,3 +141,28 @@ test('a pod of a hostile API server has no address of this machine, and no text 
     assert.deepEqual([state.running, state.address], [false, undefined])
   }
 })
+test('replicas of a changed release are reported as changed, and no others', () => {
+  const pods = [pod('a', 'old', running), pod('b', 'new', running)]
+  const changed = new Set([keyOfRelease({ service: 's', release: 'new' })])
+  const seen = toObservation([deployment('old'), deployment('new')], pods, now, changed)
+  const flags = seen.state === 'absent' ? [] : seen.replicas.map(({ release, isChanged }) => [release, isChanged])
+  assert.deepEqual(flags, [
+    ['old', undefined],
+    ['new', true],
+  ])
+})
+
+test('a replica that does not pass its readiness probe gets no traffic', () => {
+  const ready = { conditions: [{ type: 'Ready', status: 'True' }] } as const
+  const pods = [pod('a', 'new', running), pod('b', 'new', running, ready)]
+  const seen = toObservation([deployment('new', { replicas: 2 })], withPorts(pods), now)
+  assert.deepEqual(
+    seen.state !== 'absent' && seen.replicas.map(({ running: up, endpoints }) => [up, endpoints.length]),
+    [
+      [true, 0],
+      [true, 1],
+    ],
+  )
+})
+
+const withPorts = (pods: ReturnType<typeof pod>[]) => pods.map((one) => ({ ...one, ports: [8080] }))

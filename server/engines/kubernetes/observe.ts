@@ -1,5 +1,5 @@
 import { manyExits, type Observation } from '../engine.ts'
-import { type DeploymentState, type PodState, toReplica } from './pod-state.ts'
+import { type DeploymentState, keyOfRelease, type PodState, toReplica } from './pod-state.ts'
 import { explainWaiting } from './waiting.ts'
 
 /** A replica with many exits that has run for less is failing. */
@@ -14,15 +14,19 @@ interface ReleaseState {
   readonly pods: readonly PodState[]
 }
 
+const noRelease: ReadonlySet<string> = new Set()
+
 /**
  * Returns the observation of one service. If two releases run side by side, the state is that of
  * the newest fully running one, else of the newest that runs at all, else of the newest. Pods that
- * leave are not replicas any more. Pure.
+ * leave are not replicas any more. Replicas of a release in `changed` (`keyOfRelease`) are reported
+ * as such. Pure.
  */
 export function toObservation(
   deployments: readonly DeploymentState[],
   pods: readonly PodState[],
   now: Date,
+  changed = noRelease,
 ): Observation {
   const present = pods.filter(({ isLeaving, run }) => !isLeaving && run === undefined)
   const releases = deployments
@@ -43,7 +47,9 @@ export function toObservation(
   return {
     state: stateOf(chosen, now),
     release: chosen.release,
-    replicas: present.map(toReplica).sort((a, b) => a.name.localeCompare(b.name)),
+    replicas: present
+      .map((pod) => ({ ...toReplica(pod), ...(changed.has(keyOfRelease(pod)) && { isChanged: true as const }) }))
+      .sort((a, b) => a.name.localeCompare(b.name)),
     ...(chosen.isHeld && { isHeld: true }),
     ...(reason && { reason }),
   }

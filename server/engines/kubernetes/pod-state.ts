@@ -1,5 +1,6 @@
 import type { Replica } from '../engine.ts'
 import { type ContainerState, type ContainerStatus, type Deployment, type Pod, plain } from './client/index.ts'
+import { type ObjectState, toObjectState } from './drift.ts'
 import { annotation, label } from './labels.ts'
 import { podAddress } from './pod-address.ts'
 import { mainContainer } from './program.ts'
@@ -136,8 +137,9 @@ export const toReplica = (pod: PodState): Replica => ({
   endpoints: endpointsOf(pod),
 })
 
-export const endpointsOf = ({ name, address, running, ports }: PodState) =>
-  running && address !== undefined ? ports.map((port) => ({ replica: name, port, address })) : []
+/** A replica has endpoints while it passes its readiness probe. */
+export const endpointsOf = ({ name, address, running, isReady, ports }: PodState) =>
+  running && isReady && address !== undefined ? ports.map((port) => ({ replica: name, port, address })) : []
 
 /** The Deployment of a release, reduced to what the platform needs. */
 export interface DeploymentState {
@@ -154,7 +156,13 @@ export interface DeploymentState {
   readonly refusal: string | undefined
   /** Its replicas are away while its volumes are copied. */
   readonly isHeld: boolean
+  /** Whether somebody changed it, and the other objects of the release. */
+  readonly own: ObjectState
 }
+
+/** Copies of a service share the ids of its releases. */
+export const keyOfRelease = ({ service, release }: Pick<PodState, 'service' | 'release'>): string =>
+  `${service} ${release}`
 
 export function toDeploymentState({ metadata, spec, status }: Deployment): DeploymentState {
   const failure = status?.conditions?.find(({ type, status: is }) => type === 'ReplicaFailure' && is === 'True')
@@ -169,5 +177,6 @@ export function toDeploymentState({ metadata, spec, status }: Deployment): Deplo
     isSeen: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
     refusal: failure && plain(failure.message ?? failure.reason ?? 'no reason'),
     isHeld: metadata.labels?.[label.held] !== undefined,
+    own: toObjectState({ metadata }),
   }
 }

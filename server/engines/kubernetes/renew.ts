@@ -1,14 +1,17 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { Release } from '../engine.ts'
+import { isAutoscaled, ownsReplicas, setReplicas } from './autoscaler.ts'
 import { changedPaths } from './changed-paths.ts'
 import { type Deployment, isKubeError, type KubeObject, kindOf, kinds } from './client/index.ts'
+import { mark } from './drift.ts'
 import { environmentNamespace } from './environment-objects.ts'
-import { environmentContents } from './environments.ts'
+import { environmentContents, untilCounted } from './environments.ts'
 import type { KubeHost } from './host.ts'
 import { label } from './labels.ts'
 import { releaseObjects } from './manifests.ts'
 import { namespaceOf, releaseName } from './names.ts'
+import { isOptional } from './optional-kinds.ts'
 
 /** Somebody may change an object at the same moment, such as the platform itself when it scales. */
 const mostTries = 5
@@ -29,11 +32,12 @@ export async function renewEnvironment(
   const isOurs = found?.metadata.labels?.[label.instance] === instance
   // It is created by the first deployment of the environment.
   if (!isOurs || found.metadata.deletionTimestamp !== undefined) return []
-  const { objects, setting } = await environmentContents(host, environment)
+  const { objects, limits, setting } = await environmentContents(host, environment)
   const lines: string[] = []
-  for (const object of [environmentNamespace(environment, instance), ...objects]) {
+  for (const object of [environmentNamespace(environment, instance, [...objects, ...limits]), ...objects, ...limits]) {
     lines.push(...(await renewObject(host, object, signal)))
   }
+  await untilCounted(host, limits, signal)
   for (const release of await releases()) {
     // Objects of one release follow each other, so that a kill leaves few of them half done.
     lines.push(...(await renewRelease(host, release, setting, attempt)))
@@ -55,7 +59,9 @@ async function renewRelease(
   for (const object of releaseObjects(release, setting)) {
     const isDeployment = object.kind === 'Deployment'
     lines.push(
-      ...(isDeployment ? await renewDeployment(host, object, signal) : await renewObject(host, object, signal)),
+      ...(isDeployment
+        ? await renewDeployment(host, release, object, signal)
+        : await renewObject(host, object, signal)),
     )
   }
   return lines.map((line) => `Service "${release.displayName}": ${line}`)
@@ -67,9 +73,18 @@ async function renewObject({ kube, instance }: KubeHost, object: KubeObject, sig
   if (found && found.metadata.labels?.[label.instance] !== instance) {
     return [`${nameOf(object)} belongs to somebody else and is unchanged.`]
   }
-  const paths = found ? changedPaths(found, await kube.apply(object, signal, { dryRun: true })) : []
-  if (found && paths.length === 0) return []
-  await kube.apply(object, signal)
+  let paths: readonly string[] = []
+  try {
+    if (found) paths = changedPaths(found, await kube.apply(object, signal, { dryRun: true }))
+    if (found && paths.length === 0) return []
+    await mark({ kube, instance }, await kube.apply(object, signal), object, signal)
+  } catch (error) {
+    // The check of the cluster lists this right.
+    if (isOptional(kindOf(object)) && isKubeError(error, 403, 404)) {
+      return [`${nameOf(object)} was not applied: ${error.message}.`]
+    }
+    throw error
+  }
   failpoint('renew.applied')
   return [found ? `${nameOf(object)} was changed: ${paths.join(', ')}.` : `${nameOf(object)} was created.`]
 }
@@ -78,7 +93,17 @@ async function renewObject({ kube, instance }: KubeHost, object: KubeObject, sig
  * Brings the Deployment of a release to this version, with the replicas that it has now. One whose
  * replicas would be replaced for that is left for the next deployment of the service.
  */
-async function renewDeployment({ kube }: KubeHost, object: KubeObject, signal: AbortSignal): Promise<string[]> {
+async function renewDeployment(
+  host: KubeHost,
+  release: Release,
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { kube } = host
+  const before = await kube.get(kinds.deployment, object.metadata, signal)
+  if (isAutoscaled(release.workload) && before && ownsReplicas(before)) {
+    await setReplicas(host, object.metadata, before.spec.replicas ?? 1, signal)
+  }
   for (let tries = 1; ; tries++) {
     const found = await kube.get(kinds.deployment, object.metadata, signal)
     if (!found || found.metadata.deletionTimestamp !== undefined) return []
@@ -89,7 +114,7 @@ async function renewDeployment({ kube }: KubeHost, object: KubeObject, signal: A
       if (paths.some((path) => path.startsWith('spec.template'))) {
         return [`${nameOf(object)} keeps its form until the next deployment, which replaces its replicas.`]
       }
-      await kube.apply(wished, signal)
+      await mark(host, await kube.apply(wished, signal), wished, signal)
       failpoint('renew.applied')
       return [`${nameOf(object)} was changed: ${paths.join(', ')}.`]
     } catch (error) {
@@ -105,7 +130,8 @@ function withReplicasOf(object: KubeObject, found: Deployment): KubeObject {
   return {
     ...object,
     metadata: { ...object.metadata, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
-    ...{ spec: { ...spec, replicas: found.spec.replicas ?? 1 } },
+    // An autoscaler owns the number of a release without one.
+    ...('replicas' in spec && { spec: { ...spec, replicas: found.spec.replicas ?? 1 } }),
   }
 }
 

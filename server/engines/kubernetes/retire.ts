@@ -9,15 +9,27 @@ import {
   type Pod,
   type Selection,
 } from './client/index.ts'
+import { pauseEventScaling } from './event-scaler.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { annotation, label, ownLabels } from './labels.ts'
 import { labelsOf } from './manifests.ts'
 import { namespaceOf } from './names.ts'
+import { listOptional } from './optional-kinds.ts'
 import { type DeploymentState, type PodState, toDeploymentState, toPodState } from './pod-state.ts'
 
-/** Kinds of which a release or a run has objects. Deployments and Jobs come first. */
-const kindsOfRelease: readonly Kind[] = [kinds.deployment, kinds.job, kinds.disruptionBudget, kinds.secret]
+/** Kinds of which a release or a run has objects, in the order in which they end. */
+const kindsOfRelease: readonly Kind[] = [
+  kinds.scaledObject,
+  kinds.autoscaler,
+  kinds.deployment,
+  kinds.job,
+  kinds.disruptionBudget,
+  kinds.secret,
+  kinds.triggerAuthentication,
+]
+/** Kinds that change the number of replicas. They end before it becomes zero. */
+const scalers: readonly Kind[] = [kinds.scaledObject, kinds.autoscaler]
 
 /**
  * Ends all releases and runs of a service except the release `keep`, gracefully, then removes their
@@ -63,17 +75,18 @@ export async function end(
   const found = await Promise.all(
     kindsOfRelease.map(async (kind) => ({
       kind,
-      items: (await kube.list(kind, selection, signal)).items.filter(leaves),
+      items: (await listOptional(kube, kind, selection, signal)).filter(leaves),
     })),
   )
   const pods = (await kube.list(kinds.pod, selection, signal)).items.filter(leaves)
   const leaving = new Set([...found.flatMap(({ items }) => items), ...pods].map(unitOf))
+  const ends = ({ kind, items }: (typeof found)[number]) =>
+    items.map(({ metadata }) => kube.remove(kind, metadata, signal, { uid: metadata.uid }))
+  await Promise.all(found.filter(({ kind }) => scalers.includes(kind)).flatMap(ends))
   await Promise.all(found.flatMap(({ kind, items }) => items.map((object) => stop(kube, kind, object, signal))))
   await untilNoPod(host, selection, (pod) => leaving.has(unitOf(pod)), signal)
   failpoint('retire.stopped')
-  for (const { kind, items } of found) {
-    await Promise.all(items.map(({ metadata }) => kube.remove(kind, metadata, signal, { uid: metadata.uid })))
-  }
+  for (const one of found) await Promise.all(ends(one))
 }
 
 /** The release or the run to which an object belongs. */
@@ -124,6 +137,9 @@ export async function endReplicas(
     }),
   )
   const deployments = (await kube.list(kinds.deployment, selection, signal)).items.map(toDeploymentState)
+  // A service whose last replica ends sleeps, or must not run.
+  const endsAll = deployments.some((deployment) => replicasWithout(deployment, pods, names) === 0)
+  if (endsAll) await pauseEventScaling(host, selection, true, signal)
   await Promise.all(
     deployments.map(async (deployment) => {
       const replicas = replicasWithout(deployment, pods, names)

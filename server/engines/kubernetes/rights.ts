@@ -30,6 +30,24 @@ export const rights: readonly Right[] = [
   { group: 'batch', resource: 'jobs', verbs: all },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verbs: all },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: all },
+  ...['resourcequotas', 'limitranges'].map((resource) => ({
+    group: '',
+    resource,
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+    isOptional: 'one environment could fill the cluster with objects',
+  })),
+  {
+    group: 'autoscaling',
+    resource: 'horizontalpodautoscalers',
+    verbs: all,
+    isOptional: 'services whose number of replicas may change cannot be deployed',
+  },
+  ...['scaledobjects', 'triggerauthentications'].map((resource) => ({
+    group: 'keda.sh',
+    resource,
+    verbs: all,
+    isOptional: 'services cannot scale by events, for which it needs KEDA as well',
+  })),
   {
     group: 'networking.k8s.io',
     resource: 'ingresses',
@@ -63,6 +81,6 @@ export const rights: readonly Right[] = [
 export const roleRules = (): string =>
   rights
     .map(({ group, resource, verbs }) => {
-      return `- { apiGroups: ["${group}"], resources: [${resource}], verbs: [${verbs.join(', ')}] }\n`
+      return `- { apiGroups: [${group || '""'}], resources: [${resource}], verbs: [${verbs.join(', ')}] }\n`
     })
     .join('')

@@ -1,5 +1,6 @@
 import { everyOne } from '../../lib/every-one.ts'
 import { type KubeObject, kinds, type Service } from './client/index.ts'
+import { applyMarked } from './drift.ts'
 import type { KubeHost } from './host.ts'
 import { refuseForeign } from './own-objects.ts'
 
@@ -49,12 +50,11 @@ export class ServiceNames {
     const { kube } = this.#host
     await everyOne(
       this.#offered.map(async ({ wanted, former }) => {
-        if (!former || isSame(wanted, former)) return
         // The address of a Service cannot be taken back.
-        if (isHeadless(wanted) && !isHeadless(former)) {
+        if (former && isHeadless(wanted) && !isHeadless(former)) {
           await kube.remove(kinds.service, wanted.metadata, signal, { uid: former.metadata.uid })
         }
-        await kube.apply(wanted, signal)
+        await applyMarked(this.#host, wanted, signal)
       }),
     )
   }
@@ -76,10 +76,6 @@ type Ports = NonNullable<NamedService['spec']['ports']>
 const isHeadless = ({ spec }: { readonly spec?: Service['spec'] }): boolean => spec?.clusterIP === 'None'
 const keyOf = ({ port, protocol = 'TCP' }: Ports[number]): string => `${protocol} ${port}`
 const portsOf = ({ spec }: { readonly spec?: Service['spec'] }): Ports => spec?.ports ?? []
-
-const isSame = (wanted: NamedService, former: Service): boolean =>
-  isHeadless(wanted) === isHeadless(former) &&
-  portsOf(wanted).map(keyOf).toSorted().join() === portsOf(former).map(keyOf).toSorted().join()
 
 /** A name without an address leads to the pods, whatever their ports are. */
 function withPortsOf(wanted: NamedService, former: Service): NamedService | undefined {

@@ -2,6 +2,7 @@ import { startDeadline } from '../../lib/deadline.ts'
 import { everyOne } from '../../lib/every-one.ts'
 import { EngineError } from '../engine.ts'
 import { type Deployment, kinds, type Pod } from './client/index.ts'
+import { pauseEventScaling } from './event-scaler.ts'
 import { followObjects, keyOf } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { annotation, label, ownLabels } from './labels.ts'
@@ -61,11 +62,19 @@ async function deploymentsOf({ kube, instance }: KubeHost, { namespace, name }: 
   )
 }
 
-async function scaleDown({ kube }: KubeHost, { metadata, spec }: Deployment, signal: AbortSignal): Promise<void> {
+async function scaleDown(host: KubeHost, { metadata, spec }: Deployment, signal: AbortSignal): Promise<void> {
+  const { kube } = host
+  await pauseEventScaling(host, releaseOf({ metadata }), true, signal)
   const annotations = { [annotation.heldReplicas]: String(spec.replicas ?? 1) }
   const change = { metadata: { labels: { [label.held]: 'true' }, annotations }, spec: { replicas: 0 } }
   await kube.patch(kinds.deployment, metadata, change, signal)
 }
+
+/** The objects that have the name of a Deployment: those of its release. */
+const releaseOf = ({ metadata: { namespace, name } }: Pick<Deployment, 'metadata'>) => ({
+  namespace,
+  fields: `metadata.name=${name}`,
+})
 
 async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): Promise<void> {
   const { instance } = host
@@ -107,7 +116,8 @@ export async function bringBack(
 }
 
 /** Deployments that were changed or deleted meanwhile are left as they are. */
-async function scaleUp({ kube }: KubeHost, { metadata }: Deployment, signal: AbortSignal): Promise<boolean> {
+async function scaleUp(host: KubeHost, { metadata }: Deployment, signal: AbortSignal): Promise<boolean> {
+  const { kube } = host
   const now = await kube.get(kinds.deployment, metadata, signal)
   const replicas = Number(now?.metadata.annotations?.[annotation.heldReplicas])
   if (!now || now.metadata.labels?.[label.held] === undefined) return false
@@ -117,6 +127,7 @@ async function scaleUp({ kube }: KubeHost, { metadata }: Deployment, signal: Abo
     ...(isStill && { spec: { replicas } }),
   }
   await kube.patch(kinds.deployment, metadata, change, signal)
+  await pauseEventScaling(host, releaseOf(now), false, signal)
   return true
 }
 

@@ -5,16 +5,20 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { masker } from '../../lib/masker.ts'
 import { type Endpoint, EngineError, type Release, type Starting, secretsIn } from '../engine.ts'
 import { leftMs } from '../health.ts'
-import { isKubeError, kinds } from './client/index.ts'
+import { beginningReplicas, isAutoscaled, ownsReplicas, replicaCount, setReplicas } from './autoscaler.ts'
+import { hasMetrics, metricsAdvice } from './check.ts'
+import { type Deployment, isKubeError, type KubeObject, kinds } from './client/index.ts'
+import { applyMarked } from './drift.ts'
 import { ensureClaim } from './ensure-claim.ts'
 import { ensureEnvironment } from './environments.ts'
+import { hasKeda, lacksKeda, pauseEventScaling } from './event-scaler.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
 import { lastLines } from './last-lines.ts'
-import { labelsOf, releaseObjects, replicaCount, volumeClaims } from './manifests.ts'
+import { labelsOf, releaseObjects, volumeClaims } from './manifests.ts'
 import { namespaceOf, releaseName } from './names.ts'
-import { applyOwn, refuseForeign } from './own-objects.ts'
-import { endpointsOf, type PodState } from './pod-state.ts'
+import { refuseForeign } from './own-objects.ts'
+import { endpointsOf } from './pod-state.ts'
 import { removeRelease } from './retire.ts'
 import { isService, ServiceNames } from './service-names.ts'
 import { untilHealthy } from './wait-healthy.ts'
@@ -36,8 +40,9 @@ export async function startRelease(host: KubeHost, release: Release, attempt: St
   const names = new ServiceNames(host)
   try {
     if (!found) attempt.whenBegun?.()
-    await applyRelease(host, release, names, attempt)
-    const pods = await untilHealthy(host, release, { deadlineMs, ranBefore }, attempt)
+    const needed = ranBefore ? replicaCount(release.workload) : await beginning(host, release, attempt)
+    await applyRelease(host, release, { found, needed, names }, attempt)
+    const pods = await untilHealthy(host, release, { deadlineMs, ranBefore, needed }, attempt)
     failpoint('engine.healthy')
     attempt.output.line(pods.length === 1 ? 'The replica is healthy' : `All ${pods.length} replicas are healthy`)
     const endpoints = reachable(host, pods.flatMap(endpointsOf))
@@ -68,14 +73,58 @@ function reachable({ mayConnect }: KubeHost, endpoints: Endpoint[]): Endpoint[] 
 const isFailure = (error: unknown): boolean =>
   (error instanceof EngineError && error.reason !== 'unreachable') || isKubeError(error, 400, 403, 409, 422)
 
-async function applyRelease(host: KubeHost, release: Release, names: ServiceNames, attempt: Attempt): Promise<void> {
+/** Returns with how many replicas a release begins. */
+async function beginning({ kube, instance }: KubeHost, { service, workload }: Release, { signal }: Attempt) {
+  if (!isAutoscaled(workload)) return replicaCount(workload)
+  return beginningReplicas(workload, (await kube.list(kinds.deployment, selectionOf(service, instance), signal)).items)
+}
+
+/** What a start found and needs. */
+interface Before {
+  readonly found: Deployment | undefined
+  /** The least number of replicas now. */
+  readonly needed: number
+  readonly names: ServiceNames
+}
+
+async function applyRelease(host: KubeHost, release: Release, before: Before, attempt: Attempt): Promise<void> {
+  const { instance, kube } = host
   const { signal } = attempt
+  if (release.workload.events && !(await hasKeda(kube, signal))) {
+    const advice = 'install KEDA there, or remove its autoscaling policy'
+    throw new EngineError('refused', `the cluster of "${release.displayName}" has ${lacksKeda}; ${advice}`)
+  }
   const setting = await ensureEnvironment(host, release.environment, signal)
-  await everyOne(volumeClaims(release, host.instance).map((claim) => ensureClaim(host, claim, attempt)))
+  await everyOne(volumeClaims(release, instance).map((claim) => ensureClaim(host, claim, attempt)))
   const objects = releaseObjects(release, setting)
+  const apply = (object: KubeObject) => applyMarked(host, object, signal)
   // A failing call removes what it began, so nothing may be applied after it has failed.
-  await names.offer(objects.filter(isService), signal)
-  await everyOne(objects.flatMap((object) => (isService(object) ? [] : applyOwn(host, object, signal))))
+  await before.names.offer(objects.filter(isService), signal)
+  const others = () => everyOne(objects.filter((one) => !isService(one) && !isScaler(one)).map(apply))
+  if (isAutoscaled(release.workload)) await withReplicas(host, release, before, others, attempt)
+  else await others()
+  await everyOne(objects.filter(isScaler).map(apply))
+  if (release.workload.events) await pauseEventScaling(host, objectsOf(release, instance), false, signal)
+}
+
+const isScaler = ({ kind }: KubeObject): boolean => kind === kinds.autoscaler.kind || kind === kinds.scaledObject.kind
+
+/** Applies the objects of an autoscaled release, and gives it the replicas that it lacks. */
+async function withReplicas(
+  host: KubeHost,
+  release: Release,
+  { found, needed }: Before,
+  apply: () => Promise<unknown>,
+  { signal, output }: Attempt,
+): Promise<void> {
+  const place = { namespace: namespaceOf(release.environment), name: releaseName(release) }
+  const now = found?.spec.replicas ?? 1
+  if (found && ownsReplicas(found)) await setReplicas(host, place, now, signal)
+  await apply()
+  if (!found || now < needed) await setReplicas(host, place, needed, signal)
+  if (release.workload.events || (await hasMetrics(host.kube, signal))) return
+  const number = `the number of replicas stays at ${Math.max(now, needed)}`
+  output.line(`The cluster has no metrics, so ${number}. ${metricsAdvice}`, 'warning')
 }
 
 /** Adds what the failing replica printed. A failure to read it must not hide the real failure. */
@@ -102,8 +151,8 @@ async function clear(host: KubeHost, release: Release, names: ServiceNames, { ou
   }
 }
 
-/** Returns the selection of a release's pods. */
-export const podsOf = (release: Release, instance: string) => ({
+/** Returns the selection of a release's objects. */
+const objectsOf = (release: Release, instance: string) => ({
   namespace: namespaceOf(release.environment),
   labels: labelsOf(release, instance),
 })
@@ -112,7 +161,3 @@ export const podsOf = (release: Release, instance: string) => ({
 export const selectionOf = (service: string, instance: string) => ({
   labels: ownLabels(instance, { [label.service]: service }),
 })
-
-/** Whether enough replicas are there, and no more. */
-export const isComplete = (release: Release, pods: readonly PodState[]): boolean =>
-  pods.length === replicaCount(release.workload)

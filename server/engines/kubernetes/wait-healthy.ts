@@ -6,7 +6,7 @@ import { type Kind, type KubeObject, kinds, plain } from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import { judgeStart, type StartView } from './health.ts'
 import type { KubeHost } from './host.ts'
-import { labelsOf, replicaCount } from './manifests.ts'
+import { labelsOf } from './manifests.ts'
 import { namespaceOf, volumeName } from './names.ts'
 import { type PodState, toDeploymentState, toPodState } from './pod-state.ts'
 import { explainWaiting, isRegistryAway } from './waiting.ts'
@@ -14,14 +14,22 @@ import { explainWaiting, isRegistryAway } from './waiting.ts'
 /** After this time the log says what is missing, long before the deadline. */
 const hintMs = 5000
 
+export interface Wait {
+  /** By the clock's monotonic time. */
+  readonly deadlineMs: number
+  readonly ranBefore: boolean
+  /** How many replicas must be ready. */
+  readonly needed: number
+}
+
 /**
- * Waits until the release has its replicas and all of them are ready. `deadlineMs` is by the
- * clock's monotonic time. Throws EngineError, or KubeError if the API server is away.
+ * Waits until the release has its replicas and all of them are ready. Throws EngineError, or
+ * KubeError if the API server is away.
  */
 export async function untilHealthy(
   host: KubeHost,
   release: Release,
-  { deadlineMs, ranBefore }: { readonly deadlineMs: number; readonly ranBefore: boolean },
+  { deadlineMs, ranBefore, needed }: Wait,
   { signal: outer, output }: Attempt,
 ): Promise<readonly PodState[]> {
   const done = new AbortController()
@@ -30,6 +38,7 @@ export async function untilHealthy(
     deployment: undefined,
     pods: undefined,
     exitsBefore: new Map(),
+    needed,
   }
   const ended = Promise.withResolvers<readonly PodState[]>()
   const look = (): void => {
@@ -95,13 +104,18 @@ async function lateError(host: KubeHost, release: Release, view: StartView, sign
 }
 
 /** Says what a release waits for. */
-async function explain(host: KubeHost, release: Release, { pods }: StartView, signal: AbortSignal): Promise<string> {
+async function explain(
+  host: KubeHost,
+  release: Release,
+  { pods, needed: wanted }: StartView,
+  signal: AbortSignal,
+): Promise<string> {
   const { kube } = host
-  const { workload } = release
   const live = (pods ?? []).filter(({ isLeaving }) => !isLeaving)
-  const slow = live.find(({ isReady }) => !isReady)
+  const unready = live.filter(({ isReady }) => !isReady)
+  // One that no node takes stays so, while the others may only be on their way.
+  const slow = unready.find(({ waiting }) => waiting?.reason === 'Unschedulable') ?? unready[0]
   if (!slow) {
-    const wanted = replicaCount(workload)
     return live.length < wanted
       ? `${wanted - live.length} of ${wanted} replicas are not created yet`
       : 'it has not run for long enough yet'

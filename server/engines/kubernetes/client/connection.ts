@@ -14,6 +14,8 @@ export interface KubeRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly contentType?: string
+  /** The form of the answer. JSON of the object itself by default. */
+  readonly accept?: string | undefined
   /** The time until the answer begins. Thirty seconds by default. */
   readonly timeoutMs?: number
   /** The longest time in which an answer brings nothing. Without it, an answer may pause. */
@@ -134,7 +136,7 @@ export class KubeConnection {
       path: `${url.pathname.replace(/\/$/, '')}${wish.path}${queryOf(wish.query)}`,
       headers: {
         ...credentials,
-        accept: 'application/json',
+        accept: wish.accept ?? 'application/json',
         ...(body !== undefined && {
           'content-type': wish.contentType ?? 'application/json',
           'content-length': Buffer.byteLength(body),

@@ -35,6 +35,8 @@ export interface Selection {
   readonly labels?: Readonly<Record<string, string>>
   /** A field selector such as `spec.nodeName=a`. */
   readonly fields?: string
+  /** Without anything but the metadata of objects, such as the values of Secrets. */
+  readonly metadataOnly?: boolean
 }
 
 /** Reads lines of a container. */
@@ -87,7 +89,11 @@ export function createKube(options: KubeOptions) {
 
     /** Lists objects. Throws KubeError, `TooLong` for a list that is too long to keep. */
     list: <T extends KubeObject>(kind: Kind<T>, selection: Selection, signal: AbortSignal): Promise<KubeList<T>> =>
-      listObjects(connection, { path: pathOf(kind, selection), query: queryOf(selection) }, signal),
+      listObjects(
+        connection,
+        { path: pathOf(kind, selection), query: queryOf(selection), accept: acceptOf(selection, 'List') },
+        signal,
+      ),
 
     /**
      * Creates or changes an object by server-side apply. Fields that an earlier apply had and this
@@ -97,9 +103,9 @@ export function createKube(options: KubeOptions) {
     apply<T extends KubeObject>(
       object: T,
       signal: AbortSignal,
-      { force = true, dryRun = false }: { readonly force?: boolean; readonly dryRun?: boolean } = {},
+      { force = true, dryRun = false, manager = fieldManager }: ApplyOptions = {},
     ): Promise<T> {
-      const query = { force, fieldValidation: 'Strict', ...(dryRun && { dryRun: 'All' }) }
+      const query = { force, fieldValidation: 'Strict', fieldManager: manager, ...(dryRun && { dryRun: 'All' }) }
       return write<T>(
         'PATCH',
         pathOf(kindOf(object), object.metadata),
@@ -162,7 +168,7 @@ export function createKube(options: KubeOptions) {
       const query = { ...queryOf(selection), resourceVersion, watch: true, allowWatchBookmarks: true, timeoutSeconds }
       const deadline = startDeadline(lastMs + endMs, signal)
       try {
-        const wish = { path: pathOf(kind, selection), query, silenceMs }
+        const wish = { path: pathOf(kind, selection), query, accept: acceptOf(selection, ''), silenceMs }
         yield* readEvents<T>(await connection.stream(wish, deadline.signal), deadline.signal)
       } catch (cause) {
         signal.throwIfAborted()
@@ -205,6 +211,13 @@ export function createKube(options: KubeOptions) {
   }
 }
 
+export interface ApplyOptions {
+  readonly force?: boolean
+  readonly dryRun?: boolean
+  /** The owner of the fields, if it is another one. */
+  readonly manager?: string
+}
+
 export interface RemovalOptions {
   readonly graceSeconds?: number
   readonly uid?: string | undefined
@@ -217,6 +230,9 @@ export interface KubeVersion {
   readonly minor: number
   readonly text: string
 }
+
+const acceptOf = ({ metadataOnly }: Selection, form: 'List' | ''): string | undefined =>
+  metadataOnly ? `application/json;as=PartialObjectMetadata${form};g=meta.k8s.io;v=v1` : undefined
 
 const queryOf = ({ labels, fields }: Selection) => ({
   labelSelector:

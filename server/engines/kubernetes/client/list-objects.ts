@@ -22,13 +22,13 @@ const mostCharacters = 64 * 1024 * 1024
  */
 export async function listObjects<T extends KubeObject>(
   connection: Pick<KubeConnection, 'sized'>,
-  { path, query }: Pick<KubeRequest, 'path' | 'query'>,
+  { path, query, accept }: Pick<KubeRequest, 'path' | 'query' | 'accept'>,
   signal: AbortSignal,
 ): Promise<KubeList<T>> {
   const items: T[] = []
   let [limit, characters, pages, next] = [usualPage, 0, 0, '']
   for (;;) {
-    const wish = { path, query: { ...query, limit, continue: next || undefined } }
+    const wish = { path, accept, query: { ...query, limit, continue: next || undefined } }
     const answer = await connection.sized(wish, signal).catch((error: unknown) => {
       if (limit > 1 && isKubeError(error, 'TooLong')) return undefined
       throw error
@@ -51,8 +51,10 @@ export async function listObjects<T extends KubeObject>(
 function pageOf<T extends KubeObject>(answer: unknown, path: string) {
   const { items, metadata } = Object(answer)
   const { resourceVersion, continue: next } = Object(metadata)
-  if (!Array.isArray(items) || !items.every(isObject))
+  // A list of metadata without objects has null.
+  const all: unknown = items === null ? [] : items
+  if (!Array.isArray(all) || !all.every(isObject))
     throw new KubeError(0, 'Unreadable', `the answer to ${path} is not a list of objects`)
   // The kind of items is that of the path, and they do not repeat it.
-  return { items: items as T[], resourceVersion: String(resourceVersion ?? ''), next: String(next ?? '') }
+  return { items: all as T[], resourceVersion: String(resourceVersion ?? ''), next: String(next ?? '') }
 }

@@ -17,6 +17,13 @@ export interface Metadata {
   readonly creationTimestamp?: string
   /** Set while the object is being deleted. */
   readonly deletionTimestamp?: string
+  /** The owners of fields. `fieldsV1` has a member `f:<name>` for each field. */
+  readonly managedFields?: readonly {
+    readonly manager?: string
+    readonly operation?: 'Apply' | 'Update'
+    readonly subresource?: string
+    readonly fieldsV1?: object
+  }[]
   readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[]
 }
 
@@ -144,6 +151,12 @@ export interface PersistentVolumeClaim extends KubeObject {
     readonly phase?: 'Pending' | 'Bound' | 'Lost'
     readonly capacity?: Readonly<Record<string, string>>
   }
+}
+
+export interface ResourceQuota extends KubeObject {
+  readonly spec?: { readonly hard?: Readonly<Record<string, string>> }
+  /** Limits that the cluster has begun to count. */
+  readonly status?: { readonly hard?: Readonly<Record<string, string>> }
 }
 
 /** Something that happened to an object. */
