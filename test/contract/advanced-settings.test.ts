@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { advancedSettings, settingsOfKind } from '../../contract/services/advanced-settings.ts'
 import { clusterSettings } from '../../contract/services/cluster-settings.ts'
 import { type AdvancedSetting, type SettingTable, settingDefaults } from '../../contract/services/setting-table.ts'
+import { kubernetesCapabilities } from '../../server/engines/kubernetes/capabilities.ts'
 import { createPlatform } from '../support/platform.ts'
 
 const platform = await createPlatform({ after })
@@ -112,6 +113,52 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
 }
 
+/** Settings that act on clusters of Kubernetes only. */
+const actingOnClusters: typeof acting = {
+  'deployment.affinity.node.required': [
+    { disk: 'fast' },
+    'server/engines/kubernetes/manifests.test.ts',
+    'replicas run on the nodes and in the zones that their settings choose',
+  ],
+  'deployment.antiaffinity.pod': [
+    'Requirred',
+    'server/engines/kubernetes/manifests.test.ts',
+    'replicas run on the nodes and in the zones that their settings choose',
+  ],
+  'deployment.topology_spread.zone': [
+    'DoNotSchedule',
+    'server/engines/kubernetes/manifests.test.ts',
+    'replicas run on the nodes and in the zones that their settings choose',
+  ],
+}
+/** The tests that prove the effect of settings on clusters, where the cluster itself has to act. */
+const byCluster: Readonly<Record<string, readonly [file: string, name: string]>> = {
+  'hpa.cpu.average_utilization_percent': [
+    'server/engines/kubernetes/autoscaler.test.ts',
+    'a release whose number of replicas may change has an autoscaler and no number of its own',
+  ],
+  'hpa.memory.average_utilization_percent': [
+    'server/engines/kubernetes/autoscaler.test.ts',
+    'an autoscaler follows memory only if the settings name it',
+  ],
+  'deployment.termination_grace_period_seconds': [
+    'server/engines/kubernetes/manifests.test.ts',
+    'a replica is asked for its readiness, and waits before it stops',
+  ],
+  'deployment.lifecycle.post_start_exec_command': [
+    'server/engines/kubernetes/manifests.test.ts',
+    'commands of a user, and a stop signal, run at the end of a replica',
+  ],
+  'deployment.lifecycle.pre_stop_exec_command': [
+    'server/engines/kubernetes/manifests.test.ts',
+    'commands of a user, and a stop signal, run at the end of a replica',
+  ],
+  'security.read_only_root_filesystem': [
+    'server/engines/kubernetes/manifests.test.ts',
+    'a root file system that may not be written to is read-only',
+  ],
+}
+
 /** Returns a valid value other than the default, derived from the schema. */
 function otherValue({ schema, default: usual }: AdvancedSetting): unknown {
   const type = [schema['type']].flat()[0]
@@ -131,12 +178,17 @@ async function put(path: string, body: object): Promise<{ status: number; messag
 
 const grants = ({ granted }: AdvancedSetting, value: unknown): boolean => granted?.includes(value) ?? false
 
-async function checkRecord(path: string, table: SettingTable, mayAct: (key: string) => boolean): Promise<void> {
+async function checkRecord(
+  path: string,
+  table: SettingTable,
+  mayAct: (key: string) => boolean,
+  values = acting,
+): Promise<void> {
   assert.equal((await put(path, settingDefaults(table))).status, 201, `${path}: all defaults`)
   for (const [key, setting] of Object.entries(table)) {
     assert.equal((await put(path, { [key]: setting.default })).status, 201, `${key}: its default`)
     assert.equal((await put(path, { [key]: wrongValue(setting) })).status, 400, `${key}: a wrong type`)
-    const value = acting[key] && mayAct(key) ? acting[key][0] : otherValue(setting)
+    const value = values[key] && mayAct(key) ? values[key][0] : otherValue(setting)
     const acts = mayAct(key) || grants(setting, value)
     const { status, message } = await put(path, { [key]: value })
     if (acts) assert.equal(status, 201, `${key}: ${message}`)
@@ -157,6 +209,32 @@ for (const kind of ['application', 'container', 'job'] as const) {
       (key) => key in acting,
     ))
 }
+for (const kind of ['application', 'container', 'job'] as const) {
+  test(`every advanced setting of a ${kind} has an effect on clusters or is rejected with the reason`, async (t) => {
+    const usual = platform.engine.capabilities
+    t.after(() => {
+      platform.engine.capabilities = usual
+    })
+    platform.engine.capabilities = { ...usual, ...kubernetesCapabilities, images: usual.images }
+    const values = { ...acting, ...actingOnClusters }
+    await checkRecord(
+      `/${kind}/${kind === 'application' ? a.objects.applicationId : a.objects.more[`${kind}Id`]}/advancedSettings`,
+      settingsOfKind(kind),
+      (key) => key in values,
+      values,
+    )
+  })
+}
+
+test('settings on which a cluster itself has to act are proven there', () => {
+  const needsCluster = Object.entries({ ...acting, ...actingOnClusters }).filter(([key]) =>
+    /^(?:hpa|security|deployment)\.(?!update_strategy)/.test(key),
+  )
+  for (const [key, [, file]] of needsCluster) {
+    const proof = byCluster[key]
+    if (!proof) assert.match(file, /kubernetes/, `${key} has no test of its effect on clusters`)
+  }
+})
 for (const kind of ['helm', 'terraform'] as const) {
   test(`every advanced setting of a ${kind} is rejected without an engine`, () =>
     checkRecord(`/${kind}/${a.objects.more[`${kind}Id`]}/advancedSettings`, settingsOfKind(kind), () => false))
@@ -172,7 +250,8 @@ test('every advanced setting of the built-in cluster is rejected with the reason
 })
 
 test('each setting with an effect names a test that exists', () => {
-  for (const [key, [, file, name]] of Object.entries(acting)) {
+  const onClusters = Object.entries(byCluster).map(([key, [file, name]]) => [key, [undefined, file, name]] as const)
+  for (const [key, [, file, name]] of [...Object.entries({ ...acting, ...actingOnClusters }), ...onClusters]) {
     assert.ok(key in advancedSettings, key)
     assert.ok(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').includes(name), `${file}: ${name}`)
   }
