@@ -49,6 +49,9 @@ after(async () => {
   await neighbour?.git.remove()
   await server?.close()
   await proxy?.close()
+  for (const one of [application, neighbour]) {
+    if (one) await kube.remove(kinds.namespace, { name: `quayside-${one.environmentId}` }, limit())
+  }
   kube.close()
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { kinds, ownLabels } from '../../server/engines/index.ts'
+import { kinds } from '../../server/engines/index.ts'
 import { label } from '../../server/engines/kubernetes/labels.ts'
 import { failpoints } from '../../server/lib/failpoint.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
@@ -17,11 +17,12 @@ import { addCluster, clusterSettings } from './support/add-cluster.ts'
 
 let server: ServerProcess
 let clusterId: string
+const env = clusterSettings('failpoints')
 const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 before(async () => {
-  server = await startServer({ env: clusterSettings('failpoints') })
+  server = await startServer({ env })
   const cluster = await addCluster(server, 'far')
   clusterId = cluster.id
   await cluster.connect()
@@ -29,13 +30,29 @@ before(async () => {
   assert.equal(status, 'DEPLOYED', lines)
 })
 after(async () => {
-  await server?.close()
+  if (server) await removeAll()
   kube.close()
 })
 
+async function removeAll(): Promise<void> {
+  const left = await namespaces()
+  await server.close()
+  for (const name of left) await kube.remove(kinds.namespace, { name }, limit())
+}
+
+/** Returns the namespaces of all environments, also of copies. */
+async function namespaces(): Promise<string[]> {
+  const rows = await server.sql<{ id: string }[]>`select id from environment where cluster_id = ${clusterId}`
+  return rows.map(({ id }) => `quayside-${id}`)
+}
+
+/** Two versions of a service, and its copy, reserve it on a node with two cores. */
+const small = { cpu: 100 }
+const environment = (name: string): Promise<string> => makeEnvironment(server, name, clusterId)
+
 /** Returns the names of the Deployments and of the pods that do not leave, of a service. */
 async function objectsOf(service: string) {
-  const selection = { labels: ownLabels(server.instance, { [label.service]: service }) }
+  const selection = { labels: { [label.service]: service } }
   const [deployments, pods] = await Promise.all([
     kube.list(kinds.deployment, selection, limit()),
     kube.list(kinds.pod, selection, limit()),
@@ -52,8 +69,9 @@ describe('a server killed during a deployment on a cluster', () => {
   let application: TestApplication
   before(async () => {
     application = await makeApplication(server, {
-      environmentId: await makeEnvironment(server, 'web', clusterId),
+      environmentId: await environment('web'),
       name: 'web',
+      settings: small,
     })
     await application.run(web('first'))
   })
@@ -64,7 +82,7 @@ describe('a server killed during a deployment on a cluster', () => {
     test(`at ${point} completes it once after its next start, and no request is lost`, async (t) => {
       await application.git.push(web(point))
       await nothingWorks(server)
-      await server.restart({ failpoint: `${point}:kill` })
+      await server.restart({ env, failpoint: `${point}:kill` })
       await application.reaches(['RUNNING'])
       const traffic = startTraffic(application.url, 50)
       t.after(() => traffic.stop())
@@ -72,7 +90,7 @@ describe('a server killed during a deployment on a cluster', () => {
       assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
       const request = await lastRequest(server, application)
       const recorded = await doneSteps(server, request)
-      await server.restart()
+      await server.restart({ env })
       const { state, reason } = await application.settles(180_000)
       assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
       await until('the new version answers', async () => (await application.answer()).body === point)
@@ -92,8 +110,8 @@ describe('a server killed during a run of a job on a cluster', () => {
   let job: TestJob
   before(async () => {
     const on_start = program(`setTimeout(() => console.log('ran'), 500)`)
-    const environmentId = await makeEnvironment(server, 'jobs', clusterId)
-    job = await makeJob(server, { environmentId, name: 'once', schedule: { on_start } })
+    const environmentId = await environment('jobs')
+    job = await makeJob(server, { environmentId, name: 'once', schedule: { on_start }, settings: small })
     await job.deploy()
     assert.equal((await job.settles()).state, 'DEPLOYED')
   })
@@ -102,15 +120,15 @@ describe('a server killed during a run of a job on a cluster', () => {
   for (const point of ['task.created', 'task.started', 'task.ended'] as const) {
     test(`at ${point} completes it, and the program runs once`, async () => {
       const lines = await job.printed('ran')
-      await server.restart({ failpoint: `${point}:kill` })
+      await server.restart({ env, failpoint: `${point}:kill` })
       await job.deploy()
       assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
-      await server.restart()
+      await server.restart({ env })
       assert.equal((await job.settles()).state, 'DEPLOYED')
       const [run] = await job.runs()
       assert.deepEqual([run?.status, run?.tries], ['SUCCESS', 1])
       await until('its line is stored', async () => (await job.printed('ran')) === lines + 1)
-      const selection = { labels: ownLabels(server.instance, { [label.service]: job.id }) }
+      const selection = { labels: { [label.service]: job.id } }
       await until('its Job is removed', async () => (await kube.list(kinds.job, selection, limit())).items.length === 0)
     })
   }
@@ -120,9 +138,9 @@ describe('a server killed during a copy of volumes on a cluster', () => {
   let application: TestApplication
   before(async () => {
     application = await makeApplication(server, {
-      environmentId: await makeEnvironment(server, 'data', clusterId),
+      environmentId: await environment('data'),
       name: 'counter',
-      settings: { storage: [{ mount_point: '/data', size: 1, type: 'FAST_SSD' }] },
+      settings: { ...small, storage: [{ mount_point: '/data', size: 1, type: 'FAST_SSD' }] },
     })
     await application.run(counting())
   })
@@ -131,26 +149,25 @@ describe('a server killed during a copy of volumes on a cluster', () => {
   for (const point of ['copy.paused', 'copy.copied'] as const) {
     test(`at ${point} gives the service back, completes the copy and leaves no pod of its own`, async () => {
       await nothingWorks(server)
-      await server.restart({ failpoint: `${point}:kill` })
+      await server.restart({ env, failpoint: `${point}:kill` })
       await application.reaches(['RUNNING'])
       const body = { name: point.replace('.', '-'), with_data: true }
       await server.api('POST', `/environment/${application.environmentId}/clone`, body).catch(() => {})
       assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not reached`)
-      await server.restart()
+      await server.restart({ env })
       await application.reaches(['RUNNING'], 120_000)
       await until('it answers', async () => (await application.answer()).status === 200)
       await nothingWorks(server)
-      const helpers = { labels: ownLabels(server.instance) }
-      const { items } = await kube.list(kinds.pod, helpers, limit())
+      const own = new Set(await namespaces())
+      const { items } = await kube.list(kinds.pod, { labels: { [label.manager]: 'quayside' } }, limit())
       assert.deepEqual(
-        items.flatMap(({ metadata }) => (metadata.labels?.[label.helper] === undefined ? [] : metadata.name)),
+        items
+          .filter(({ metadata }) => own.has(metadata.namespace ?? '') && metadata.labels?.[label.helper] !== undefined)
+          .map(({ metadata }) => metadata.name),
         [],
       )
-      const held = await kube.list(
-        kinds.deployment,
-        { labels: ownLabels(server.instance, { [label.held]: 'true' }) },
-        limit(),
-      )
+      const namespace = `quayside-${application.environmentId}`
+      const held = await kube.list(kinds.deployment, { namespace, labels: { [label.held]: 'true' } }, limit())
       assert.deepEqual(held.items, [])
     })
   }
@@ -158,15 +175,15 @@ describe('a server killed during a copy of volumes on a cluster', () => {
 
 describe('a server killed during a deletion on a cluster', () => {
   test('at retire.stopped leaves nothing after its next start', async () => {
-    const environmentId = await makeEnvironment(server, 'deleted', clusterId)
-    const application = await makeApplication(server, { environmentId, name: 'deleted' })
+    const environmentId = await environment('deleted')
+    const application = await makeApplication(server, { environmentId, name: 'deleted', settings: small })
     await application.run(web('deleted'))
     await nothingWorks(server)
-    await server.restart({ failpoint: 'retire.stopped:kill' })
+    await server.restart({ env, failpoint: 'retire.stopped:kill' })
     await application.reaches(['RUNNING'])
     await server.api('DELETE', `/environment/${environmentId}`).catch(() => {})
     assert.equal((await server.exited()).signal, 'SIGKILL', 'it was not reached')
-    await server.restart()
+    await server.restart({ env })
     await until(
       'its namespace is gone',
       async () => (await kube.get(kinds.namespace, { name: `quayside-${environmentId}` }, limit())) === undefined,
