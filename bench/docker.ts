@@ -1,9 +1,9 @@
-import { readConfig } from '../server/config.ts'
+import { readConfig, socketOf } from '../server/config.ts'
 import type { SocketCall } from '../server/lib/socket-http.ts'
 import { openDocker } from '../test/support/docker.ts'
 
 /** The engine of this machine, beside the installation that is measured. */
-export const engine = openDocker(readConfig({}).dockerSocket)
+export const engine = openDocker(socketOf(readConfig({})))
 
 /** Sends one call to the engine. Returns its JSON answer; undefined for 404. */
 export const docker = (

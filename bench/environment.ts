@@ -1,4 +1,4 @@
-import { readConfig } from '../server/config.ts'
+import { readConfig, socketOf } from '../server/config.ts'
 import { importTestImage, removeTestImage } from '../server/engines/docker/test-image.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { findFreePort } from '../test/support/free-port.ts'
@@ -23,7 +23,7 @@ const command = ['node', '-e', 'require("node:http").createServer((_, r) => r.en
 export const environment: Benchmark = {
   figures: ['environment-deploy', 'environment-deploy-network'],
   async measure(session) {
-    const { dockerSocket } = readConfig({})
+    const dockerSocket = socketOf(readConfig({}))
     // The registry refuses connections at once, so the engine's own image is used.
     const registry = `127.0.0.1:${await findFreePort()}`
     const named = `${registry}/${image}:1`

@@ -30,6 +30,19 @@ export const cidrForm: ListForm = {
   check: (listed) => createAddressGuard({ allowedPrivateCidrs: listed }),
 }
 export const proxyForm: ListForm = { form: 'addresses or CIDRs such as 10.1.0.0/16', check: networkList }
+const hostForm = /^[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?$/
+
+/** Registries: `host`, `host:port` or a network. */
+export const registryForm: ListForm = {
+  form: 'hosts such as registry.example.org:5000, or networks such as 10.0.0.0/8, separated by commas',
+  check: (listed) => {
+    const networks = listed.filter((one) => one.includes('/'))
+    cidrForm.check(networks)
+    const wrong = listed.find((one) => !one.includes('/') && !hostForm.test(one))
+    if (wrong !== undefined) throw new Error(wrong)
+  },
+}
+
 export const nameServerForm: ListForm = {
   form: 'IP addresses such as 9.9.9.9 or [2620:fe::fe]:53',
   check: (listed) => new Resolver().setServers(listed),
@@ -219,11 +232,13 @@ export function sharing(
   return { isDataShared, scratchDirectory: resolve(variables['QUAYSIDE_SCRATCH'] || usual) }
 }
 
-export function dockerSocket(text: string | undefined): string {
+/** Undefined: the installation has no Docker Engine. */
+export function dockerSocket(text: string | undefined): string | undefined {
+  if (text === 'none') return undefined
   if (!text) return usualSockets.find((path) => existsSync(path)) ?? usualSockets[0]
   if (text.startsWith('unix://')) return text.slice('unix://'.length)
   if (text.startsWith('/')) return text
   throw new ConfigError(
-    `QUAYSIDE_DOCKER_HOST must be a unix socket such as unix:///var/run/docker.sock, not "${text}".`,
+    `QUAYSIDE_DOCKER_HOST must be a unix socket such as unix:///var/run/docker.sock, or none, not "${text}".`,
   )
 }

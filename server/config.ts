@@ -21,6 +21,7 @@ import {
   portRange,
   proxyForm,
   publicUrl,
+  registryForm,
   sharing,
   type Variables,
 } from './config-forms.ts'
@@ -61,7 +62,10 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** Whether a snapshot of the database is required before migrations. */
   readonly snapshots: boolean
-  readonly dockerSocket: string
+  /** Undefined: without a Docker Engine, only connected clusters run services. */
+  readonly dockerSocket: string | undefined
+  /** Hosts and networks of registries without TLS. With a Docker Engine its settings count. */
+  readonly insecureRegistries: readonly string[]
   readonly masterKeyFile: string
   readonly tokenPepperFile: string
   /** How long a server that stops in order answers requests. */
@@ -140,6 +144,12 @@ export interface Config {
   readonly failpoint: string | undefined
 }
 
+/** Returns the socket of the Docker Engine. Throws ConfigError if the installation has none. */
+export function socketOf({ dockerSocket: socket }: Pick<Config, 'dockerSocket'>): string {
+  if (socket !== undefined) return socket
+  throw new ConfigError('This needs a Docker Engine. Set QUAYSIDE_DOCKER_HOST to its socket instead of none.')
+}
+
 /** All cores of a small machine, because running services come first anyway. */
 const usualBuildCpu = (): number => Math.min(4000, availableParallelism() * 1000)
 
@@ -209,6 +219,7 @@ export function readConfig(variables: Variables = process.env): Config {
     databaseUrl: databaseUrl(variables['QUAYSIDE_DATABASE_URL']),
     snapshots: oneOf(variables, 'QUAYSIDE_SNAPSHOT', ['required', 'off']) === 'required',
     dockerSocket: dockerSocket(variables['QUAYSIDE_DOCKER_HOST']),
+    insecureRegistries: list(variables, 'QUAYSIDE_INSECURE_REGISTRIES', registryForm),
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
     tokenPepperFile: resolve(variables['QUAYSIDE_TOKEN_PEPPER_FILE'] || join(dataDirectory, 'token.pepper')),
     leaveSeconds: number(variables, 'QUAYSIDE_LEAVE_SECONDS', 0, 0, 300),

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { syncMembers } from './access/index.ts'
-import { compose, createDrivers, type Ground } from './composition/index.ts'
+import { compose, createDrivers, createDriversWithoutDocker, type Ground } from './composition/index.ts'
 import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
 import { alone, readSetting, renewConnections, settingOr, writeSetting } from './database/index.ts'
@@ -77,6 +77,7 @@ async function run(
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
   await noteInstance(config, instance)
   const router = routerOptions(config, signal)
+  const hasDocker = config.dockerSocket !== undefined
   const ground: Ground = {
     config,
     log,
@@ -87,14 +88,14 @@ async function run(
     instance,
     formerUrls: await rememberUrl(database, config.publicUrl),
     routerProcess: router,
-    reconcilers: [superviseRouter(router)],
+    reconcilers: hasDocker ? [superviseRouter(router)] : [],
     always: [createMemoryKeeper({ log, beside: () => renewConnections(database) })],
     // Several servers can share an outside database. The embedded one belongs to this process.
     duty: config.databaseUrl ? createSharedDuty({ database, clock, log }) : createSoleDuty(),
   }
-  const drivers = createDrivers(ground)
+  const drivers = hasDocker ? createDrivers(ground) : createDriversWithoutDocker(ground)
   // Another engine may be down at the start. Its clusters wait for it.
-  const local = drivers.engines.find(({ name }) => name === localEngine)
+  const local = hasDocker ? drivers.engines.find(({ name }) => name === localEngine) : undefined
   await local?.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {
     throw new StartError(`${messageOf(error)} Start it, or set QUAYSIDE_DOCKER_HOST to its socket.`, { cause: error })
   })
@@ -105,12 +106,14 @@ async function run(
     throw toStartError(error, config)
   })
   // Last, because it outlives this process: a failed start must leave nothing running.
-  await timed(say, `Starting the router on port ${config.routerPort}`, () => ensureRouterProcess(router))
+  if (hasDocker) {
+    await timed(say, `Starting the router on port ${config.routerPort}`, () => ensureRouterProcess(router))
+  }
   composition.start()
   started.defer(() => composition.stop())
   signal.throwIfAborted()
   const first = await alone({ url: databaseUrl, name: 'first start', clock, signal }, () =>
-    firstStart({ config, database, composition, say, signal, baseImage }),
+    firstStart({ config, database, composition, vault, say, signal, baseImage }),
   )
   await syncMembers(database, clock, config.issuers)
   await report(config, first, await composition.accounts.firstAccountLink())

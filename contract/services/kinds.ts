@@ -14,6 +14,8 @@ export const serviceKinds = {
     type: 'APPLICATION',
     /** What it becomes on an engine. An engine without this shape does not run the kind. */
     shape: 'long-running',
+    /** Whether its image is always built from source code. */
+    isBuilt: true,
     noun: 'Application',
     /**
      * The noun in the names of operations that public clients know without one for applications.
@@ -31,6 +33,7 @@ export const serviceKinds = {
   container: {
     type: 'CONTAINER',
     shape: 'long-running',
+    isBuilt: false,
     noun: 'Container',
     short: 'Container',
     listed: 'Container',
@@ -43,6 +46,7 @@ export const serviceKinds = {
   database: {
     type: 'DATABASE',
     shape: 'long-running',
+    isBuilt: false,
     noun: 'Database',
     short: 'Database',
     listed: 'Database',
@@ -55,6 +59,7 @@ export const serviceKinds = {
   job: {
     type: 'JOB',
     shape: 'task',
+    isBuilt: false,
     noun: 'Job',
     short: 'Job',
     listed: 'Jobs',
@@ -67,6 +72,7 @@ export const serviceKinds = {
   helm: {
     type: 'HELM',
     shape: 'chart',
+    isBuilt: false,
     noun: 'Helm',
     short: 'Helm',
     listed: 'Helms',
@@ -79,6 +85,7 @@ export const serviceKinds = {
   terraform: {
     type: 'TERRAFORM',
     shape: 'stack',
+    isBuilt: false,
     noun: 'Terraform',
     short: 'Terraform',
     listed: 'Terraforms',

@@ -1,16 +1,23 @@
 import { BuildError, type Builder } from './builder.ts'
 
-const refuse = async (): Promise<never> => {
-  throw new BuildError('failed', 'The cluster is a record: no builder of this installation makes images for it.')
-}
 const nothing = async (): Promise<undefined> => undefined
 
-/** The builder of a cluster that is only a record. It has no images and builds none. */
-export const noBuilder: Builder = {
-  find: nothing,
-  has: async () => false,
-  promote: nothing,
-  build: refuse,
-  publish: refuse,
-  prune: nothing,
+/** Returns a builder that has no images and builds none, for this reason. */
+export function refusingBuilder(reason: string): Builder {
+  const refuse = async (): Promise<never> => {
+    throw new BuildError('failed', reason)
+  }
+  return {
+    find: nothing,
+    has: async () => false,
+    promote: nothing,
+    build: refuse,
+    publish: refuse,
+    prune: nothing,
+  }
 }
+
+/** The builder of a cluster that is only a record. */
+export const noBuilder = refusingBuilder(
+  'The cluster is a record: no builder of this installation makes images for it.',
+)

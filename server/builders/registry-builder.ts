@@ -45,8 +45,8 @@ export const createRegistryBuilder = ({
     return pushProblem({ repository: `${registry.repository}/${triedName}`, login }, signal)
   },
   publish: async ({ reference }, service, attempt) => {
-    if (registry === undefined) throw new EngineError('refused', noRegistry)
-    const target = { repository: `${registry.repository}/${service}`, login: await readRegistryLogin(registry) }
+    const { repository, login } = await readRegistryTarget(registry)
+    const target = { repository: `${repository}/${service}`, login }
     return (await push(reference, target, attempt)).reference
   },
 })
@@ -55,6 +55,12 @@ export const createRegistryBuilder = ({
 const triedName = 'check'
 
 /** The message of an installation whose clusters cannot get images. */
-export const noRegistry =
+const noRegistry =
   'This installation has no registry from which a cluster can take images. Ask its operator to set ' +
   'QUAYSIDE_CLUSTER_REGISTRY.'
+
+/** Returns the registry of the clusters. Throws EngineError if there is none. */
+export async function readRegistryTarget(registry: RegistryAccount | undefined): Promise<RegistryTarget> {
+  if (registry === undefined) throw new EngineError('refused', noRegistry)
+  return { repository: registry.repository, login: await readRegistryLogin(registry) }
+}

@@ -180,3 +180,19 @@ export async function insertBuiltInCluster(
     values (${id}, ${organization_id}, ${now}, ${now}, ${name}, 'This machine', 'on-premise',
       'ON_PREMISE', 'SELF_MANAGED', true, true, ${now}, 'local', ${credentials.id}, 1)`
 }
+
+/** Inserts the cluster in which the server runs, with a domain of its own. It is not deployed. */
+export async function insertOwnCluster(
+  sql: Sql,
+  row: { id: string; organization_id: string; name: string; domain: string; now: Date },
+): Promise<void> {
+  const { id, organization_id, name, domain, now } = row
+  const credentials = { id: newId(), organization_id, cloud_provider: 'ON_PREMISE', object_type: 'OTHER' } as const
+  await insertCredentials(sql, { ...credentials, variant: 'ON_PREMISE', name, settings: {} }, now)
+  await sql`
+    insert into cluster (id, organization_id, created_at, updated_at, name, description, region, cloud_provider,
+      kubernetes, is_default, is_demo, status, dns_provider, credentials_id)
+    values (${id}, ${organization_id}, ${now}, ${now}, ${name}, 'The cluster of this server', 'on-premise',
+      'ON_PREMISE', 'SELF_MANAGED', true, false, 'READY', ${sql.json({ provider: 'QOVERY', domain })},
+      ${credentials.id})`
+}

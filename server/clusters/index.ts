@@ -14,6 +14,7 @@ export {
   clusterTarget,
   findCluster,
   insertBuiltInCluster,
+  insertOwnCluster,
   organizationOfCluster,
 } from './cluster-store.ts'
 export { createClusterWorkflow } from './cluster-workflow.ts'

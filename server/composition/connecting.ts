@@ -1,10 +1,16 @@
-import { createRegistryBuilder, type NamedBuilder, readPullConfig, readRegistryLogin } from '../builders/index.ts'
+import {
+  createRegistryBuilder,
+  type NamedBuilder,
+  type RegistryBuilderOptions,
+  readPullConfig,
+  readRegistryLogin,
+} from '../builders/index.ts'
 import { createClusterAccess, networksOf } from '../clusters/index.ts'
 import { usualRules } from '../domains/index.ts'
 import {
   createKube,
-  type DockerEngine,
   environmentsOf,
+  type ImageStore,
   instanceOn,
   KubernetesEngine,
   localEngine,
@@ -19,10 +25,15 @@ import { createClusterRouter, type Router } from '../routers/index.ts'
 import type { Drivers, Ground } from './ground.ts'
 
 /** The drivers of this machine. The drivers of connected clusters use them. */
-interface LocalDrivers {
-  readonly engine: DockerEngine
+export interface LocalDrivers {
   readonly builder: NamedBuilder['builder']
   readonly router: Router
+  /** Has the images that are published for clusters, and publishes them. */
+  readonly images: ImageStore
+  readonly push: RegistryBuilderOptions['push']
+  readonly pushProblem: RegistryBuilderOptions['pushProblem']
+  /** Why nothing is built from source code. Undefined: it is. */
+  readonly cannotBuild?: string
 }
 
 /**
@@ -32,7 +43,7 @@ interface LocalDrivers {
  */
 export function createConnect(
   { config, database, vault, instance: installation, log }: Ground,
-  { engine: local, builder, router }: LocalDrivers,
+  { builder, router, images, push, pushProblem, cannotBuild }: LocalDrivers,
 ): Drivers['connect'] {
   const { inCluster, allowPrivateTargets } = config
   const { literalIsAllowed: allowsHost } = createAddressGuard({ allowedPrivateCidrs: allowPrivateTargets })
@@ -40,9 +51,9 @@ export function createConnect(
   const registry = config.clusterRegistry
   const published = createRegistryBuilder({
     builder,
-    images: { name: localEngine, engine: local },
-    push: (image, target, attempt) => local.pushImage(image, target, attempt),
-    pushProblem: (target, signal) => local.pushProblem(target, signal),
+    images: { name: localEngine, engine: images },
+    push,
+    pushProblem,
     registry,
   })
   const traffic = {
@@ -64,6 +75,7 @@ export function createConnect(
       log,
       helperImage: config.clusterToolsImage,
       hasDomain,
+      cannotBuild,
       registry: registry && { repository: registry.repository, login: () => readRegistryLogin(registry) },
     })
     return {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Builder, createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
 import type { Connection } from '../clusters/index.ts'
-import type { Config } from '../config.ts'
+import { type Config, socketOf } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import { DockerEngine, type Engine, localEngine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
@@ -59,11 +59,12 @@ export interface ClusterDrivers {
   readonly close: () => void
 }
 
+/** The drivers of an installation with a Docker Engine. */
 export function createDrivers(ground: Ground): Drivers {
   const { config, instance, routerProcess, log } = ground
+  const socketPath = socketOf(config)
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const maxImageBytes = gibibytes(config.imageSizeGiB)
-  const socketPath = config.dockerSocket
   const spoolDirectory = join(config.scratchDirectory, 'fetches')
   const floorBytes = gibibytes(config.diskFloorGiB)
   const engine = new DockerEngine({
@@ -90,6 +91,12 @@ export function createDrivers(ground: Ground): Drivers {
     engines: [{ name: localEngine, engine }],
     builders: [{ name: localEngine, builder }],
     routers: [{ name: localEngine, router }],
-    connect: createConnect(ground, { engine, builder, router }),
+    connect: createConnect(ground, {
+      builder,
+      router,
+      images: engine,
+      push: (image, target, attempt) => engine.pushImage(image, target, attempt),
+      pushProblem: (target, signal) => engine.pushProblem(target, signal),
+    }),
   }
 }

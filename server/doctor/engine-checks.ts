@@ -58,6 +58,9 @@ const checkLayers = ({ layerQuota }: Answering): Outcome =>
 
 /** Pure: returns the checks of the engine by their names. */
 export function engineChecks({ engine }: Facts): readonly (readonly [string, Outcome])[] {
+  if (engine.state === 'none') {
+    return [['engine', ok('No Docker Engine is used (QUAYSIDE_DOCKER_HOST is none). Connected clusters run services.')]]
+  }
   if (engine.state === 'silent') {
     const remedy = 'Start Docker (npm start does so as root), or set QUAYSIDE_DOCKER_HOST to its socket.'
     return [['engine', fail(`No Docker Engine answers at ${engine.socket} (${engine.reason}).`, remedy)]]

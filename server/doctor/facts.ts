@@ -43,6 +43,8 @@ export interface DiskFact {
 }
 
 export type EngineFact =
+  /** The installation has none. */
+  | { readonly state: 'none' }
   | { readonly state: 'silent'; readonly socket: string; readonly reason: string }
   | {
       readonly state: 'answers'

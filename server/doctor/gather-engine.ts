@@ -7,11 +7,15 @@ import type { EngineFact } from './facts.ts'
 
 const limitMs = 5_000
 
-/** Collects facts from the engine at a unix socket. `now` is the time in milliseconds. */
+/**
+ * Collects facts from the engine at a unix socket, if there is one. `now` is the time in
+ * milliseconds.
+ */
 export async function gatherEngine(
-  socket: string,
+  socket: string | undefined,
   now: () => number,
 ): Promise<EngineFact & { readonly root?: string }> {
+  if (socket === undefined) return { state: 'none' }
   try {
     const asked = now()
     // The shape is that of Docker's published API.

@@ -20,7 +20,8 @@ export interface DoctorSettings {
   readonly routerPort: number
   readonly publicPorts: Facts['publicPorts']
   readonly domain: string
-  readonly dockerSocket: string
+  /** Undefined: the installation has no Docker Engine. */
+  readonly dockerSocket: string | undefined
 }
 
 export interface GatherOptions {

@@ -20,6 +20,8 @@ export interface EngineCapabilities extends Abilities {
    * `registry`, the builder publishes an image by its digest before the engine runs it.
    */
   readonly images: 'shared' | 'registry'
+  /** Why no image is built for it from source code. Undefined: images are built. */
+  readonly cannotBuild?: string
   /** Whether a public database gets a port of the engine's machine. */
   readonly publishesPorts: boolean
   /**

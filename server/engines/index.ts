@@ -2,6 +2,7 @@
  * Engines run workloads on a cluster: plain data in, plain data out, found again by labels after
  * any crash.
  */
+export { createAbsentEngine } from './absent-engine.ts'
 export * from './archive-reader.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
 export type { InstallationThings } from './docker/installation.ts'
@@ -22,4 +23,5 @@ export {
 } from './kubernetes/labels.ts'
 export { replicasOn } from './kubernetes/manifests.ts'
 export { pullConfig } from './kubernetes/pull-secret.ts'
+export { createImageMirror, type ImageMirror } from './mirror/image-mirror.ts'
 export { noEngine } from './no-engine.ts'

@@ -1,4 +1,4 @@
-import { type KindName, shapeOf } from '@quayside/contract/services/kinds.ts'
+import { type KindName, serviceKinds, shapeOf } from '@quayside/contract/services/kinds.ts'
 import { shapes } from '@quayside/contract/services/shapes.ts'
 import type { CapabilitiesOf, EngineCapabilities } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
@@ -33,6 +33,9 @@ export function refusalOfKind(
   }
   const capabilities = capabilitiesOf({ engine })
   if (!capabilities) return `Cluster "${name}" needs the engine "${engine}", which this installation does not have.`
+  if (serviceKinds[kind].isBuilt && capabilities.cannotBuild !== undefined) {
+    return `Cluster "${name}" runs no applications: ${capabilities.cannotBuild}`
+  }
   if (canRun(capabilities, kind)) return undefined
   return `${shapes[shapeOf(kind)].refusal}: cluster "${name}" is ${capabilities.description}.`
 }

@@ -4,6 +4,7 @@
  * memory for tests.
  * They know routes but not the applications behind them.
  */
+export { createAbsentRouter } from './absent-router.ts'
 export { type ClusterRouterOptions, createClusterRouter } from './cluster-router.ts'
 export { createFakeRouter, type FakeRouter } from './fake/fake-router.ts'
 export type { Pods } from './ingress/ingress-objects.ts'

@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBaseImage } from '../builders/index.ts'
-import { insertBuiltInCluster } from '../clusters/index.ts'
+import { adoptInCluster, insertBuiltInCluster, insertOwnCluster } from '../clusters/index.ts'
 import type { Composition } from '../composition/index.ts'
 import type { Config } from '../config.ts'
 import { type Database, inTransaction, readSetting, type Sql, writeSetting } from '../database/index.ts'
@@ -15,6 +15,7 @@ import { findEnvironment, insertOrganization } from '../organizations/index.ts'
 import { addDefaultRegistries } from '../registries/index.ts'
 import { lastReason } from '../rollout/index.ts'
 import { findService } from '../services/index.ts'
+import type { Vault } from '../vault/index.ts'
 import { readVersionRecord } from './platform-version.ts'
 import { timed } from './timed.ts'
 
@@ -37,6 +38,7 @@ export interface FirstStartOptions {
   readonly composition: Composition
   readonly say: (line: string) => void
   readonly signal: AbortSignal
+  readonly vault: Vault
   /** The promise of `startBaseImage`. */
   readonly baseImage: Promise<void>
 }
@@ -65,8 +67,9 @@ export async function startBaseImage({ config, log, signal, started }: Beginning
   const failed = new AbortController()
   started.defer(() => failed.abort())
   try {
-    if (await readVersionRecord(config.dataDirectory)) return
-    await ensureBaseImage({ socketPath: config.dockerSocket }, AbortSignal.any([signal, failed.signal]))
+    const { dockerSocket: socketPath, dataDirectory } = config
+    if (socketPath === undefined || (await readVersionRecord(dataDirectory))) return
+    await ensureBaseImage({ socketPath }, AbortSignal.any([signal, failed.signal]))
   } catch (error) {
     log.debug({ err: error }, 'the base image was not made in advance')
   }
@@ -92,8 +95,14 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   if (before?.done) return undefined
   const organizationId = before?.organizationId ?? (await makeOrganization(options))
   const token = before?.token ? {} : { token: await makeToken(options, organizationId) }
+  const { dockerSocket: socketPath } = options.config
+  if (socketPath === undefined) {
+    await deployFirstCluster(options, organizationId)
+    await writeProgress(database, { organizationId, token: true, done: true })
+    return token
+  }
   try {
-    return { ...token, url: await runExample(options, organizationId, before?.applicationId) }
+    return { ...token, url: await runExample({ ...options, socketPath }, organizationId, before?.applicationId) }
   } catch (error) {
     if (signal.aborted) throw error
     return { ...token, problem: messageOf(error) }
@@ -102,14 +111,14 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
 
 /** Deploys the example from its files, and returns the address of the application. */
 async function runExample(
-  options: FirstStartOptions,
+  options: FirstStartOptions & { readonly socketPath: string },
   organizationId: string,
   former: string | undefined,
 ): Promise<string> {
-  const { database, config, composition, say, signal, baseImage } = options
+  const { database, composition, say, signal, baseImage, socketPath } = options
   await timed(say, 'Making the base image of the example from this Node (nothing is pulled)', async () => {
     await baseImage
-    await ensureBaseImage({ socketPath: config.dockerSocket }, signal)
+    await ensureBaseImage({ socketPath }, signal)
   })
   await timed(say, 'Pushing examples/hello to the built-in git host', () =>
     composition.gitHost.importDirectory(organizationId, 'hello', examples, 'Add an example application'),
@@ -121,17 +130,38 @@ async function runExample(
   return urlOf(route?.host ?? '', composition.rooms.publicAddress)
 }
 
-async function makeOrganization({ database, say }: FirstStartOptions): Promise<string> {
-  say('Creating organization, admin token and built-in cluster')
+async function makeOrganization({ database, config, say }: FirstStartOptions): Promise<string> {
+  const { dockerSocket, inCluster, domain } = config
+  say(`Creating organization, admin token${dockerSocket === undefined ? '' : ' and built-in cluster'}`)
   const organizationId = newId()
   const now = clock.now()
   await inTransaction(database, async (sql) => {
     await insertOrganization(sql, { id: organizationId, name: 'Quayside', now })
-    await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
+    if (dockerSocket !== undefined) {
+      await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
+    } else if (inCluster) {
+      const owned = { id: inCluster.clusterId, organization_id: organizationId, name: 'kubernetes' }
+      await insertOwnCluster(sql, { ...owned, domain, now })
+    }
     await addDefaultRegistries(sql, organizationId, now)
     await writeProgress(sql, { organizationId })
   })
   return organizationId
+}
+
+/**
+ * Deploys the cluster in which the server runs, so that services can run there. Its log says how
+ * that ends.
+ */
+async function deployFirstCluster(
+  { database, config, composition, vault, say }: FirstStartOptions,
+  organizationId: string,
+): Promise<void> {
+  const { inCluster } = config
+  if (!inCluster) return say('Connect a cluster of Kubernetes, because this installation has no Docker Engine.')
+  await adoptInCluster({ database, vault, clock }, inCluster)
+  await composition.rooms.clusters.operations.deploy(organizationId, inCluster.clusterId, by.name, false)
+  say('Deploying the cluster of this server')
 }
 
 /** Creates the token again if a start was interrupted before its file was written. */

@@ -1,5 +1,5 @@
 import { readRegistryLogin } from '../builders/index.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig, socketOf } from '../config.ts'
 import { DockerEngine, type RegistryLogin } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -19,7 +19,7 @@ async function main([image, repository, ...others]: readonly string[]): Promise<
   const config = readConfig()
   // The operator names the registry here, so it may have any address.
   const guard = createAddressGuard({ allowedPrivateCidrs: ['0.0.0.0/0', '::/0'] })
-  const engine = new DockerEngine({ socketPath: config.dockerSocket, instance: 'push-image', clock, guard })
+  const engine = new DockerEngine({ socketPath: socketOf(config), instance: 'push-image', clock, guard })
   const attempt = { signal: AbortSignal.timeout(longestMs), output: { line: (line: string) => console.log(line) } }
   const login = await loginFor(config, repository)
   const { reference } = await engine.pushImage(image, { repository, login }, attempt)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removePortRules } from '../builders/index.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig, socketOf } from '../config.ts'
 import { type Database, embeddedUrl, openDatabase, readSetting } from '../database/index.ts'
 import { DockerEngine, type InstallationThings, localEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -20,7 +20,7 @@ async function main([command, ...options]: readonly string[]): Promise<void> {
   const config = readConfig()
   const signal = AbortSignal.timeout(600_000)
   const { instance, services, fetched } = await readFacts(config)
-  const engine = new DockerEngine({ socketPath: config.dockerSocket, instance, clock })
+  const engine = new DockerEngine({ socketPath: socketOf(config), instance, clock })
   await engine.ping(signal)
   const found = await engine.listInstallation(services, signal)
   const things = options.includes('--keep-data') ? { ...found, volumes: [] } : found

@@ -1,9 +1,9 @@
-import { readConfig } from '../../server/config.ts'
+import { readConfig, socketOf } from '../../server/config.ts'
 import type { SocketCall } from '../../server/lib/socket-http.ts'
 import { openDocker } from './docker.ts'
 
 /** The engine of servers under test unless a test names another one. */
-export const usualSocket = readConfig().dockerSocket
+export const usualSocket = socketOf(readConfig())
 
 export interface Labelled {
   readonly Id: string

@@ -63,7 +63,7 @@ export async function startServerGroup(cleanup: Cleanup, count: number): Promise
   const sql = openDatabase({ url, max: 2, name: 'test' })
   const { service, ...facts } = await readFacts(sql)
   tidying.note('instance', facts.instance)
-  tidying.note('service', service)
+  if (service !== null) tidying.note('service', service)
   const token = (await readFile(join(ground.dataDirectory, 'admin-token'), 'utf8')).trim()
   const members = starts.map(({ port, lines, run: first }, index): Member => {
     let run = first

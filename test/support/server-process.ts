@@ -122,7 +122,7 @@ async function startOn(
   const sql = openDatabase({ url: databaseUrl(dataDirectory), max: 2, name: 'test' })
   const { service, ...facts } = await readFacts(sql)
   tidying.note('instance', facts.instance)
-  tidying.note('service', service)
+  if (service !== null) tidying.note('service', service)
   const token = (await readFile(join(dataDirectory, 'admin-token'), 'utf8')).trim()
   const api = createCaller({ origin: `http://127.0.0.1:${port}`, token, tidying })
   return {
@@ -181,7 +181,7 @@ const databaseUrl = (dataDirectory: string): string =>
   `postgres://quayside@localhost/postgres?host=${encodeURIComponent(join(dataDirectory, 'postgresql', 'socket'))}`
 
 export async function readFacts(sql: Database) {
-  const [row] = await sql<{ instance: string; organizationId: string; service: string }[]>`
+  const [row] = await sql<{ instance: string; organizationId: string; service: string | null }[]>`
     select (select value#>>'{}' from setting where key = 'instance') as instance,
       (select id from organization) as "organizationId", (select id from service) as service`
   if (!row) throw new Error('the server returned no facts')

@@ -2,21 +2,15 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
-import { startDeadline } from '../../lib/deadline.ts'
 import { EngineError, type PublishedImage, type RegistryTarget } from '../engine.ts'
-import { type ImageReference, parseReference } from './image-reference.ts'
+import { parseReference } from './image-reference.ts'
 import { type InspectedImage, inspectImage, inspectPinned } from './local-images.ts'
 import { aboveFloor } from './registry/above-floor.ts'
-import type { RegistryClient } from './registry/client.ts'
 import { exportImage } from './registry/export-image.ts'
 import { type Registries, targetOf } from './registry/registries.ts'
-import { blobSize, type OutgoingBlob, putManifest, tryUpload, type UploadState, uploadBlob } from './registry/upload.ts'
-import { type ProblemKind, pushProblemText, RegistryProblem } from './registry-problem.ts'
-import { type Problem, toError, tryPush } from './try-often.ts'
+import { type Sending, sendBlob, trying } from './registry/send-blob.ts'
+import { blobSize, putManifest } from './registry/upload.ts'
 
-const mostPlaces = 10_000
-/** How long a registry may take to answer a check. */
-const patienceSeconds = 20
 const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 const configType = 'application/vnd.oci.image.config.v1+json'
 /** Layers are sent as Docker stores them, because their digests are known before they are read. */
@@ -67,34 +61,8 @@ export async function pushImage(
   return { reference: `${reference.name}@${digest}`, digest }
 }
 
-/**
- * Returns why images cannot be pushed to a repository now, with what to do. Undefined if they can.
- */
-export async function pushProblem(
-  registries: Registries,
-  target: RegistryTarget,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const reference = parseReference(target.repository)
-  const deadline = startDeadline(patienceSeconds * 1000, signal)
-  const problem = (kind: ProblemKind, said: string) => pushProblemText(kind, reference.name, reference.host, said)
-  try {
-    await tryUpload(await targetOf(registries, reference, target.login, deadline.signal), deadline.signal)
-    return undefined
-  } catch (error) {
-    signal.throwIfAborted()
-    if (deadline.isOver) return problem('away', `no answer within ${patienceSeconds} s`)
-    if (error instanceof EngineError) return error.message
-    if (!(error instanceof RegistryProblem)) throw error
-    return problem(error.kind, error.message)
-  }
-}
-
-interface Push {
+interface Push extends Sending {
   readonly registries: Registries
-  readonly client: RegistryClient
-  readonly reference: ImageReference
-  readonly attempt: Attempt
 }
 
 /** Built images have a tag of this engine only. Fetched images are pinned by digest. */
@@ -104,14 +72,6 @@ const inspectAny = (
   signal: AbortSignal,
 ): Promise<(InspectedImage & { readonly RootFS?: { readonly Layers?: readonly string[] } }) | undefined> =>
   image.includes('@') ? inspectPinned(daemon, image, signal) : inspectImage(daemon, image, signal)
-
-async function trying<T>({ registries, reference, attempt }: Push, ask: () => Promise<T>): Promise<T> {
-  const answer: { readonly value: T } | Problem = await tryPush(registries, reference, attempt, async () => ({
-    value: await ask(),
-  }))
-  if ('problem' in answer) throw toError(answer)
-  return answer.value
-}
 
 /** Returns the sizes of the blobs that the repository already has. */
 async function sizesAt(push: Push, digests: readonly string[]): Promise<Map<string, number>> {
@@ -138,7 +98,7 @@ async function sendMissing(
         { id, directory },
         async (blob) => {
           if (!missing.has(blob.digest)) return
-          await send({ ...push, attempt: { ...attempt, signal } }, blob)
+          await sendBlob({ ...push, attempt: { ...attempt, signal } }, blob)
           missing.delete(blob.digest)
           sizes.set(blob.digest, blob.size)
         },
@@ -148,27 +108,4 @@ async function sendMissing(
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-}
-
-/** Uploads a blob. Before a retry it asks the registry, because the failed try may have worked. */
-async function send(push: Push, blob: OutgoingBlob): Promise<void> {
-  const { client, reference, registries, attempt } = push
-  const { signal } = attempt
-  const repository = reference.name.slice(reference.host.length + 1)
-  const from = registries.places.get(`${reference.host} ${blob.digest}`)
-  const state: UploadState = {}
-  let isFirst = true
-  await trying(push, async () => {
-    if (!isFirst && (await blobSize(client, blob.digest, signal)) !== undefined) return
-    isFirst = false
-    await uploadBlob(client, blob, { state, from: from === repository ? undefined : from, signal })
-  })
-  remember(registries.places, `${reference.host} ${blob.digest}`, repository)
-}
-
-/** Drops the oldest entry when full. Its blob is then uploaded instead of mounted. */
-function remember(places: Map<string, string>, blob: string, repository: string): void {
-  places.set(blob, repository)
-  const [oldest] = places.keys()
-  if (places.size > mostPlaces && oldest !== undefined) places.delete(oldest)
 }

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { EngineError, type EngineReason } from '../engine.ts'
 import type { ImageReference } from './image-reference.ts'
-import type { Registries } from './registry/registries.ts'
+import type { RegistryTools } from './registry/registries.ts'
 import { type ProblemKind, pauseMs, problemText, pushProblemText, RegistryProblem } from './registry-problem.ts'
 
 /** The reason why no answer arrived, with the message for people. */
@@ -25,7 +25,7 @@ const progressBytes = 1024 * 1024
 
 /** Retries until an answer arrives, a retry cannot help, or `isEnough` accepts the problem. */
 export async function tryOften<T>(
-  { clock }: Pick<Registries, 'clock'>,
+  { clock }: Pick<RegistryTools, 'clock'>,
   { host, name, tag, digest }: ImageReference,
   { signal, output }: Attempt,
   { ask, isEnough, bytes }: { ask: () => Promise<T>; isEnough: (kind: ProblemKind) => boolean; bytes: () => number },
@@ -51,7 +51,7 @@ export async function tryOften<T>(
 
 /** Retries work of a push until it succeeds or a retry cannot help. */
 export async function tryPush<T>(
-  { clock }: Pick<Registries, 'clock'>,
+  { clock }: Pick<RegistryTools, 'clock'>,
   { host, name }: ImageReference,
   { signal, output }: Attempt,
   work: () => Promise<T>,

@@ -68,6 +68,8 @@ export interface KubernetesEngineOptions {
    * server reports them, and may belong to somebody else.
    */
   readonly hasDomain?: boolean
+  /** Why no image is built for it from source code. Undefined: images are built. */
+  readonly cannotBuild?: string | undefined
 }
 
 const lookMs = 60_000
@@ -75,19 +77,25 @@ const lookMs = 60_000
 /** Runs workloads as objects of one cluster of Kubernetes. */
 export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #lacksEvents = false
+  readonly #cannotBuild: string | undefined
   readonly #observations: Observations
   readonly #hasDomain: boolean
   #capacity: EngineCapacity = machine
   #lookedMs = Number.NEGATIVE_INFINITY
 
-  constructor({ access, guard, hasDomain = false, ...rest }: KubernetesEngineOptions) {
+  constructor({ access, guard, hasDomain = false, cannotBuild, ...rest }: KubernetesEngineOptions) {
     super({ kube: createKube({ access, guard }), mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
+    this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)
   }
 
   get capabilities(): EngineCapabilities {
-    return { ...kubernetesCapabilities, events: this.#lacksEvents ? { lacks: lacksKeda } : 'scale' }
+    return {
+      ...kubernetesCapabilities,
+      events: this.#lacksEvents ? { lacks: lacksKeda } : 'scale',
+      ...(this.#cannotBuild !== undefined && { cannotBuild: this.#cannotBuild }),
+    }
   }
 
   /** That of the largest node, once the cluster was asked. */

@@ -24,6 +24,8 @@ export interface Blob {
 }
 
 export interface ImageManifest {
+  /** Its media type, which a registry must hear again with its bytes. */
+  readonly mediaType: string
   readonly config: Blob
   readonly layers: readonly Blob[]
 }
@@ -46,10 +48,17 @@ export function readManifest(bytes: Buffer, platform: Platform): ImageManifest |
     : /(?:manifest\.v2|image\.manifest\.v1)\+json$/
   if (mediaType !== undefined && !types.test(String(mediaType)))
     throw refuse(`its manifest says that it is ${quoted(mediaType)}`)
-  return isIndex ? { digest: choose(entriesOf(manifests), platform) } : imageOf(config, layers)
+  if (isIndex) return { digest: choose(entriesOf(manifests), platform) }
+  return { mediaType: typeof mediaType === 'string' ? mediaType : typeFor(config), ...imageOf(config, layers) }
 }
 
-function imageOf(config: unknown, layers: unknown): ImageManifest {
+/** The media type of a manifest that does not say its own, which only OCI allows. */
+const typeFor = (config: unknown): string =>
+  String(Object(config).mediaType).startsWith('application/vnd.docker.')
+    ? 'application/vnd.docker.distribution.manifest.v2+json'
+    : 'application/vnd.oci.image.manifest.v1+json'
+
+function imageOf(config: unknown, layers: unknown): Omit<ImageManifest, 'mediaType'> {
   const { mediaType } = Object(config)
   if (!/^application\/vnd\.(?:docker\.container\.image|oci\.image\.config)\.v1\+json$/.test(String(mediaType))) {
     throw refuse(`it is not a container image, but ${quoted(mediaType)}`)

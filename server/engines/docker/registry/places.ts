@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
+import { machine } from '../../../lib/machine.ts'
 import type { DockerDaemon } from '../daemon.ts'
 
 /** The operator's registry settings of the Docker daemon. */
@@ -13,7 +14,7 @@ export interface RegistrySettings {
    */
   isInsecure(host: string): boolean
   readonly platform: Platform
-  /** The directory of the engine's data. */
+  /** The directory of the engine's data. Empty: there is no engine. */
   readonly dataDirectory: string
 }
 
@@ -41,6 +42,18 @@ interface Info {
   readonly Architecture?: string
   readonly DockerRootDir?: string
 }
+
+/** Returns the settings of an installation without a Docker daemon. */
+export const ownSettings = (insecure: readonly string[]): RegistrySettings => ({
+  mirrors: [],
+  isInsecure: insecurity(new Set(insecure.filter((one) => !one.includes('/'))), [
+    '127.0.0.0/8',
+    '::1/128',
+    ...insecure.filter((one) => one.includes('/')),
+  ]),
+  dataDirectory: '',
+  platform: { os: 'linux', architecture: machine.architecture.toLowerCase(), variant: undefined },
+})
 
 export async function readSettings(daemon: DockerDaemon, signal: AbortSignal): Promise<RegistrySettings> {
   const [info, version] = await Promise.all([

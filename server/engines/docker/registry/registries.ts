@@ -12,9 +12,8 @@ import { placesOf, type RegistrySettings, readSettings } from './places.ts'
 import { PresentLayers } from './present-layers.ts'
 import { createSource, type ImageSource } from './source.ts'
 
-/** The tools and limits for fetching images to one engine. */
-export interface Registries {
-  readonly daemon: DockerDaemon
+/** The tools and limits for asking registries. */
+export interface RegistryTools {
   readonly clock: Clock
   readonly open: OpenStream
   /** The largest size of an image. */
@@ -24,7 +23,6 @@ export interface Registries {
    * the default.
    */
   readonly floorBytes: number | undefined
-  readonly present: PresentLayers
   /** The fetches in progress, by pinned reference. */
   readonly fetching: KeyedSlots
   /** A repository of each sent blob, by host and digest. */
@@ -34,11 +32,16 @@ export interface Registries {
   settings(signal: AbortSignal): Promise<RegistrySettings>
 }
 
+/** The tools and limits for fetching images to one engine. */
+export interface Registries extends RegistryTools {
+  readonly daemon: DockerDaemon
+  readonly present: PresentLayers
+}
+
 /** The time after which the daemon's registry settings are read again. */
 const settingsMs = 60_000
 
-export interface RegistriesOptions {
-  readonly daemon: DockerDaemon
+export interface ToolOptions {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly maxImageBytes: number
@@ -50,17 +53,30 @@ export interface RegistriesOptions {
   readonly spoolDirectory?: string
 }
 
-export function createRegistries(options: RegistriesOptions): Registries {
-  const { daemon, clock, guard, maxImageBytes, spoolDirectory } = options
+/** The registry settings are those of a Docker daemon. */
+export function createRegistries({ daemon, ...options }: ToolOptions & { readonly daemon: DockerDaemon }): Registries {
+  const { clock } = options
   let read: { readonly at: number; readonly settings: RegistrySettings } | undefined
+  const settings = async (signal: AbortSignal): Promise<RegistrySettings> => {
+    if (!read || clock.monotonic() - read.at > settingsMs) {
+      read = { at: clock.monotonic(), settings: await readSettings(daemon, signal) }
+    }
+    return read.settings
+  }
+  return { ...createRegistryTools(options, settings), daemon, present: new PresentLayers(daemon) }
+}
+
+export function createRegistryTools(
+  { clock, guard, maxImageBytes, floorBytes, spoolDirectory }: ToolOptions,
+  settings: RegistryTools['settings'],
+): RegistryTools {
   let emptied: Promise<void> | undefined
   return {
-    daemon,
+    settings,
     clock,
     open: createOpenStream(guard),
     maxImageBytes,
-    floorBytes: options.floorBytes,
-    present: new PresentLayers(daemon),
+    floorBytes,
     fetching: createKeyedSlots(),
     places: new Map(),
     async spoolDirectory() {
@@ -70,18 +86,12 @@ export function createRegistries(options: RegistriesOptions): Registries {
       await mkdir(spoolDirectory, { recursive: true, mode: 0o700 })
       return spoolDirectory
     },
-    async settings(signal) {
-      if (!read || clock.monotonic() - read.at > settingsMs) {
-        read = { at: clock.monotonic(), settings: await readSettings(daemon, signal) }
-      }
-      return read.settings
-    },
   }
 }
 
 /** Returns the source of a reference's image for one caller. */
 export async function sourceOf(
-  registries: Registries,
+  registries: Pick<RegistryTools, 'open' | 'clock' | 'settings'>,
   { host, name }: Pick<ImageReference, 'host' | 'name'>,
   login: RegistryLogin | undefined,
   signal: AbortSignal,
@@ -101,7 +111,7 @@ export async function sourceOf(
 
 /** Returns the client for sending an image to a repository. */
 export async function targetOf(
-  registries: Registries,
+  registries: Pick<RegistryTools, 'open' | 'clock' | 'settings'>,
   { host, name }: Pick<ImageReference, 'host' | 'name'>,
   login: RegistryLogin | undefined,
   signal: AbortSignal,

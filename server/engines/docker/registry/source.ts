@@ -14,8 +14,8 @@ import type { Platform } from './places.ts'
 export interface ImageSource {
   /** Returns the digest of a tag. */
   digestOf(tag: string, signal: AbortSignal): Promise<string>
-  /** The manifest of an image for a platform. */
-  manifest(digest: string, platform: Platform, signal: AbortSignal): Promise<ImageManifest>
+  /** The manifest of an image for a platform, with its bytes. */
+  manifest(digest: string, platform: Platform, signal: AbortSignal): Promise<WholeManifest>
   /** A blob in one piece. */
   small(blob: Blob, signal: AbortSignal): Promise<Buffer>
   /**
@@ -23,6 +23,13 @@ export interface ImageSource {
    * start. The caller disposes of it.
    */
   blob(blob: Blob, from: number, signal: AbortSignal): Promise<SafeStream>
+}
+
+/** A manifest as its registry has it. */
+export interface WholeManifest extends ImageManifest {
+  /** The digest of `bytes`. */
+  readonly digest: string
+  readonly bytes: Buffer
 }
 
 /** The time limit of a short answer, even if bytes keep arriving. */
@@ -73,13 +80,15 @@ export function createSource(clients: readonly RegistryClient[]): ImageSource {
       return digestOf(await whole(path, undefined, mostManifestBytes, signal))
     },
     async manifest(digest, platform, signal) {
-      const read = async (wanted: string) =>
-        readManifest(await whole(`manifests/${wanted}`, wanted, mostManifestBytes, signal), platform)
-      const found = await read(digest)
-      if (!('digest' in found)) return found
+      const read = async (wanted: string) => {
+        const bytes = await whole(`manifests/${wanted}`, wanted, mostManifestBytes, signal)
+        return { bytes, found: readManifest(bytes, platform) }
+      }
+      const { bytes, found } = await read(digest)
+      if (!('digest' in found)) return { ...found, digest, bytes }
       const image = await read(found.digest)
-      if ('digest' in image) throw new RegistryProblem('form', 'its list contains another list')
-      return image
+      if ('digest' in image.found) throw new RegistryProblem('form', 'its list contains another list')
+      return { ...image.found, digest: found.digest, bytes: image.bytes }
     },
     small: ({ digest, size }, signal) => whole(`blobs/${digest}`, digest, size, signal),
     blob: ({ digest }, from, signal) =>

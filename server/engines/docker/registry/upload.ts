@@ -2,6 +2,7 @@ import type { SafeStream } from '../../../lib/safe-stream.ts'
 import { kindOfStatus, RegistryProblem } from '../registry-problem.ts'
 import { saidIn } from './answers.ts'
 import type { RegistryClient } from './client.ts'
+import { manifestTypes } from './manifest.ts'
 
 /** The most bytes of a layer held in memory. */
 const chunkBytes = 4 * 1024 * 1024
@@ -44,6 +45,22 @@ export async function blobSize(
     return Number.isSafeInteger(size) && size > 0 ? size : undefined
   } catch (error) {
     if (error instanceof RegistryProblem && error.kind === 'absent') return undefined
+    throw error
+  }
+}
+
+/** Whether the repository has a manifest of this tag or digest. Throws RegistryProblem. */
+export async function hasManifest(client: RegistryClient, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await using _ = await client.ask({
+      method: 'HEAD',
+      path: `manifests/${name}`,
+      headers: { accept: manifestTypes },
+      signal,
+    })
+    return true
+  } catch (error) {
+    if (error instanceof RegistryProblem && error.kind === 'absent') return false
     throw error
   }
 }
