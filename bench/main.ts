@@ -15,6 +15,7 @@ import { records } from './records.ts'
 import { redeploying } from './redeploying.ts'
 import { resting } from './resting.ts'
 import { routing } from './routing.ts'
+import { scale } from './scale.ts'
 import { starting } from './starting.ts'
 import { streaming } from './streaming.ts'
 import { table } from './table.ts'
@@ -42,6 +43,7 @@ const benchmarks: readonly Benchmark[] = [
   resting,
   idling,
   records,
+  scale,
   kubernetes,
   informing,
 ]

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Composition, compose, createDrivers, type Ground } from '../server/composition/index.ts'
+import { type Composition, compose, createDrivers, type Drivers, type Ground } from '../server/composition/index.ts'
 import { readConfig } from '../server/config.ts'
 import { type Database, migrate, openDatabase, type PoolOptions } from '../server/database/index.ts'
 import { createLogger } from '../server/lib/log.ts'
@@ -7,12 +7,13 @@ import { openPepper, openVault, type Vault } from '../server/vault/index.ts'
 import { createSoleDuty } from '../server/workflows/index.ts'
 
 /**
- * Creates the whole server on an empty database without its workflows: accepted requests stay
- * queued. It does not listen yet.
+ * Creates the whole server without its workflows: accepted requests stay queued until it is
+ * started. It does not listen yet.
  */
 export async function composeServer(
   at: { readonly port: string; readonly directory: string } & Pick<PoolOptions, 'url' | 'onStatement'>,
   settings: Readonly<Record<string, string>> = {},
+  driversOf: (ground: Ground) => Drivers = createDrivers,
 ): Promise<Composition & { readonly database: Database; readonly vault: Vault; readonly publicUrl: string }> {
   const config = readConfig({
     QUAYSIDE_DATA: at.directory,
@@ -44,5 +45,5 @@ export async function composeServer(
     always: [],
     duty: createSoleDuty(),
   }
-  return { ...compose(ground, createDrivers(ground)), database, vault: ground.vault, publicUrl: config.publicUrl }
+  return { ...compose(ground, driversOf(ground)), database, vault: ground.vault, publicUrl: config.publicUrl }
 }

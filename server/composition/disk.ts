@@ -14,7 +14,11 @@ export const keptReleases = 5
 /** The keepers of the disks of all engines. `nudge` runs a reconciler at once. */
 export const createDisks = (foundation: Foundation, nudge: (reconciler: string) => void): Disks =>
   joinDisks(
-    foundation.engines.each((named) => ({ name: named.name, keeper: createDisk(foundation, named) })),
+    foundation.engines.each((named) => ({
+      name: named.name,
+      keeper: createDisk(foundation, named),
+      isMeasured: named.engine.capabilities.measuresDisk,
+    })),
     nudge,
   )
 

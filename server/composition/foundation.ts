@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createOrganizationDisk } from '../disk/index.ts'
-import { createNameServers, createRoutePublishers } from '../domains/index.ts'
+import { createNameServers, createRouteMarks, createRoutePublishers } from '../domains/index.ts'
 import { reconcilerName } from '../engines/index.ts'
 import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
@@ -9,7 +9,7 @@ import { gibibytes } from '../lib/gibibytes.ts'
 import { masker } from '../lib/masker.ts'
 import { createSafeFetch } from '../lib/safe-fetch.ts'
 import { createCollector, openLineStore } from '../logs/index.ts'
-import { createLineSource, type LineCollector } from '../observations/index.ts'
+import { createLineSource, createWishMarks, type LineCollector } from '../observations/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
@@ -73,7 +73,8 @@ export function createFoundation(
     isCollected: collector.isFollowing,
     collect: (service, release, secrets) => collector.follow(service, { release, mask: masker(secrets) }),
   }
-  const routes = createRoutePublishers(database, routers, (name) => reconcilerName('routes', name))
+  const routeMarks = createRouteMarks({ database, clock })
+  const routes = createRoutePublishers(database, routeMarks, routers, (name) => reconcilerName('routes', name))
   const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
   return {
@@ -94,6 +95,8 @@ export function createFoundation(
     collector,
     lineCollector,
     routes,
+    routeMarks,
+    wishMarks: createWishMarks({ database, clock }),
     nameServers: createNameServers(config.nameServers),
     gitTokens,
     readCredential,

@@ -1,6 +1,6 @@
 import { isScratch } from '../backups/index.ts'
-import type { DiskKeeper } from '../disk/index.ts'
-import { portTrouble } from '../domains/index.ts'
+import type { Disks } from '../disk/index.ts'
+import { portTrouble, readServiceMarks } from '../domains/index.ts'
 import type { NamedEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { createReleaseOpener, type Recipe, type RecipeOptions, recipeFor } from '../rollout/index.ts'
 import type { Foundation } from './foundation.ts'
 
-type Troubles = Pick<DiskKeeper, 'troubleOf'>
+type Troubles = Pick<Disks, 'keeperOf'>
 
 /** The observers of all current engines, and one that finds the observer of a service. */
 export function createServiceObservers(
@@ -31,13 +31,14 @@ export function createServiceObservers(
 
 /** Observes the services on one engine and repairs them. */
 function createServiceObserver(
-  { database, log, routes, lines, lineCollector: collector }: Foundation,
+  { database, log, lines, lineCollector: collector, routeMarks, wishMarks }: Foundation,
   { name, engine }: NamedEngine,
   recipe: Recipe,
   disk: Troubles,
   nudgeRoutes: () => void,
 ): Observer {
   const releases = createReleaseOpener(recipe)
+  const keeper = disk.keeperOf(name)
   const carrier = {
     apply: recipe.routes.apply,
     nudge: nudgeRoutes,
@@ -51,9 +52,12 @@ function createServiceObserver(
     name,
     engine,
     ...createTrafficMover({ database, clock, carrier }),
+    routesMark: () => routeMarks.ofEndpoints(name),
+    routeMarks: (services) => readServiceMarks(database, services),
+    wishMark: () => wishMarks.of(name),
     ...createRestarter({ database, engine, releases, collector }),
     ...createLineFollower({ log, lines, releases, collector }),
     isScratch: (service) => isScratch(database, service),
-    troubleOf: (service) => portTrouble(routes, service) ?? disk.troubleOf(service),
+    troubleOf: (service) => portTrouble(recipe.routes, service) ?? keeper?.troubleOf(service),
   })
 }

@@ -7,6 +7,8 @@ import type { DiskKeeper } from './keeper.ts'
 export interface NamedKeeper {
   readonly name: string
   readonly keeper: DiskKeeper
+  /** Whether the engine reports the use of its disk. Otherwise its keeper has nothing to do. */
+  readonly isMeasured: boolean
 }
 
 /** The disk keepers of all current engines. */
@@ -14,9 +16,9 @@ export interface Disks {
   /** The keeper of this machine's disk. */
   readonly local: DiskKeeper
   readonly reconcilers: readonly Reconciler[]
-  /** Returns why a service is running out of storage. */
-  troubleOf(service: string): string | undefined
-  /** Schedules an early measurement of all disks. */
+  /** Returns the keeper of an engine's disk. Undefined if there is no such engine. */
+  keeperOf(engine: string): DiskKeeper | undefined
+  /** Schedules an early measurement of all measured disks. */
   measureSoon(): void
 }
 
@@ -29,20 +31,23 @@ export function joinDisks(keepers: Each<NamedKeeper>, nudge: (reconciler: string
   if (!local) throw new Error('this machine has no engine')
   const reconcilers = eachOf(
     () => keepers.all,
-    ({ name, keeper }) => [
-      createDiskReconciler(keeper, name),
-      createSpaceWatch(keeper, name, () => nudge(reconcilerName('disk', name))),
-    ],
+    ({ name, keeper, isMeasured }) =>
+      isMeasured
+        ? [
+            createDiskReconciler(keeper, name),
+            createSpaceWatch(keeper, name, () => nudge(reconcilerName('disk', name))),
+          ]
+        : [],
   )
   return {
     local,
     get reconcilers() {
       return reconcilers.all.flat()
     },
-    troubleOf: (service) =>
-      keepers.all.map(({ keeper }) => keeper.troubleOf(service)).find((text) => text !== undefined),
+    keeperOf: (engine) => keepers.all.find(({ name }) => name === engine)?.keeper,
     measureSoon: () => {
-      for (const { name, keeper } of keepers.all) {
+      for (const { name, keeper, isMeasured } of keepers.all) {
+        if (!isMeasured) continue
         keeper.measureSoon()
         nudge(reconcilerName('disk', name))
       }

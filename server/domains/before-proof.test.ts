@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { migrate, readMigrations } from '../database/migrate.ts'
 import { emptyDatabase } from '../database/testing.ts'
+import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createFakeRouter } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher } from './publisher.ts'
+import { createRouteMarks } from './route-marks.ts'
 import { replaceHosts } from './route-store.ts'
 
 test('domains from before proofs existed keep their routes when the database is upgraded', async (t) => {
@@ -38,7 +40,11 @@ test('domains from before proofs existed keep their routes when the database is 
   // Routes are rewritten whenever a service changes.
   await replaceHosts(sql, serviceId, [own], now)
   const router = createFakeRouter()
-  await createRoutePublisher({ database: sql, router }).apply(new AbortController().signal)
+  await createRoutePublisher({
+    database: sql,
+    marks: createRouteMarks({ database: sql, clock: systemClock }),
+    router,
+  }).apply(new AbortController().signal)
   assert.deepEqual(
     router.routes.map(({ host }) => host),
     ['*.example.com', 'shop.apps.example.org'],

@@ -9,6 +9,7 @@ import { createCustomDomains } from './custom-domains.ts'
 import { judge, type Resolved } from './domain-check.ts'
 import type { DomainProof } from './proof.ts'
 import { createRoutePublisher } from './publisher.ts'
+import { createRouteMarks } from './route-marks.ts'
 import { replaceHosts, setEndpoints } from './route-store.ts'
 
 async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>> = {}, mode: DomainProof = 'waived') {
@@ -32,7 +33,11 @@ async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>>
       records: async () => [],
     },
   })
-  const publisher = createRoutePublisher({ database: sql, router })
+  const publisher = createRoutePublisher({
+    database: sql,
+    marks: createRouteMarks({ database: sql, clock: systemClock }),
+    router,
+  })
   return {
     sql,
     service,

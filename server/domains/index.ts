@@ -19,13 +19,14 @@ export {
   unreachedText,
 } from './publisher.ts'
 export { createNameServers } from './resolve.ts'
+export { createRouteMarks, type RouteMarks } from './route-marks.ts'
 export { rulesProblem, usualRules } from './route-rules.ts'
 export {
   leadsElsewhere,
   leadsTo,
   listServiceRoutes,
   type RouteRow,
-  readRouteVersion,
+  readServiceMarks,
   replaceHosts,
   setEndpoints,
   touchRoutes,

@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { systemClock } from '../lib/clock.ts'
 import { type PortAddress, type Router, RoutesRefusedError } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher, lostPortsText, unreachedText } from './publisher.ts'
+import { createRouteMarks } from './route-marks.ts'
 import {
   leadsElsewhere,
   leadsTo,
@@ -14,6 +16,8 @@ import {
   replaceHosts,
   setEndpoints,
 } from './route-store.ts'
+
+const marksOf = (database: Database) => createRouteMarks({ database, clock: systemClock })
 
 interface Bench {
   readonly sql: Database
@@ -48,7 +52,7 @@ test('each host leads to the endpoints of its port', async (t) => {
   const { sql, service, environment, tables, router } = await openBench(t)
   await replaceHosts(sql, service, [host('web', 80), host('admin', 81)], now)
   assert.ok(await setEndpoints(sql, service, service, [endpoint(80), endpoint(80, '10.0.0.2'), endpoint(82)], now))
-  await createRoutePublisher({ database: sql, router }).apply(signal)
+  await createRoutePublisher({ database: sql, marks: marksOf(sql), router }).apply(signal)
   const [admin, web] = tables[0] ?? []
   assert.deepEqual([web?.replicas, admin?.replicas], [{ environment, release: service }, undefined])
   assert.deepEqual(
@@ -66,6 +70,7 @@ test('the publisher reports ports that other programs use, by the last table', a
   let taken: readonly number[] = [40001, 40002]
   const publisher = createRoutePublisher({
     database: sql,
+    marks: marksOf(sql),
     router: { replaceAll: async () => taken, portAddresses: async () => [] },
   })
   assert.deepEqual(publisher.lostPorts(service), [])
@@ -89,7 +94,7 @@ test('the publisher records where a cluster opens ports, and says which are reac
     { service, port: 40002, reached: { reason: 'no address' } },
   ]
   const router = { replaceAll: async () => [], portAddresses: async () => ports }
-  const publisher = createRoutePublisher({ database: sql, router })
+  const publisher = createRoutePublisher({ database: sql, marks: marksOf(sql), router })
   const outsides = async () =>
     (await listServiceRoutes(sql, service)).flatMap(({ public_port, outside }) =>
       outside ? [{ public_port, ...outside }] : [],
@@ -116,7 +121,11 @@ test('a refused route concerns its own service, and the reconciler reports it', 
   const replaceAll = async (): Promise<never> => {
     throw new RoutesRefusedError(refusals)
   }
-  const publisher = createRoutePublisher({ database: sql, router: { replaceAll, portAddresses: async () => [] } })
+  const publisher = createRoutePublisher({
+    database: sql,
+    marks: marksOf(sql),
+    router: { replaceAll, portAddresses: async () => [] },
+  })
   assert.deepEqual(await publisher.apply(signal), [])
   assert.equal(publisher.refusalOf(service), 'another Ingress has the host')
   assert.equal(publisher.refusalOf('another'), undefined)
@@ -158,7 +167,7 @@ test('a host keeps its endpoints when its port is unchanged, and loses them othe
 
 test('the reconciler publishes changes at once and the whole table periodically', async (t) => {
   const { sql, service, tables, router } = await openBench(t)
-  const { reconciler } = createRoutePublisher({ database: sql, router })
+  const { reconciler } = createRoutePublisher({ database: sql, marks: marksOf(sql), router })
   await reconciler.reconcile(signal)
   assert.equal(tables.length, 1)
   await reconciler.reconcile(signal)
@@ -185,7 +194,7 @@ test('one hand-over at a time, and a failed one keeps none from following', asyn
       return router.replaceAll(routes, stop)
     },
   }
-  const { apply, reconciler } = createRoutePublisher({ database: sql, router: slow })
+  const { apply, reconciler } = createRoutePublisher({ database: sql, marks: marksOf(sql), router: slow })
   const outcomes = await Promise.allSettled([apply(signal), reconciler.reconcile(signal), apply(signal), apply(signal)])
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
   assert.equal(most, 1)

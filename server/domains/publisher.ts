@@ -10,7 +10,8 @@ import {
   RoutesRefusedError,
   serves,
 } from '../routers/index.ts'
-import { readRouteVersion, readTable, setOutsides } from './route-store.ts'
+import type { RouteMarks } from './route-marks.ts'
+import { readTable, setOutsides } from './route-store.ts'
 
 export interface RoutePublisher {
   /**
@@ -41,28 +42,28 @@ export interface UnreachedPort {
   readonly reason: string
 }
 
+/** After so many runs without a change the router gets the last table again. */
 const refreshEvery = 5
+
+type Table = Awaited<ReturnType<typeof readTable>>
 
 /** The publishers of all current routers. A router that hangs delays no other. */
 export interface RoutePublishers {
   readonly all: readonly RoutePublisher[]
   /** Returns the publisher of a cluster's router. */
   readonly publisherOf: (place: RouterPlace) => RoutePublisher
-  /** Returns a service's ports of this machine that other programs use. */
-  lostPorts(serviceId: string): readonly number[]
-  /** Returns the service's ports that are reached nowhere yet. */
-  unreached(serviceId: string): readonly UnreachedPort[]
 }
 
 /** Creates a publisher for each router. `nameOf` returns the name of a router's reconciler. */
 export function createRoutePublishers(
   database: Database,
+  marks: RouteMarks,
   routers: Pick<Routers, 'each'>,
   nameOf: (router: string) => string,
 ): RoutePublishers {
   const scoped = routers.each(({ name, router, scope }) => ({
     scope,
-    publisher: createRoutePublisher({ database, router, scope, name: nameOf(name) }),
+    publisher: createRoutePublisher({ database, marks, router, scope, name: nameOf(name) }),
   }))
   const all = () => scoped.all.map(({ publisher }) => publisher)
   return {
@@ -74,24 +75,24 @@ export function createRoutePublishers(
       if (!found) throw new Error('every cluster has a router')
       return found.publisher
     },
-    lostPorts: (serviceId) => all().flatMap((publisher) => publisher.lostPorts(serviceId)),
-    unreached: (serviceId) => all().flatMap((publisher) => publisher.unreached(serviceId)),
   }
 }
 
 /** Sends the route table from the database to one router, one at a time. The last table wins. */
 export function createRoutePublisher({
   database,
+  marks,
   router,
   scope = allClusters,
   name = 'routes',
 }: {
   database: Database
+  marks: RouteMarks
   router: Pick<Router, 'replaceAll' | 'portAddresses'>
   scope?: RouterScope
   name?: string
 }): RoutePublisher {
-  let applied = -1
+  let applied: Table | undefined
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
   let refused: ReadonlyMap<string, string> = new Map()
   let unreached: ReadonlyMap<string, readonly UnreachedPort[]> = new Map()
@@ -123,18 +124,19 @@ export function createRoutePublisher({
     )
     unreached = Map.groupBy(missing, ({ service }) => service)
   }
-  const apply = (signal: AbortSignal): Promise<readonly number[]> => {
+  const inTurn = (read: () => Promise<Table>, signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
-      const { version, routes } = await readTable(database, scope)
-      const taken = await send(routes, signal)
-      applied = version
-      lost = portsOf(routes, new Set(taken))
+      const table = await read()
+      const taken = await send(table.routes, signal)
+      applied = table
+      lost = portsOf(table.routes, new Set(taken))
       await followAddresses(signal)
       return taken
     })
     turn = next.catch(() => {})
     return next
   }
+  const apply = (signal: AbortSignal) => inTurn(() => readTable(database, scope), signal)
 
   return {
     apply,
@@ -146,8 +148,10 @@ export function createRoutePublisher({
       everyMs: 1000,
       reconcile: async (signal) => {
         quiet = (quiet + 1) % refreshEvery
-        if (quiet !== 0 && (await readRouteVersion(database)) === applied) return
-        await apply(signal)
+        const last = applied
+        const isSame = (await marks.of(scope)) === last?.mark
+        if (isSame && quiet !== 0) return
+        await (isSame && last ? inTurn(async () => applied ?? last, signal) : apply(signal))
         if (refused.size > 0) throw new RoutesRefusedError(refused)
       },
     },
@@ -182,6 +186,6 @@ export const unreachedText = (ports: readonly UnreachedPort[]): string | undefin
 
 /** Returns what keeps clients from the ports of a running service. Undefined for nothing. */
 export const portTrouble = (
-  routes: Pick<RoutePublishers, 'lostPorts' | 'unreached'>,
+  routes: Pick<RoutePublisher, 'lostPorts' | 'unreached'>,
   serviceId: string,
 ): string | undefined => lostPortsText(routes.lostPorts(serviceId)) ?? unreachedText(routes.unreached(serviceId))

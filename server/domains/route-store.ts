@@ -191,41 +191,95 @@ export async function setOutsides(
   return count > 0
 }
 
-/** Reads every route of the clusters of one router, and the version of the whole table. */
-export async function readTable(
-  sql: Sql,
-  { engines, isRest }: RouterScope = allClusters,
-): Promise<{ version: number; routes: Route[] }> {
-  const rows = await sql<
-    {
-      host: string
-      path: string
-      rewrite: string | null
-      public_port: number | null
-      public_protocol: RoutePort['protocol'] | null
-      service_id: string
-      environment_id: string
-      release_id: string | null
-      name: string
-      state: State
-      endpoints: RouteEndpoint[]
-      asleep: boolean
-      kind: KindName
-      wishes: SettingValues
-      basic_auth: readonly BasicCredential[] | null
-    }[]
-  >`
-    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.service_id, r.release_id, r.endpoints,
-      s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
+/** A route as the database has it. */
+interface TableRow {
+  readonly host: string
+  readonly path: string
+  readonly rewrite: string | null
+  readonly public_port: number | null
+  readonly public_protocol: RoutePort['protocol'] | null
+  readonly internal_port: number
+  readonly service_id: string
+  readonly environment_id: string
+  readonly release_id: string | null
+  readonly name: string
+  readonly state: State
+  readonly endpoints: RouteEndpoint[]
+  readonly asleep: boolean
+  readonly kind: KindName
+  readonly wishes: SettingValues
+  readonly basic_auth: readonly BasicCredential[] | null
+  readonly engine: string | null
+}
+
+/** A query of all routes with everything that their tables contain, and their engine. */
+const tableRows = (sql: Sql) => sql`
+    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.internal_port, r.service_id, r.release_id,
+      r.endpoints, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
-        and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep
+        and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
+      k.engine
     from route r join service s on s.id = r.service_id
       join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
       left join service_scale c on c.service_id = s.id
-      left join release e on e.id = coalesce(r.release_id, s.release_id)
-    where coalesce(k.engine = any(${[...engines]}::text[]), false) <> ${isRest}::boolean
-    order by r.host, r.path`
-  const version = await readRouteVersion(sql)
+      left join release e on e.id = coalesce(r.release_id, s.release_id)`
+
+/** A text for the routes of all clusters of one engine, which differs if their table does. */
+interface RouteMark {
+  /** Null for clusters that are only records. */
+  readonly engine: string | null
+  readonly mark: string
+}
+
+/** `endpoints` differs only if the hosts or their endpoints do. */
+export interface EngineMarks extends RouteMark {
+  readonly endpoints: string
+}
+
+/** Returns one text for several marks, which does not depend on their order. */
+export const joinMarks = (marks: readonly RouteMark[]): string =>
+  marks
+    .map(({ engine, mark }) => `${engine} ${mark}`)
+    .toSorted()
+    .join()
+
+/** Lists the marks of all engines whose clusters have routes. */
+export const readRouteMarks = (sql: Sql) => sql<EngineMarks[]>`
+  select engine, sum(hashtextextended(row::text, 0))::text as mark,
+    sum(hashtextextended(concat_ws(' ', host, path, internal_port, service_id, release_id, endpoints), 0))::text
+      as endpoints
+  from (${tableRows(sql)}) row group by engine`
+
+/**
+ * Returns a text for each of these services with hosts, which differs if they or their endpoints
+ * do.
+ */
+export async function readServiceMarks(sql: Sql, services: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ service_id: string; mark: string }[]>`
+    select service_id, sum(hashtextextended(concat_ws(' ', host, path, internal_port, release_id, endpoints), 0))::text
+      as mark
+    from route where service_id = any(${[...services]}::uuid[]) group by service_id`
+  return new Map(rows.map(({ service_id, mark }) => [service_id, mark]))
+}
+
+/** A condition that PostgreSQL answers from the clusters of a router, unless it serves the rest. */
+const isServed = (sql: Sql, { engines, isRest }: RouterScope) =>
+  isRest ? sql`coalesce(k.engine <> all(${[...engines]}::text[]), true)` : sql`k.engine = any(${[...engines]}::text[])`
+
+/** Reads every route of the clusters of one router, and the mark of the table. */
+export async function readTable(
+  sql: Sql,
+  { engines, isRest }: RouterScope = allClusters,
+): Promise<{ mark: string; routes: Route[] }> {
+  const rows = await sql<(TableRow & { readonly mark: string })[]>`
+    select row.*, hashtextextended(row::text, 0)::text as mark from (
+      ${tableRows(sql)} where ${isServed(sql, { engines, isRest })}
+    ) row order by host, path`
+  const byEngine = Map.groupBy(rows, ({ engine }) => engine)
+  const marks = [...byEngine].map(([engine, own]) => ({
+    engine,
+    mark: String(own.reduce((sum, { mark }) => sum + BigInt(mark), 0n)),
+  }))
   const routes = rows.map(
     ({
       public_port,
@@ -240,6 +294,8 @@ export async function readTable(
       kind,
       wishes,
       basic_auth,
+      engine: _engine,
+      mark: _mark,
       ...place
     }) => ({
       ...placeOf(place),
@@ -257,7 +313,7 @@ export async function readTable(
       ...rulesMember(rulesOf(kind, wishes), basic_auth),
     }),
   )
-  return { version, routes }
+  return { mark: joinMarks(marks), routes }
 }
 
 const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite: string | null }) => ({

@@ -31,4 +31,6 @@ export interface EngineCapabilities extends Abilities {
   readonly scalesByLoad: boolean
   /** How autoscaling policies act on it. Changes if the cluster gains or loses what they need. */
   readonly events: EventUse
+  /** Whether the engine reports the use of its disk. The platform then keeps it within a budget. */
+  readonly measuresDisk: boolean
 }

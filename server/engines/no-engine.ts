@@ -23,6 +23,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
     publishesPorts: false,
     scalesByLoad: false,
     events: 'cool-down',
+    measuresDisk: false,
   },
   capacity: { ...machine, cpuMilli: 0, memoryMiB: 0 },
   ping: refuse,

@@ -16,6 +16,7 @@ class AbleEngine extends FakeEngine {
     publishesPorts: true,
     scalesByLoad: false,
     events: 'cool-down',
+    measuresDisk: true,
   }
 }
 const engine = new AbleEngine({ clock: systemClock })

@@ -67,6 +67,7 @@ export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedE
   reconcile: async (signal) => {
     const { database, clock } = options
     const tasks = await engine.listTasks(signal)
+    if (tasks.length === 0) return
     const runs = new Map(
       (
         await findRuns(

@@ -36,20 +36,40 @@ export const isSame = (before: WishRow, now: WishRow): boolean =>
 type StoredWish = Omit<WishRow, 'replicas' | 'may_scale'> & Required<Instances> & { readonly scale: number | null }
 
 /**
- * Lists the services that may need something from an engine: those with a release that should run,
- * those that a running request acts on, and those that the engine reported. Other services cost
- * nothing, however many there are. An id that is not a UUID belongs to no service.
+ * Lists the services that may need something from an engine: those of its clusters with a release
+ * that should run or on which a running request acts, and those that the engine reported. Other
+ * services cost nothing, however many there are. An id that is not a UUID belongs to no service.
  */
-export function listWishes(sql: Sql, reported: Iterable<string> = []): Promise<WishRow[]> {
+export function listWishes(sql: Sql, engine: string, reported: Iterable<string> = []): Promise<WishRow[]> {
   const ids = [...reported].flatMap((id) => parseId(id) ?? [])
+  const here = sql`environment e on e.cluster_id = k.id and k.engine = ${engine}`
   return readWishes(
     sql,
-    sql`select id from service where release_id is not null
-      union select t.service_id from deployment_request r join deployment_target t on t.request_id = r.id
-        where r.status in ('ONGOING', 'CANCELING')
+    sql`select s.id from cluster k join ${here} join service s on s.environment_id = e.id where s.release_id is not null
+      union select t.service_id from cluster k join ${here} join deployment_request r on r.environment_id = e.id
+        join deployment_target t on t.request_id = r.id where r.status in ('ONGOING', 'CANCELING')
       union select unnest(${ids}::uuid[])`,
   )
 }
+
+/**
+ * Lists a text for each engine, which differs if `listWishes` of the engine does, without reported
+ * ids. Settings of a release never change.
+ */
+export const readWishMarks = (sql: Sql) => sql<{ engine: string; mark: string }[]>`
+  with part as (
+    select k.engine, hashtextextended(concat_ws(' ', s.id, s.release_id, c.replicas, f.reason), 0) as hash
+    from service s join environment e on e.id = s.environment_id join cluster k on k.id = e.cluster_id
+      left join service_scale c on c.service_id = s.id
+      left join full_volume f on f.service_id = s.id and f.stopped_at is not null
+    where s.release_id is not null and k.engine is not null
+    union all
+    select k.engine, hashtextextended(concat_ws(' ', r.id, t.service_id), 0)
+    from deployment_request r join deployment_target t on t.request_id = r.id
+      join environment e on e.id = r.environment_id join cluster k on k.id = e.cluster_id
+    where r.status in ('ONGOING', 'CANCELING') and k.engine is not null
+  )
+  select engine, sum(hash)::text as mark from part group by engine`
 
 /** Returns what should run of one service. Undefined if the service does not exist. */
 export async function findWish(sql: Sql, id: string): Promise<WishRow | undefined> {
@@ -101,12 +121,7 @@ export async function insertObservation(
   observation: Observation,
   now: Date,
 ): Promise<void> {
-  const present = observation.state !== 'absent'
-  const release = present ? observation.release : null
-  // A service that should not run needs no reason for being absent.
-  const reason = present || wish.release_id !== null ? reasonOf(observation) : null
-  const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
-  const replicas = present ? observation.replicas.map(toRecord) : []
+  const { state, release, replicas, reason } = toStored(wish, observation)
   await sql`
     insert into observation (service_id, state, release_id, replicas, reason, observed_at)
     select ${wish.id}, ${state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
@@ -115,6 +130,51 @@ export async function insertObservation(
       replicas = excluded.replicas, reason = excluded.reason, observed_at = excluded.observed_at
     where (observation.state, observation.release_id, observation.replicas, observation.reason)
       is distinct from (excluded.state, excluded.release_id, excluded.replicas, excluded.reason)`
+}
+
+/** The stored form of an observation. */
+function toStored(wish: Pick<WishRow, 'release_id'>, observation: Observation) {
+  const present = observation.state !== 'absent'
+  // A service that should not run needs no reason for being absent.
+  const reason = present || wish.release_id !== null ? reasonOf(observation) : null
+  const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
+  return {
+    state,
+    release: present ? observation.release : null,
+    replicas: present ? observation.replicas.map(toRecord) : [],
+    reason,
+  }
+}
+
+/** What is observed of a service, and where its desired release answers. */
+interface Carried {
+  readonly wish: { readonly id: string; readonly release_id: string }
+  readonly seen: Observation
+  readonly endpoints: readonly { readonly port: number; readonly address: string }[]
+}
+
+/**
+ * Returns those of the services whose stored observation is this one, and whose hosts all lead to
+ * these endpoints.
+ */
+export async function listCarriedOver(sql: Sql, services: readonly Carried[]): Promise<readonly string[]> {
+  const rows = services.map(({ wish, seen, endpoints }) => ({
+    ...toStored(wish, seen),
+    id: wish.id,
+    wished: wish.release_id,
+    endpoints: endpoints.map(({ port, address }) => ({ port, address })),
+  }))
+  const found = await sql<{ id: string }[]>`
+    select n.id from jsonb_to_recordset(${sql.json(rows)}) as n (id uuid, wished uuid, release uuid, state text,
+      reason text, replicas jsonb, endpoints jsonb) join observation o on o.service_id = n.id
+    where (o.state, o.release_id, o.replicas, o.reason) is not distinct from
+        (n.state, n.release, n.replicas, n.reason)
+      and not exists (select from route r where r.service_id = n.id and (
+        r.release_id is distinct from n.wished or r.endpoints <> coalesce((
+          select jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
+          from jsonb_to_recordset(n.endpoints) as e (port integer, address text) where e.port = r.internal_port
+        ), '[]')))`
+  return found.map(({ id }) => id)
 }
 
 /** The stored part of a replica. */

@@ -18,4 +18,10 @@ export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, 
   readonly isScratch: (serviceId: string) => Promise<boolean>
   /** Returns why a running service cannot be reached, in words for people. */
   readonly troubleOf: (serviceId: string) => string | undefined
+  /** Returns a text that changes with the hosts of the engine's clusters and their endpoints. */
+  readonly routesMark: () => Promise<string>
+  /** Returns such a text for each of these services that has hosts. */
+  readonly routeMarks: (services: readonly string[]) => Promise<ReadonlyMap<string, string>>
+  /** Returns a text that changes with what should run on the engine, a little late. */
+  readonly wishMark: () => Promise<string>
 }

@@ -39,6 +39,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
   await sql`update cluster set engine = 'local'`
   const { serviceId: service, environmentId: environment } = place.service
   const engine = new FakeEngine({ clock: systemClock })
+  let turns = 0
   const moved: string[] = []
   const release = (id = newId()): Release => ({
     id,
@@ -61,7 +62,9 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     endLeaving: ({ id }, names, attempt) => engine.endReplicas(id, names, attempt),
     failed: async () => {},
     troubleOf: () => undefined,
-    routesVersion: async () => 0,
+    routesMark: async () => '',
+    routeMarks: async () => new Map(),
+    wishMark: async () => String(turns++),
     lastLines: async () => [],
     isCollected: () => true,
     collect: () => {},
@@ -231,7 +234,8 @@ test('observer skips unchanged services until the desired state or the routes ch
   let [collected, routes] = [0, 0]
   const { engine, look, moved, running, release, wish } = await openBench(t, {
     collect: () => void collected++,
-    routesVersion: async () => routes,
+    routesMark: async () => String(routes),
+    routeMarks: async (ids) => new Map(ids.map((id) => [id, String(routes)])),
   })
   const [former, next] = [release(), release()]
   await engine.start(former, attempt)
@@ -498,4 +502,40 @@ test('observations that are older than the desired state are not stored', async 
     ],
     [{ state: 'running', release_id: next }],
   )
+})
+
+test('observer sends nothing while an engine is settled, and looks again after each change', async (t) => {
+  const given = { wishes: 'first', routes: 'first' }
+  const bench = await openBench(t, { wishMark: async () => given.wishes, routesMark: async () => given.routes })
+  const { sql, engine, look } = bench
+  const observeAll = engine.observeAll.bind(engine)
+  let seen: Awaited<ReturnType<typeof observeAll>> | undefined
+  engine.observeAll = async (signal) => {
+    seen ??= await observeAll(signal)
+    return seen
+  }
+  const wanted = bench.release()
+  await engine.start(wanted, attempt)
+  await bench.wish(wanted.id)
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 3; turn++) await look()
+    // A statement would fail now.
+    await sql`alter table service rename to hidden`
+    await look()
+  }
+  const looksAgain = async (): Promise<void> => {
+    await assert.rejects(look(), /service/)
+    await sql`alter table hidden rename to service`
+    await settle()
+  }
+  await settle()
+  given.wishes = 'second'
+  await looksAgain()
+  given.routes = 'second'
+  await looksAgain()
+  seen = undefined
+  await looksAgain()
+  // Another server may have stored something else since.
+  bench.observer.renew()
+  await looksAgain()
 })

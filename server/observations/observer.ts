@@ -1,5 +1,6 @@
 import { type Observation, reconcilerName } from '../engines/index.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
+import { findCarriedOver } from './carried-over.ts'
 import { CrashReasons } from './crash-reasons.ts'
 import { decideRepair, judge, liveEndpoints, mostReplicasOf, type Repair, withStop, withTrouble } from './decide.ts'
 import { findWish, insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'
@@ -36,6 +37,16 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 }
 
+/** A look at which everything was settled. */
+interface Quiet {
+  /** The mark of the wishes before it. */
+  readonly marked: string
+  readonly all: Seen
+  readonly routes: string
+  /** What should run on the engine. */
+  readonly wishes: readonly WishRow[]
+}
+
 /** The stored state of a service just before the engine was asked. */
 interface Before {
   readonly wish: WishRow
@@ -48,6 +59,7 @@ class ServiceObserver {
   readonly #reasons: CrashReasons
   readonly #settled = new SettledServices()
   #last: Seen | undefined
+  #quiet: Quiet | undefined
 
   constructor(options: ObserverOptions) {
     this.#options = options
@@ -58,20 +70,24 @@ class ServiceObserver {
   renew(): void {
     this.#settled.keepOnly(() => false)
     this.#last = undefined
+    this.#quiet = undefined
   }
 
   async lookAtAll(signal: AbortSignal): Promise<void> {
-    const { database, engine } = this.#options
+    const { database, engine, name, wishMark, routesMark, routeMarks } = this.#options
+    const marked = await wishMark()
+    if (await this.#isQuiet(marked, signal)) return
+    this.#quiet = undefined
     const asked = this.#last
-    const listed = await listWishes(database, asked?.keys())
+    const listed = await listWishes(database, name, asked?.keys())
     const before = new Map(listed.map((wish) => [wish.id, this.#beforehand(wish)]))
     const all = await engine.observeAll(signal)
     // If nothing happened since the last look, no time has passed since the wishes were read.
-    const wishes = all === asked ? listed : await listWishes(database, all.keys())
+    const wishes = all === asked ? listed : await listWishes(database, name, all.keys())
     this.#last = all
     // A service with a record anywhere is not removed. The services of this engine are attended.
     const known = new Set(wishes.map((wish) => wish.id))
-    const own = wishes.filter(({ engine: name }) => name === this.#options.name)
+    const own = wishes.filter((wish) => wish.engine === name)
     for (const service of all.keys()) {
       // It has no record before and after this look. A deletion that removes the record in between
       // also removes the containers.
@@ -82,12 +98,36 @@ class ServiceObserver {
     this.#reasons.forget(isThere)
     this.#settled.keepOnly(isThere)
     this.repairs.keepOnly(isThere)
-    const look = { signal, routes: await this.#options.routesVersion(), all }
-    for (const wish of own) {
+    const mark = await routesMark()
+    const look = { signal, routes: await routeMarks(own.map(({ id }) => id)), all }
+    const loud = own.filter((wish) => {
       const isStill = this.#settled.isStill(wish, look, this.#options.troubleOf(wish.id))
-      if (isStill && this.#options.isCollected(wish)) continue
-      await this.#attend(before.get(wish.id), wish, all.get(wish.id) ?? { state: 'absent' }, look)
+      return !isStill || !this.#options.isCollected(wish)
+    })
+    const isNew = loud.filter(({ id }) => !this.#settled.has(id))
+    const carried = await findCarriedOver(database, isNew, all, engine.capabilities)
+    for (const wish of loud) {
+      const seen = all.get(wish.id) ?? { state: 'absent' }
+      await this.#attend(before.get(wish.id), wish, seen, { ...look, carried })
     }
+    const isQuiet = loud.every((wish) => wish.is_task && !wish.busy)
+    const hasStrangers = [...all.keys()].some((id) => !known.has(id))
+    // A look that was cut off may be older than what another server has stored since.
+    if (isQuiet && !hasStrangers && !signal.aborted) {
+      this.#quiet = { marked, all, routes: mark, wishes: own }
+    }
+  }
+
+  /**
+   * Returns whether nothing has happened since a look at which everything was settled. Such a turn
+   * of an engine with many services costs next to nothing.
+   */
+  async #isQuiet(marked: string, signal: AbortSignal): Promise<boolean> {
+    const { engine, routesMark, troubleOf, isCollected } = this.#options
+    const quiet = this.#quiet
+    if (quiet?.marked !== marked || (await engine.observeAll(signal)) !== quiet.all) return false
+    if ((await routesMark()) !== quiet.routes) return false
+    return quiet.wishes.every((wish) => troubleOf(wish.id) === undefined && (wish.is_task || isCollected(wish)))
   }
 
   async lookAt(serviceId: string, signal: AbortSignal): Promise<void> {
@@ -97,7 +137,7 @@ class ServiceObserver {
     const before = this.#beforehand(wished)
     const seen = await engine.observe(serviceId, signal)
     const wish = await findWish(database, serviceId)
-    if (wish) await this.#attend(before, wish, seen, { signal, routes: await this.#options.routesVersion() })
+    if (wish) await this.#attend(before, wish, seen, { signal, routes: await this.#options.routeMarks([serviceId]) })
   }
 
   #lookAgain(serviceId: string, signal: AbortSignal): void {
@@ -123,6 +163,13 @@ class ServiceObserver {
     const judged = withStop(withTrouble(await this.#reasons.explain(wish.id, judge(wish, seen)), trouble), wish)
     const found = { wish, judged, look, trouble }
     if (this.#settled.isKnown(found)) return
+    const most = mostReplicasOf(wish, this.#options.engine.capabilities)
+    const isCarried =
+      trouble === undefined && look.carried?.has(wish.id) && decideRepair(wish, judged, most) === undefined
+    if (isCarried) {
+      this.repairs.due(wish.id, undefined)
+      return this.#settled.settle(found)
+    }
     const repair = await this.#carryOver(wish, judged)
     if (!repair && judged.state === 'running') this.#settled.settle(found)
     else this.#settled.forget(wish.id)

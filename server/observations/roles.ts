@@ -35,8 +35,6 @@ export interface TrafficMover {
   ) => Promise<boolean>
   /** Ends the wait of requests for a service that could not be started. */
   readonly failed: (serviceId: string) => Promise<void>
-  /** Returns a number that grows with every change of the routes. */
-  readonly routesVersion: () => Promise<number>
 }
 
 /** Ends replicas that traffic has left. */

@@ -6,10 +6,12 @@ export type Seen = ReadonlyMap<string, Observation>
 /** One look at an engine. */
 export interface Look {
   readonly signal: AbortSignal
-  /** The version of the routes at that time. */
-  readonly routes: number
+  /** The marks of the routes of services at that time. */
+  readonly routes: ReadonlyMap<string, string>
   /** All observations, if the look was at everything. */
   readonly all?: Seen
+  /** The services for which nothing has to be written, as far as this is known. */
+  readonly carried?: ReadonlySet<string>
 }
 
 /** The desired state and the observation of one service. */
@@ -24,7 +26,8 @@ export interface Found {
 /** What was found at the last look that found it. */
 interface Settled {
   readonly wish: WishRow
-  readonly routes: number
+  /** The mark of its routes. */
+  readonly routes: string | undefined
   readonly trouble: string | undefined
   /** The observation of the engine, if the look was at everything. */
   readonly seen: Observation | undefined
@@ -43,7 +46,7 @@ export class SettledServices {
   isStill(wish: WishRow, { all, routes }: Look, trouble: string | undefined): boolean {
     const known = this.#all.get(wish.id)
     if (!known?.seen || known.seen !== all?.get(wish.id)) return false
-    return known.routes === routes && known.trouble === trouble && isSame(known.wish, wish)
+    return known.routes === routes.get(wish.id) && known.trouble === trouble && isSame(known.wish, wish)
   }
 
   /** Returns whether the same was found before. If so, remembers this look. */
@@ -58,6 +61,10 @@ export class SettledServices {
     this.#all.set(found.wish.id, settled(found, wordsOf(found)))
   }
 
+  has(serviceId: string): boolean {
+    return this.#all.has(serviceId)
+  }
+
   forget(serviceId: string): void {
     this.#all.delete(serviceId)
   }
@@ -70,11 +77,11 @@ export class SettledServices {
 
 const settled = ({ wish, look, trouble }: Found, words: string): Settled => ({
   wish,
-  routes: look.routes,
+  routes: look.routes.get(wish.id),
   trouble,
   seen: look.all?.get(wish.id),
   words,
 })
 
 const wordsOf = ({ wish, judged, look }: Found): string =>
-  JSON.stringify([wish.release_id, wish.replicas, look.routes, judged])
+  JSON.stringify([wish.release_id, wish.replicas, look.routes.get(wish.id), judged])

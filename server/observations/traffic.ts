@@ -1,5 +1,5 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
-import { leadsElsewhere, leadsTo, readRouteVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
+import { leadsElsewhere, leadsTo, setEndpoints, touchRoutes } from '../domains/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { endWaking, setLeaving } from '../scaling/index.ts'
 import { lockService } from '../services/index.ts'
@@ -64,7 +64,6 @@ export function createTrafficMover({
       await touchRoutes(database)
       carrier.nudge()
     },
-    routesVersion: () => readRouteVersion(database),
   }
 }
 

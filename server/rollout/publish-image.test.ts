@@ -21,6 +21,7 @@ class FarEngine extends FakeEngine {
     publishesPorts: false,
     scalesByLoad: false,
     events: 'cool-down' as const,
+    measuresDisk: true,
   }
   imagesOf(service: string): string[] {
     return this.replicas.of(service).map(({ workload }) => workload.image)

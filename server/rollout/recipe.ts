@@ -63,7 +63,7 @@ export interface RecipeOptions extends RefusalOptions {
   /** The router of a cluster. */
   readonly routerOf: RouterOf
   /** Publishes routes to the router of a cluster. */
-  readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'unreached'>
+  readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached'>
   readonly lines: LineStore
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /**
@@ -99,7 +99,7 @@ export interface Recipe extends RecipeOptions {
   /** The engine that fetches images from registries. */
   readonly images: NamedEngine<ImageStore>
   readonly router: Router
-  readonly routes: Pick<RoutePublisher, 'apply' | 'refusalOf' | 'unreached'>
+  readonly routes: Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached'>
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
 }
 

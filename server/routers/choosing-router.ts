@@ -6,15 +6,24 @@ import type { Router } from './router.ts'
  */
 export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Router>): Router {
   let chosen: Promise<Router> | undefined
+  let last: Router | undefined
   const current = (signal: AbortSignal): Promise<Router> => {
     signal.throwIfAborted()
-    chosen ??= choose(signal).catch((error: unknown) => {
-      chosen = undefined
-      throw error
-    })
+    chosen ??= choose(signal).then(
+      (router) => {
+        last = router
+        return router
+      },
+      (error: unknown) => {
+        chosen = undefined
+        throw error
+      },
+    )
     return chosen
   }
   return {
+    /** It may, as long as no router has been chosen. */
+    countsRequests: () => last?.countsRequests() ?? true,
     replaceAll: async (routes, signal) => (await current(signal)).replaceAll(routes, signal),
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),

@@ -2,6 +2,8 @@ import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 
 /** Carries traffic from host names to endpoints. Receives the whole table every time. */
 export interface Router {
+  /** Returns whether it counts requests. Otherwise none of its services is put to sleep. */
+  countsRequests(): boolean
   /**
    * Applies a table and returns once new requests follow it, or will soon if the controller of a
    * cluster carries them. Returns the table's ports of this machine that other programs use. Throws

@@ -56,9 +56,13 @@ export function createRouters(roster: Roster<NamedRouter>): Routers {
   const scoped = (router: Router): ScopedRouter => {
     const isRest = router === first.router
     const isListed = (one: NamedRouter): boolean => (one.router === router) !== isRest
+    const engines = sameUntil(
+      () => roster.all,
+      (all) => all.filter(isListed).map(({ name }) => name),
+    )
     const scope: RouterScope = {
       get engines() {
-        return roster.all.filter(isListed).map(({ name }) => name)
+        return engines()
       },
       isRest,
     }

@@ -7,7 +7,7 @@ import { lockService } from '../services/index.ts'
 import type { Announcer } from './announcer.ts'
 import { type Decision, decideReplicas, type Recommendation } from './recommend.ts'
 import { mayScale, rangeOf, wantedReplicas } from './replicas.ts'
-import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
+import { hasScaled, listRunning, putScale, type RunningRow } from './scaling-store.ts'
 import { targetsOf } from './targets.ts'
 
 export interface ScalerOptions extends Announcer {
@@ -57,7 +57,9 @@ export function createScaler(options: ScalerOptions): Reconciler {
     everyMs,
     reconcile: async (signal) => {
       if (engine.capabilities.scalesByLoad) return
-      const rows = (await listRunning(database)).filter((row) => row.engine === options.name)
+      const rows = (await hasScaled(database, options.name))
+        ? await listRunning(database, { engine: options.name })
+        : []
       const known = new Set(rows.map(({ id }) => id))
       for (const id of histories.keys()) if (!known.has(id)) histories.delete(id)
       const { capacity } = engine

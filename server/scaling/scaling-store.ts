@@ -1,6 +1,7 @@
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
+import type { RouterScope } from '../routers/index.ts'
 import type { Instances } from './replicas.ts'
 
 /** A service whose release should run, with the facts that scaling needs. */
@@ -24,8 +25,19 @@ export interface RunningRow {
   readonly cooldown_period_seconds: number | null
 }
 
-/** Lists services whose release should run: all, one, or only those that may sleep. */
-export const listRunning = (sql: Sql, only: { readonly id?: string; readonly mayWake?: boolean } = {}) =>
+/** Selects services. Absent conditions select all. */
+export interface Selection {
+  readonly id?: string
+  /** The services of an engine's clusters. */
+  readonly engine?: string
+  /** The services of a router's clusters. */
+  readonly scope?: RouterScope
+  /** Only services that may sleep. */
+  readonly mayWake?: boolean
+}
+
+/** Lists selected services whose release should run. */
+export const listRunning = (sql: Sql, only: Selection = {}) =>
   sql<RunningRow[]>`
     select s.id, s.name, s.kind, k.engine, s.release_id, r.settings, r.advanced_settings, c.replicas as scale,
       p.cooldown_period_seconds,
@@ -38,8 +50,28 @@ export const listRunning = (sql: Sql, only: { readonly id?: string; readonly may
       join environment e on e.id = s.environment_id join cluster k on k.id = e.cluster_id
       left join service_scale c on c.service_id = s.id
       left join autoscaling_policy p on p.service_id = s.id
-    where (${only.id ?? null}::uuid is null or s.id = ${only.id ?? null})
-      and (${only.mayWake !== true} or r.min_running_instances = 0)`
+    where ${only.id === undefined ? sql`true` : sql`s.id = ${only.id}`}
+      and ${only.engine === undefined ? sql`true` : sql`k.engine = ${only.engine}`}
+      and ${only.scope ? isServed(sql, only.scope) : sql`true`}
+      and ${only.mayWake ? sql`r.min_running_instances = 0` : sql`true`}`
+
+/**
+ * Returns whether a running service on an engine may have more replicas under load. Most engines
+ * have none, and the list of all their services is then not needed.
+ */
+export async function hasScaled(sql: Sql, engine: string): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`
+    select exists (
+      select from cluster k join environment e on e.cluster_id = k.id join service s on s.environment_id = e.id
+        join release r on r.id = s.release_id
+      where k.engine = ${engine}
+        and (r.max_running_instances < 0 or r.max_running_instances > greatest(1, r.min_running_instances))
+    ) as has`
+  return row?.has ?? false
+}
+
+const isServed = (sql: Sql, { engines, isRest }: RouterScope) =>
+  isRest ? sql`coalesce(k.engine <> all(${[...engines]}::text[]), true)` : sql`k.engine = any(${[...engines]}::text[])`
 
 export async function putScale(sql: Sql, serviceId: string, replicas: number, now: Date): Promise<void> {
   await sql`

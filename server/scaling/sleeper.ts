@@ -4,7 +4,7 @@ import { reconcilerName } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
-import { type Router, type RouterScope, serves } from '../routers/index.ts'
+import type { Router, RouterScope } from '../routers/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Announcer } from './announcer.ts'
 import { isIdle, type Quiet, stillQuiet } from './idle.ts'
@@ -14,7 +14,7 @@ import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 export interface SleeperOptions extends Announcer {
   readonly database: Database
   /** The router whose services it watches, with the name of its first engine and its clusters. */
-  readonly router: Pick<Router, 'activity'>
+  readonly router: Pick<Router, 'activity' | 'countsRequests'>
   readonly name: string
   readonly scope: RouterScope
   readonly clock: Clock
@@ -37,7 +37,8 @@ export function createSleeper(options: SleeperOptions): Reconciler {
     name: reconcilerName('sleep', name),
     everyMs: options.everyMs ?? 5_000,
     reconcile: async (signal) => {
-      const rows = (await listRunning(database, { mayWake: true })).filter((row) => isAwake(row) && serves(scope, row))
+      if (!router.countsRequests()) return
+      const rows = (await listRunning(database, { mayWake: true, scope })).filter(isAwake)
       const ids = new Set(rows.map(({ id }) => id))
       for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
       if (rows.length === 0) return

@@ -45,7 +45,7 @@ export function createWaker(options: WakerOptions): Reconciler {
         return clock.sleep(pauseMs, signal)
       }
       const services = wakes.services.filter((id) => parseId(id) !== undefined)
-      const woken = await startWaking(database, services, clock.now())
+      const woken = services.length === 0 ? [] : await startWaking(database, services, clock.now())
       sequence = wakes.sequence
       for (const id of woken) {
         log.info({ serviceId: id }, 'a sleeping service is started for a request')

@@ -69,8 +69,9 @@ export function runReconcilers(options: ReconcilersOptions): Reconcilers {
   const refresh = (): void => {
     const wanted = options.reconcilers()
     refuseDoubles(wanted)
+    const staying = new Set(wanted)
     for (const [reconciler, { rest, leaving }] of running) {
-      if (wanted.includes(reconciler)) continue
+      if (staying.has(reconciler)) continue
       running.delete(reconciler)
       leaving.abort(new Error(`"${reconciler.name}" is no longer needed`))
       rest.wake.wake()
@@ -103,9 +104,11 @@ export function runReconcilers(options: ReconcilersOptions): Reconcilers {
 }
 
 function refuseDoubles(reconcilers: readonly Reconciler[]): void {
-  const names = reconcilers.map(({ name }) => name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new Error(`two reconcilers have the name "${twice}"`)
+  const names = new Set<string>()
+  for (const { name } of reconcilers) {
+    if (names.has(name)) throw new Error(`two reconcilers have the name "${name}"`)
+    names.add(name)
+  }
 }
 
 /** One reconciler, until it leaves. */

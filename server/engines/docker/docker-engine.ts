@@ -85,6 +85,7 @@ export class DockerEngine extends DockerStorage implements Engine {
     publishesPorts: true,
     scalesByLoad: false,
     events: 'cool-down',
+    measuresDisk: true,
   }
   readonly capacity: EngineCapacity = machine
   readonly #liveness: Liveness

@@ -30,6 +30,7 @@ export class FakeEngine extends FakeInside implements Engine {
     publishesPorts: true,
     scalesByLoad: false,
     events: 'cool-down',
+    measuresDisk: true,
   }
   capacity: EngineCapacity = machine
 

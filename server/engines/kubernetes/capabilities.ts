@@ -7,5 +7,6 @@ export const kubernetesCapabilities: Omit<EngineCapabilities, 'events'> = {
   settings: new Set(['read-only-root', 'lifecycle-commands', 'node-placement']),
   images: 'registry',
   publishesPorts: false,
+  measuresDisk: false,
   scalesByLoad: true,
 }

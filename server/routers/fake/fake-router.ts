@@ -48,6 +48,7 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     if (failure) throw failure
   }
   const router: FakeRouter = {
+    countsRequests: () => true,
     addresses: [],
     portAddresses: async (signal) => {
       check(signal)

@@ -33,6 +33,7 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
   const table = new IngressTable(options)
   let turn: Promise<unknown> = Promise.resolve()
   return {
+    countsRequests: () => false,
     /** Returns once the API server has the objects. Controllers follow within `controllerLagMs`. */
     replaceAll: (routes, signal) => {
       const next = turn.then(() => table.replace(routes, signal))

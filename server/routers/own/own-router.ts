@@ -53,6 +53,7 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
   }
 
   return {
+    countsRequests: () => true,
     replaceAll: (routes, signal) => {
       const result = turn.then(() => put(routes, signal))
       turn = result.catch(() => {})

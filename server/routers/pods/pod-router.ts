@@ -37,6 +37,7 @@ const attempts = 5
 export function createPodRouter(options: PodRouterOptions): Router {
   const routers = new PodRouter(options)
   return {
+    countsRequests: () => true,
     replaceAll: (routes, signal) => routers.replaceAll(routes, signal),
     drained: (endpoints, timeoutMs, signal) => routers.drained(endpoints, timeoutMs, signal),
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),

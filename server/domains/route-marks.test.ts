@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../database/testing.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { allClusters } from '../routers/index.ts'
+import { addPlace } from '../variables/testing.ts'
+import { createRouteMarks } from './route-marks.ts'
+import { readServiceMarks, readTable, replaceHosts, setEndpoints } from './route-store.ts'
+
+const now = new Date('2026-01-01T00:00:00Z')
+const host = { host: 'web.localhost', port_name: 'web', internal_port: 80, is_default: true }
+const here = { engines: ['here'], isRest: false }
+const elsewhere = { engines: ['elsewhere'], isRest: false }
+
+test('a mark is that of the table of its scope, and changes with it alone', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { serviceId: service } = (await addPlace(sql)).service
+  await sql`update cluster set engine = 'here'`
+  const marks = createRouteMarks({ database: sql, clock })
+  const none = await marks.of(elsewhere)
+  const seen = new Set<string>()
+  const differs = async (): Promise<void> => {
+    const mark = await marks.of(here)
+    assert.ok(!seen.has(mark))
+    seen.add(mark)
+    assert.equal((await readTable(sql, here)).mark, mark)
+    assert.equal((await readTable(sql)).mark, await marks.of(allClusters))
+    assert.equal(await marks.of(elsewhere), none)
+  }
+  await differs()
+  await replaceHosts(sql, service, [host], now)
+  await differs()
+  const before = await marks.ofEndpoints('here')
+  await setEndpoints(sql, service, service, [{ port: 80, address: '10.0.0.1' }], now)
+  await differs()
+  const after = await marks.ofEndpoints('here')
+  assert.notEqual(after, before)
+  await sql`update service set state = 'DEPLOYED', name = 'other' where id = ${service}`
+  await sql`update route_version set version = version + 1`
+  await differs()
+  assert.equal(await marks.ofEndpoints('here'), after)
+  await setEndpoints(sql, service, service, [], now)
+  await differs()
+  const unserved = await marks.ofEndpoints('here')
+  await replaceHosts(sql, service, [{ ...host, internal_port: 81 }], now)
+  await differs()
+  assert.notEqual(await marks.ofEndpoints('here'), unserved)
+})
+
+test('many callers share a statement, and each gets what was written before its call', async (t) => {
+  const statements: string[] = []
+  const { sql } = await testDatabase(t, { onStatement: (text) => void statements.push(text) })
+  const { serviceId: service } = (await addPlace(sql)).service
+  const marks = createRouteMarks({ database: sql, clock })
+  const before = await marks.of(allClusters)
+  await replaceHosts(sql, service, [host], now)
+  statements.length = 0
+  const all = await Promise.all(Array.from({ length: 100 }, () => marks.of(allClusters)))
+  assert.equal(new Set(all).size, 1)
+  assert.notEqual(all[0], before)
+  assert.equal(statements.length, 2, statements.join('\n'))
+})
+
+test('the mark of a service changes with its hosts and endpoints', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { serviceId: service } = (await addPlace(sql)).service
+  const marks = async () => (await readServiceMarks(sql, [service])).get(service)
+  assert.equal(await marks(), undefined)
+  await replaceHosts(sql, service, [host], now)
+  const first = await marks()
+  await setEndpoints(sql, service, service, [{ port: 80, address: '10.0.0.1' }], now)
+  const second = await marks()
+  await replaceHosts(sql, service, [{ ...host, internal_port: 81 }], now)
+  assert.equal(new Set([undefined, first, second, await marks()]).size, 4)
+})
