@@ -31,7 +31,9 @@ export class ScaleEngine extends FakeEngine {
     return super.endReplicas(...given)
   }
 
+  /** Does nothing if the service is on another engine. */
   override crash(service: string): void {
+    if (this.replicas.of(service).length === 0) return
     this.#seen = undefined
     super.crash(service)
   }

@@ -15,7 +15,10 @@ import { until } from './until.ts'
 
 const clusters = 500
 const servicesOfEach = 100
-const settleMs = 30_000
+const settleMs = 15_000
+/** With fewer statements a second the server no longer attaches to the lines of services. */
+const settledStatements = 200
+const settledWithinMs = 600_000
 const measureMs = 60_000
 /**
  * Deployments and crashes in this time, half of each. One percent of the services in an hour would
@@ -59,7 +62,16 @@ export async function measureScale(session: Session, many: number, each: number)
   const { answersMs, observedMs } = await control('/figures')
   session.say(`  it answered after ${answersMs.toFixed(0)} ms, and had observed all after ${observedMs.toFixed(0)} ms`)
   const measure = (what: string) => beginMeasurement(session, what, { pid, postmaster: database.pid(), control })
-  await clock.sleep(settleMs)
+  const observedAt = clock.monotonic()
+  const isSettled = async () => {
+    await control('/figures')
+    await clock.sleep(settleMs)
+    return ((await control('/figures')).statements * 1000) / settleMs < settledStatements
+  }
+  await until('the server is settled', isSettled, { limitMs: settledWithinMs })
+  session.say(
+    `  it was settled ${((clock.monotonic() - observedAt) / 1000).toFixed(0)} s later, within ${settleMs / 1000} s`,
+  )
   const rest = await measure('without changes')
   await clock.sleep(measureMs)
   const idle = await rest()
