@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { lockDataDirectory, lockName } from './data-directory.mjs'
 import { commandOf, findHolder, parseInodes, parseParent, parseUser } from './lock-holder.mjs'
+
+/** Returns why no process of another user can be started, or false if one can. */
+function noOtherUser() {
+  if (process.getuid?.() !== 0) return 'only root can start processes of another user'
+  const { error } = spawnSync(process.execPath, ['--version'], { uid: 65534 })
+  return error ? 'other users may not run Node.js in this checkout' : false
+}
 
 test('findHolder returns only the process that holds the lock', async (t) => {
   const directory = `/nowhere/${process.pid}`
@@ -83,7 +90,7 @@ async function listenAt(t, path, options) {
 const forged = (directory) => `a\n0: 2 0 10000 1 01 INODE @${lockName(directory)}`
 
 test('findHolder ignores processes of other users when a socket path imitates a row of the list', {
-  skip: process.getuid?.() !== 0 && 'only root can start processes of another user',
+  skip: noOtherUser(),
 }, async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'quayside-lock-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
