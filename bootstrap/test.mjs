@@ -1,7 +1,7 @@
 // `npm test`: checks types and lint, and runs all tests, up to the first failure. `--unit` runs
 // only the quick tests beside the code, `--faults` only the long tests that break things,
 // `--kubernetes` only the tests on a cluster, which it starts and removes. `--with-kubernetes` adds
-// those to all other tests if nothing must be built for them.
+// the short ones of those to all other tests if nothing must be built for them.
 import { readOptions } from './options.mjs'
 import { isApt, prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
@@ -86,13 +86,15 @@ function suitesOf(only, node, settings) {
 }
 
 /**
- * The tests on a cluster. Where none can run, they are skipped with a line that says why.
+ * The tests on a cluster whose files match `part`. Where none can run, they are skipped with a line
+ * that says why.
  * @param {string} node
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} settings
+ * @param {RegExp} part
  * @returns {NamedSuite}
  */
-function onKubernetes(node, settings) {
-  const { kubernetes } = sortTests(listFiles(root))
+function onKubernetes(node, settings, part = /(?:)/) {
+  const kubernetes = sortTests(listFiles(root)).kubernetes.filter((file) => part.test(file))
   const limits = { timeoutSeconds: 300, limitMinutes: 60 }
   const run = async () => {
     const reason = whyNoCluster({ isApt: isApt(), isRoot: process.getuid?.() === 0 })
@@ -103,13 +105,16 @@ function onKubernetes(node, settings) {
   return { title: 'Kubernetes', files: kubernetes, run }
 }
 
+/** The tests on a cluster that fit into ten minutes together. The others take most of an hour. */
+const shortPart = /\/(?:engine-cases|walk|check|without-docker)\.kubernetes\.ts$/
+
 /**
  * @param {string} node
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} settings
  * @returns {NamedSuite}
  */
 function kubernetesIfBuilt(node, settings) {
-  const suite = onKubernetes(node, settings)
+  const suite = onKubernetes(node, settings, shortPart)
   const run = async () => {
     const unbuilt = await listUnbuilt({ root, node, env: settings.env })
     if (unbuilt.length === 0) return await suite.run()
