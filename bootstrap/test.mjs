@@ -105,8 +105,8 @@ function onKubernetes(node, settings, part = /(?:)/) {
   return { title: 'Kubernetes', files: kubernetes, run }
 }
 
-/** The tests on a cluster that fit into ten minutes together. The others take most of an hour. */
-const shortPart = /\/(?:engine-cases|walk|check|without-docker)\.kubernetes\.ts$/
+/** Tests on a cluster that take two minutes together. All of them take most of an hour. */
+const shortPart = /\/(?:walk|check|without-docker)\.kubernetes\.ts$/
 
 /**
  * @param {string} node
