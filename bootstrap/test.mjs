@@ -10,6 +10,9 @@ import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 import { listUnbuilt, whyNoCluster, withCluster } from './test-cluster.mjs'
 
+/** Tests on a cluster that take two minutes together. All of them take most of an hour. */
+const shortPart = /\/(?:walk|check|without-docker)\.kubernetes\.ts$/
+
 /** @typedef {import('./suites.mjs').Counts} Counts */
 /** @typedef {(more?: { print?: (text: string) => void }) => Promise<Counts>} Suite */
 
@@ -104,9 +107,6 @@ function onKubernetes(node, settings, part = /(?:)/) {
   }
   return { title: 'Kubernetes', files: kubernetes, run }
 }
-
-/** Tests on a cluster that take two minutes together. All of them take most of an hour. */
-const shortPart = /\/(?:walk|check|without-docker)\.kubernetes\.ts$/
 
 /**
  * @param {string} node
