@@ -191,7 +191,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       from chosen
       ${place === 'merged' ? newerWish : sql``}
     ), entered as (
-      ${enterQueue(sql, queued, sql`select service_id as id from chosen`)}
+      ${enterQueue(sql, queued, sql`select service_id as id, former_state from chosen`)}
     )
     select request_number, service_id, former_state from chosen`
   const number = written[0]?.request_number

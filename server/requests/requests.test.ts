@@ -21,6 +21,13 @@ async function addApplication({ call, a }: Platform, environmentId: string, name
   return Object(answer.body).id
 }
 
+/** Whether a statement waits for a lock. */
+async function isBlocked({ database }: Platform): Promise<boolean> {
+  const waiting = await database`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return waiting.length > 0
+}
+
 const atRest = (platform: Platform, environmentId: string) =>
   until('no request is active', async () => {
     const [row] = await platform.database`
@@ -46,14 +53,31 @@ test('a request merges nothing more when it is about to start', async (t) => {
   const second = deployments.deploy(other, by, undefined).finally(() => {
     isAnswered = true
   })
-  await until('the second waits for the first to begin', async () => {
-    const waiting = await platform.database`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    return isAnswered || waiting.length > 0
-  })
+  await until('the second waits for the first, or is answered', async () => isAnswered || (await isBlocked(platform)))
   released.resolve()
   await beginning
   assert.notEqual((await second).id, first.id)
+})
+
+test('a request is queued although it was accepted while the one before it ended', async (t) => {
+  const platform = await createPlatform(t)
+  const { database, rooms, a } = platform
+  const service = await serviceOf(platform, a.objects.applicationId)
+  await database`update service set state = 'DEPLOYING' where id = ${service.id}`
+  const ended = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const ending = database.begin(async (sql) => {
+    await lockService(sql, service.id)
+    await sql`update service set state = 'DEPLOYED' where id = ${service.id}`
+    ended.resolve()
+    await released.promise
+  })
+  await ended.promise
+  const accepted = rooms.deployments.deploy(service, by, undefined)
+  await until('the request waits for that end', () => isBlocked(platform))
+  released.resolve()
+  await Promise.all([ending, accepted])
+  assert.equal((await serviceOf(platform, service.id)).state, 'DEPLOYMENT_QUEUED')
 })
 
 test('a waiting request merges the same action of the same caller, and no other', async (t) => {

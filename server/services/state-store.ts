@@ -39,12 +39,14 @@ export async function writeState(sql: Sql, { service, event, to, next, beside }:
 }
 
 /**
- * A part of a statement that queues services for an accepted request. A query selects the services
- * with their `id`. A service that belongs to another request keeps its state.
+ * A part of a statement that queues services for an accepted request. A query locks the services
+ * and selects them with their `id` and `former_state`. A service that belongs to another request
+ * keeps its state. The column itself must not be asked: PostgreSQL would compare its value from the
+ * beginning of the statement, and miss a service that was left during the wait for the lock.
  */
 export const enterQueue = (sql: Sql, to: State, services: Fragment): Fragment => sql`
   update service s set state = ${to} from (${services}) entering
-  where s.id = entering.id and s.state = any(${statesBefore('accepted', to)}::text[])`
+  where s.id = entering.id and entering.former_state = any(${statesBefore('accepted', to)}::text[])`
 
 /** A part of a statement: the queued state for a column with an action. */
 export const queuedStateOf = (sql: Sql, action: Fragment): Fragment =>
