@@ -14,6 +14,7 @@ import { readDiffIds } from './registry/manifest.ts'
 import { layersOf } from './registry/present-layers.ts'
 import { type Registries, sourceOf } from './registry/registries.ts'
 import type { ImageSource } from './registry/source.ts'
+import { tooLarge } from './registry/too-large.ts'
 import type { Room } from './registry/unpack.ts'
 import { problemText, RegistryProblem } from './registry-problem.ts'
 import { toError, tryOften } from './try-often.ts'
@@ -117,13 +118,6 @@ async function fetchAndLoad(
   if (isLoaded || (present > 0 && (await handOver(0)))) return
   throw new RegistryProblem('form', 'Docker loaded a different image from it')
 }
-
-const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(2)} GiB`
-const tooLarge = (bytes: number, most: number): RegistryProblem =>
-  new RegistryProblem(
-    'size',
-    `its size is ${gibibytes(bytes)}, and the limit is ${gibibytes(most)} (QUAYSIDE_IMAGE_SIZE)`,
-  )
 
 /** Layers that the engine already had count, too. */
 async function checkSize({ daemon, maxImageBytes }: Registries, image: string, { signal }: Attempt): Promise<void> {

@@ -1,16 +1,16 @@
 import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
-import { createSlots } from '../../lib/slots.ts'
+import { eachAtOnce } from '../../lib/each-at-once.ts'
 import type { ImageReference } from '../docker/image-reference.ts'
 import { aboveFloor } from '../docker/registry/above-floor.ts'
-import { download, newPart } from '../docker/registry/download.ts'
+import { download, newPart, type Part } from '../docker/registry/download.ts'
 import type { Blob } from '../docker/registry/manifest.ts'
 import type { RegistryTools } from '../docker/registry/registries.ts'
 import { type Sending, sendBlob, trying } from '../docker/registry/send-blob.ts'
 import type { ImageSource, WholeManifest } from '../docker/registry/source.ts'
+import { tooLarge } from '../docker/registry/too-large.ts'
 import { blobSize, putManifest } from '../docker/registry/upload.ts'
-import { RegistryProblem } from '../docker/registry-problem.ts'
 import { toError, tryOften } from '../docker/try-often.ts'
 
 /** Blobs at the same time. */
@@ -27,11 +27,16 @@ export interface Copying {
   readonly to: Pick<Sending, 'client' | 'reference'>
   /** The tag that it gets there. */
   readonly tag: string
+  /**
+   * The path of the source if it is a repository of the same registry that the platform has filled
+   * itself. The registry then takes blobs from there, and nothing is sent.
+   */
+  readonly mountable?: string
 }
 
 /**
- * Copies the image of the platform, byte for byte, and returns its digest. Blobs that the target
- * has are skipped. One blob at a time is on the disk for each slot. Throws EngineError.
+ * Copies the image for this machine's platform, byte for byte, and returns its digest. Blobs that
+ * the target has are skipped. At most three are on the disk at a time. Throws EngineError.
  */
 export async function copyImage(copying: Copying, directory: string, attempt: Attempt): Promise<string> {
   const { registries, to, tag } = copying
@@ -52,34 +57,12 @@ export async function copyImage(copying: Copying, directory: string, attempt: At
   const sizes = await Promise.all(blobs.map((blob) => trying(sending, () => blobSize(to.client, blob.digest, signal))))
   const missing = blobs.filter((_, index) => sizes[index] === undefined)
   output.line(`Copying the image to ${to.reference.name}: ${missing.length} of ${blobs.length} parts are new.`)
-  await each(missing, signal, (blob, bounded) =>
-    copyBlob(copying, blob, { directory, attempt: { ...attempt, signal: bounded } }),
-  )
+  const copyOne = (blob: Blob, bounded: AbortSignal): Promise<void> =>
+    copyBlob(copying, blob, { directory, attempt: { ...attempt, signal: bounded } })
+  await eachAtOnce(missing, atOnce, copyOne, signal)
   const { mediaType, bytes, digest } = image
   await trying(sending, () => putManifest(to.client, { tag, mediaType, bytes }, signal))
   return digest
-}
-
-/** The first failure cancels the others. */
-async function each(
-  blobs: readonly Blob[],
-  signal: AbortSignal,
-  copy: (blob: Blob, bounded: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const slots = createSlots(atOnce)
-  const failed = new AbortController()
-  const bounded = AbortSignal.any([signal, failed.signal])
-  const work = blobs.map((blob) =>
-    slots
-      .run(bounded, () => copy(blob, bounded))
-      .catch((error: unknown) => {
-        failed.abort(error)
-        throw error
-      }),
-  )
-  await Promise.allSettled(work)
-  signal.throwIfAborted()
-  failed.signal.throwIfAborted()
 }
 
 async function copyBlob(
@@ -87,36 +70,40 @@ async function copyBlob(
   blob: Blob,
   { directory, attempt }: { readonly directory: string; readonly attempt: Attempt },
 ): Promise<void> {
-  const { registries, to } = copying
-  const { clock } = registries
+  const { registries, to, mountable } = copying
   const part = newPart(join(directory, blob.digest.slice('sha256:'.length)), blob)
+  let loading: Promise<void> | undefined
+  const load = (): Promise<void> => {
+    loading ??= receive(copying, part, attempt)
+    return loading
+  }
+  const read = async (from: number, length: number): Promise<Buffer> => {
+    await load()
+    await using handle = await open(part.file)
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, from)
+    return buffer.subarray(0, bytesRead)
+  }
   try {
-    let bytes = 0
-    await reading(
-      copying,
-      attempt,
-      () => bytes,
-      (source) =>
-        aboveFloor(registries, directory, attempt.signal, (signal) =>
-          download(part, {
-            source,
-            clock,
-            signal,
-            count: (more) => {
-              bytes += more
-            },
-          }),
-        ),
-    )
-    const read = async (from: number, length: number): Promise<Buffer> => {
-      await using handle = await open(part.file)
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, from)
-      return buffer.subarray(0, bytesRead)
-    }
-    await sendBlob({ registries, attempt, ...to }, { ...blob, read })
+    // A digest in a manifest proves nothing: who does not have the blob must not get it mounted.
+    if (mountable === undefined) await load()
+    await sendBlob({ registries, attempt, ...to }, { ...blob, read }, mountable)
   } finally {
     await rm(part.file, { force: true })
   }
+}
+
+async function receive(copying: Copying, part: Part, attempt: Attempt): Promise<void> {
+  const { registries } = copying
+  const directory = dirname(part.file)
+  let bytes = 0
+  const count = (more: number): void => {
+    bytes += more
+  }
+  const bounded = (source: ImageSource) =>
+    aboveFloor(registries, directory, attempt.signal, (signal) =>
+      download(part, { source, clock: registries.clock, signal, count }),
+    )
+  await reading(copying, attempt, () => bytes, bounded)
 }
 
 /** Asks the source until it answers, or a retry cannot help. */
@@ -135,13 +122,8 @@ async function reading<T>(
   return answer.value
 }
 
-/** The sizes are those of compressed layers: nodes unpack them within their own limits. */
+/** Counts compressed layers. Nodes unpack them within their own limits. */
 function refuseLarge({ config, layers }: WholeManifest, most: number): void {
   const bytes = layers.reduce((sum, { size }) => sum + size, config.size)
-  if (bytes <= most) return
-  const gibibytes = (size: number): string => `${(size / 1024 ** 3).toFixed(2)} GiB`
-  throw new RegistryProblem(
-    'size',
-    `its size is ${gibibytes(bytes)}, and the limit is ${gibibytes(most)} (QUAYSIDE_IMAGE_SIZE)`,
-  )
+  if (bytes > most) throw tooLarge(bytes, most)
 }

@@ -18,7 +18,7 @@ import { toError, tryOften } from '../docker/try-often.ts'
 import { EngineError } from '../engine-error.ts'
 import type { PinnedImage, PublishedImage, RegistryLogin, RegistryTarget } from '../image.ts'
 import type { ImageStore } from '../roles/image-store.ts'
-import { copyImage } from './copy-image.ts'
+import { type Copying, copyImage } from './copy-image.ts'
 
 export interface ImageMirrorOptions extends ToolOptions {
   /** Hosts and networks whose registries may answer without TLS. */
@@ -29,7 +29,7 @@ export interface ImageMirrorOptions extends ToolOptions {
 
 /** Images of other registries in the registry of the clusters, without an engine in between. */
 export interface ImageMirror extends ImageStore {
-  /** Gives a repository an image that was fetched. Throws EngineError. */
+  /** Copies a fetched image to a repository of that registry. Throws EngineError. */
   publish(image: string, target: RegistryTarget, attempt: Attempt): Promise<PublishedImage>
   /** Returns why images cannot be published there now, with what to do. Undefined if they can. */
   pushProblem(target: RegistryTarget, signal: AbortSignal): Promise<string | undefined>
@@ -70,7 +70,8 @@ export function createImageMirror(options: ImageMirrorOptions): ImageMirror {
       }
       const source = (signal: AbortSignal) => sourceOf(registries, place, login, signal)
       const digest = await (await source(attempt.signal)).digestOf(tagOf(image.digest), attempt.signal)
-      await copy(registries, { source, from: { ...place, digest }, target }, attempt)
+      const mountable = place.name.slice(place.host.length + 1)
+      await copy(registries, { source, from: { ...place, digest }, mountable, target }, attempt)
       return { reference: `${parseReference(target.repository).name}@${digest}`, digest }
     },
     pushProblem: (target, signal) => pushProblem(registries, target, signal),
@@ -110,17 +111,13 @@ const openTarget = async (registries: RegistryTools, { repository, login }: Regi
 
 async function copy(
   registries: RegistryTools,
-  {
-    source,
-    from,
-    target,
-  }: Pick<Parameters<typeof copyImage>[0], 'source' | 'from'> & { readonly target: RegistryTarget },
+  { target, ...copying }: Pick<Copying, 'source' | 'from' | 'mountable'> & { readonly target: RegistryTarget },
   attempt: Attempt,
 ): Promise<void> {
   const directory = await mkdtemp(join(await registries.spoolDirectory(), 'image-'))
   try {
     const to = await openTarget(registries, target, attempt)
-    await copyImage({ registries, source, from, to, tag: tagOf(from.digest) }, directory, attempt)
+    await copyImage({ ...copying, registries, to, tag: tagOf(copying.from.digest) }, directory, attempt)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../../lib/clock.ts'
-import { createSlots } from '../../../lib/slots.ts'
+import { eachAtOnce } from '../../../lib/each-at-once.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 import { download, newPart, type Part } from './download.ts'
 import type { Blob } from './manifest.ts'
@@ -61,21 +61,8 @@ export async function fetchLayers(
   options: LayersOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const slots = createSlots(atOnce)
-  const failed = new AbortController()
-  const bounded = AbortSignal.any([signal, failed.signal])
   const distinct = new Map(layers.map((layer) => [layer.blob.digest, layer]))
-  const work = [...distinct.values()].map((layer) =>
-    slots
-      .run(bounded, () => fetchLayer(layer, options, bounded))
-      .catch((error: unknown) => {
-        failed.abort(error)
-        throw error
-      }),
-  )
-  await Promise.allSettled(work)
-  signal.throwIfAborted()
-  failed.signal.throwIfAborted()
+  await eachAtOnce([...distinct.values()], atOnce, (layer, bounded) => fetchLayer(layer, options, bounded), signal)
   const missing = layers.find(({ diffId }) => !options.spool.done.has(diffId))
   if (missing) throw new RegistryProblem('form', 'its configuration and its manifest name different layers')
 }

@@ -24,12 +24,15 @@ export async function trying<T>({ registries, reference, attempt }: Sending, ask
   return answer.value
 }
 
-/** Uploads a blob. Before a retry it asks the registry, because the failed try may have worked. */
-export async function sendBlob(push: Sending, blob: OutgoingBlob): Promise<void> {
+/**
+ * Uploads a blob. Before a retry it asks the registry, because the failed try may have worked. A
+ * registry may take the blob from a repository of its own that is known to have it. The caller has
+ * the bytes, or may read the repository `from`.
+ */
+export async function sendBlob(push: Sending, blob: OutgoingBlob, from = placeOf(push, blob)): Promise<void> {
   const { client, reference, registries, attempt } = push
   const { signal } = attempt
   const repository = reference.name.slice(reference.host.length + 1)
-  const from = registries.places.get(`${reference.host} ${blob.digest}`)
   const state: UploadState = {}
   let isFirst = true
   await trying(push, async () => {
@@ -39,6 +42,9 @@ export async function sendBlob(push: Sending, blob: OutgoingBlob): Promise<void>
   })
   remember(registries.places, `${reference.host} ${blob.digest}`, repository)
 }
+
+const placeOf = ({ registries, reference }: Sending, { digest }: OutgoingBlob): string | undefined =>
+  registries.places.get(`${reference.host} ${digest}`)
 
 /** Drops the oldest entry when full. Its blob is then uploaded instead of mounted. */
 function remember(places: Map<string, string>, blob: string, repository: string): void {
