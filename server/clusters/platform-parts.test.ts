@@ -4,9 +4,23 @@ import { testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { addPlace } from '../variables/testing.ts'
-import { addBuiltInCluster, createPlatformParts, findClusterId } from './platform-parts.ts'
+import { addBuiltInCluster, clusterEndowments, createPlatformParts, findClusterId } from './platform-parts.ts'
 
 const { signal } = new AbortController()
+
+test('a new organization has no cluster without a Docker Engine, and then no default one', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { organizationId } = (await addPlace(sql)).project
+  assert.deepEqual(clusterEndowments({ dockerSocket: undefined }), [])
+  assert.deepEqual(clusterEndowments({ dockerSocket: '/var/run/docker.sock' }), [addBuiltInCluster])
+  await sql`delete from environment`
+  await sql`delete from cluster`
+  await assert.rejects(findClusterId(sql, organizationId, undefined), {
+    code: 'invalid',
+    message: /no default cluster/,
+  })
+  assert.equal(await findClusterId(sql, organizationId, newId()), undefined)
+})
 
 test('the parts of a cluster are its engine, its router and its builder', async (t) => {
   const { sql } = await testDatabase(t)

@@ -120,12 +120,19 @@ async function publishFindings(builder: ReachedBuilder, signal: AbortSignal): Pr
 export const addBuiltInCluster = (sql: Sql, organizationId: string, now: Date): Promise<void> =>
   insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
 
+/** Returns what adds clusters to a new organization. Without a Docker Engine it gets none. */
+export const clusterEndowments = ({ dockerSocket }: { readonly dockerSocket: string | undefined }) =>
+  dockerSocket === undefined ? [] : [addBuiltInCluster]
+
 /**
  * Returns the id of an organization's cluster, or of its default one if none is named. Undefined if
- * it has no such cluster.
+ * it has no cluster of that id. Throws 400 if none is named and it has no default one.
  */
 export async function findClusterId(sql: Sql, organizationId: string, id: string | undefined) {
   const found = await findCluster(sql, organizationId, id)
+  if (!found && id === undefined) {
+    throw new AppError('invalid', 'The organization has no default cluster. Name one of its clusters, or connect one.')
+  }
   if (found && (found.status === 'DELETE_QUEUED' || found.status === 'DELETING')) {
     throw new AppError('conflict', `Cluster "${found.name}" is being deleted. Choose another one.`)
   }

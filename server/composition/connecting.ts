@@ -9,6 +9,7 @@ import { createClusterAccess, networksOf } from '../clusters/index.ts'
 import { usualRules } from '../domains/index.ts'
 import {
   createKube,
+  type Engine,
   environmentsOf,
   type ImageStore,
   instanceOn,
@@ -25,7 +26,8 @@ import { createClusterRouter, type Router } from '../routers/index.ts'
 import type { Drivers, Ground } from './ground.ts'
 
 /** The drivers of this machine. The drivers of connected clusters use them. */
-export interface LocalDrivers {
+interface LocalDrivers {
+  readonly engine: Engine
   readonly builder: NamedBuilder['builder']
   readonly router: Router
   /** Has the images that are published for clusters, and publishes them. */
@@ -36,12 +38,20 @@ export interface LocalDrivers {
   readonly cannotBuild?: string
 }
 
+/** Returns the drivers of this machine, with those of the clusters that users connect. */
+export const driversOf = (ground: Ground, local: LocalDrivers): Drivers => ({
+  engines: [{ name: localEngine, engine: local.engine }],
+  builders: [{ name: localEngine, builder: local.builder }],
+  routers: [{ name: localEngine, router: local.router }],
+  connect: createConnect(ground, local),
+})
+
 /**
  * The drivers of connected clusters. Images are built here and published in a registry. Traffic
  * goes through the router of this machine, straight to the replicas. A cluster with a domain of its
  * own has its ingress controller for it, or our router in pods.
  */
-export function createConnect(
+function createConnect(
   { config, database, vault, instance: installation, log }: Ground,
   { builder, router, images, push, pushProblem, cannotBuild }: LocalDrivers,
 ): Drivers['connect'] {

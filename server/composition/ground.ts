@@ -3,7 +3,7 @@ import { type Builder, createDockerBuilder, type NamedBuilder } from '../builder
 import type { Connection } from '../clusters/index.ts'
 import { type Config, socketOf } from '../config.ts'
 import type { Database } from '../database/index.ts'
-import { DockerEngine, type Engine, localEngine, type NamedEngine } from '../engines/index.ts'
+import { DockerEngine, type Engine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { gibibytes } from '../lib/gibibytes.ts'
@@ -13,7 +13,7 @@ import { createOwnRouter, type NamedRouter, type Router, type RouterProcessOptio
 import type { Vault } from '../vault/index.ts'
 import type { Duty } from '../workflows/index.ts'
 import { createBaseImages } from './base-images.ts'
-import { createConnect } from './connecting.ts'
+import { driversOf } from './connecting.ts'
 
 /** The parts that exist before the rooms. main or a test opens them. */
 export interface Ground {
@@ -86,17 +86,12 @@ export function createDrivers(ground: Ground): Drivers {
     maxImageBytes,
     floorBytes,
   })
-  const router = createOwnRouter({ process: routerProcess })
-  return {
-    engines: [{ name: localEngine, engine }],
-    builders: [{ name: localEngine, builder }],
-    routers: [{ name: localEngine, router }],
-    connect: createConnect(ground, {
-      builder,
-      router,
-      images: engine,
-      push: (image, target, attempt) => engine.pushImage(image, target, attempt),
-      pushProblem: (target, signal) => engine.pushProblem(target, signal),
-    }),
-  }
+  return driversOf(ground, {
+    engine,
+    builder,
+    router: createOwnRouter({ process: routerProcess }),
+    images: engine,
+    push: (image, target, attempt) => engine.pushImage(image, target, attempt),
+    pushProblem: (target, signal) => engine.pushProblem(target, signal),
+  })
 }

@@ -8,7 +8,7 @@ import {
 } from '../access/index.ts'
 import { createAudit } from '../audit/index.ts'
 import { type BackupOptions, createBackups } from '../backups/index.ts'
-import { addBuiltInCluster, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
+import { clusterEndowments, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
 import { createCustomDomains, rulesProblem } from '../domains/index.ts'
 import {
@@ -77,7 +77,7 @@ export function createRooms(
     organizations: createOrganizations({
       database,
       clock,
-      endowments: [addBuiltInCluster, addDefaultRegistries],
+      endowments: [...clusterEndowments(config), addDefaultRegistries],
       addOwner,
     }),
     keyRotations: createKeyRotations({ database, clock, vault, workflows }),

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { readRegistryTarget, refusingBuilder } from '../builders/index.ts'
-import { createAbsentEngine, createImageMirror, localEngine } from '../engines/index.ts'
+import { createAbsentEngine, createImageMirror } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { gibibytes } from '../lib/gibibytes.ts'
 import { createAbsentRouter } from '../routers/index.ts'
-import { createConnect } from './connecting.ts'
+import { driversOf } from './connecting.ts'
 import type { Drivers, Ground } from './ground.ts'
 
 const cannotBuild =
@@ -27,19 +27,13 @@ export function createDriversWithoutDocker(ground: Ground): Drivers {
     insecureRegistries: config.insecureRegistries,
     target: () => readRegistryTarget(config.clusterRegistry),
   })
-  const router = createAbsentRouter(clock)
-  const builder = refusingBuilder(`Nothing is built: ${cannotBuild}`)
-  return {
-    engines: [{ name: localEngine, engine: createAbsentEngine(config.dataDirectory) }],
-    builders: [{ name: localEngine, builder }],
-    routers: [{ name: localEngine, router }],
-    connect: createConnect(ground, {
-      builder,
-      router,
-      images: mirror,
-      push: (image, target, attempt) => mirror.publish(image, target, attempt),
-      pushProblem: (target, signal) => mirror.pushProblem(target, signal),
-      cannotBuild,
-    }),
-  }
+  return driversOf(ground, {
+    engine: createAbsentEngine(config.dataDirectory),
+    builder: refusingBuilder(`Nothing is built: ${cannotBuild}`),
+    router: createAbsentRouter(clock),
+    images: mirror,
+    push: (image, target, attempt) => mirror.publish(image, target, attempt),
+    pushProblem: (target, signal) => mirror.pushProblem(target, signal),
+    cannotBuild,
+  })
 }
