@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { syncMembers } from './access/index.ts'
@@ -18,7 +18,8 @@ import { reportUnhandled } from './lib/unhandled.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, noteInstance, openSchema, startDatabase } from './start/data-directory.ts'
-import { type FirstStart, firstStart, startBaseImage, tokenFile } from './start/first-start.ts'
+import { firstStart, startBaseImage } from './start/first-start.ts'
+import { greeting } from './start/greeting.ts'
 import { recordVersion } from './start/platform-version.ts'
 import { StartError, toStartError } from './start/start-error.ts'
 import { timed } from './start/timed.ts'
@@ -116,7 +117,7 @@ async function run(
     firstStart({ config, database, composition, vault, say, signal, baseImage }),
   )
   await syncMembers(database, clock, config.issuers)
-  await report(config, first, await composition.accounts.firstAccountLink())
+  for (const line of await greeting(config, first, await composition.accounts.firstAccountLink())) say(line)
   // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.
   flushCompileCache()
   void warnOfMachine(config, log).catch((error: unknown) => log.warn({ err: error }, 'machine could not be checked'))
@@ -221,18 +222,6 @@ async function warnOfMachine(settings: Config, log: Logger): Promise<void> {
   for (const { check, status, message, remedy } of findings) {
     if (status !== 'ok') log.warn({ check, status, reason: message, remedy }, 'machine check found a problem')
   }
-}
-
-async function report(config: Config, first: FirstStart | undefined, link: string | undefined): Promise<void> {
-  const token = first?.token ?? (await readFile(tokenFile(config), 'utf8').catch(() => '')).trim()
-  say('')
-  say(`API          ${config.publicUrl}`)
-  say(first?.token ? `Token        ${token}` : `Token        in ${tokenFile(config)}`)
-  if (link) say(`Account      ${link} (valid once, for 24 hours)`)
-  if (first?.url) say(`Application  ${first.url}`)
-  if (first?.problem) say(`The example does not run: ${first.problem}`)
-  say('')
-  say('Ready.')
 }
 
 await main().catch((error: unknown) => {

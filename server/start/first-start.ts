@@ -1,8 +1,7 @@
-import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBaseImage } from '../builders/index.ts'
-import { adoptInCluster, insertBuiltInCluster, insertOwnCluster } from '../clusters/index.ts'
+import { adoptInCluster, findCluster, insertBuiltInCluster, insertOwnCluster } from '../clusters/index.ts'
 import type { Composition } from '../composition/index.ts'
 import type { Config } from '../config.ts'
 import { type Database, inTransaction, readSetting, type Sql, writeSetting } from '../database/index.ts'
@@ -17,6 +16,7 @@ import { lastReason } from '../rollout/index.ts'
 import { findService } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { readVersionRecord } from './platform-version.ts'
+import { writePrivate } from './private-file.ts'
 import { timed } from './timed.ts'
 
 /**
@@ -43,7 +43,8 @@ export interface FirstStartOptions {
   readonly baseImage: Promise<void>
 }
 
-export const tokenFile = (config: Config): string => join(config.dataDirectory, 'admin-token')
+export const tokenFile = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>
+  join(dataDirectory, 'admin-token')
 
 const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' as const }
 const examples = fileURLToPath(new URL('../../examples/hello', import.meta.url))
@@ -81,13 +82,15 @@ export interface FirstStart {
   readonly token?: string
   /** The address of the example. Undefined if it does not run. */
   readonly url?: string
+  /** What does not run, and why. */
   readonly problem?: string
 }
 
 /**
  * Creates what a new installation needs to be tried out: organization, admin token, cluster,
- * project, environment, and a running application. Returns undefined if an earlier start did all of
- * it. If the example cannot run, everything else still works.
+ * project, environment, and a running application. Without a Docker Engine it creates the cluster
+ * of its pod instead of the last three. Returns undefined if an earlier start did all of it. If
+ * something of it cannot run, everything else still works.
  */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { database, signal } = options
@@ -96,16 +99,17 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   const organizationId = before?.organizationId ?? (await makeOrganization(options))
   const token = before?.token ? {} : { token: await makeToken(options, organizationId) }
   const { dockerSocket: socketPath } = options.config
-  if (socketPath === undefined) {
+  const what = socketPath === undefined ? 'cluster of this server is not deployed' : 'example does not run'
+  try {
+    if (socketPath !== undefined) {
+      return { ...token, url: await runExample({ ...options, socketPath }, organizationId, before?.applicationId) }
+    }
     await deployFirstCluster(options, organizationId)
     await writeProgress(database, { organizationId, token: true, done: true })
     return token
-  }
-  try {
-    return { ...token, url: await runExample({ ...options, socketPath }, organizationId, before?.applicationId) }
   } catch (error) {
     if (signal.aborted) throw error
-    return { ...token, problem: messageOf(error) }
+    return { ...token, problem: `The ${what}: ${messageOf(error)}` }
   }
 }
 
@@ -160,7 +164,10 @@ async function deployFirstCluster(
   const { inCluster } = config
   if (!inCluster) return say('Connect a cluster of Kubernetes, because this installation has no Docker Engine.')
   await adoptInCluster({ database, vault, clock }, inCluster)
-  await composition.rooms.clusters.operations.deploy(organizationId, inCluster.clusterId, by.name, false)
+  const { clusterId } = inCluster
+  // An earlier start may have begun it.
+  if ((await findCluster(database, organizationId, clusterId))?.status !== 'READY') return
+  await composition.rooms.clusters.operations.deploy(organizationId, clusterId, by.name, false)
   say('Deploying the cluster of this server')
 }
 
@@ -173,9 +180,7 @@ async function makeToken(options: FirstStartOptions, organizationId: string): Pr
   }
   const admin = { name: by.name, permissions: ['ADMIN' as const] }
   const { token } = await apiTokens.create(organizationId, admin, { name: 'admin', scope: 'ADMIN' })
-  const file = tokenFile(config)
-  await writeFile(`${file}.new`, `${token}\n`, { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  await writePrivate(tokenFile(config), token)
   await writeProgress(database, { organizationId, token: true })
   return token
 }

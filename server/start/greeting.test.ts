@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryDirectory } from '../database/test-support.ts'
+import { greeting } from './greeting.ts'
+
+const publicUrl = 'http://localhost:3000'
+const link = `${publicUrl}/setup/once`
+
+test('a terminal shows the token of the first start and the link of the first account', async (t) => {
+  const dataDirectory = await temporaryDirectory(t)
+  const lines = await greeting({ dataDirectory, publicUrl }, { token: 'quay_x' }, link, true)
+  assert.ok(lines.includes('Token        quay_x'))
+  assert.ok(lines.includes(`Account      ${link} (valid once, for 24 hours)`))
+  await assert.rejects(stat(join(dataDirectory, 'account-link')), { code: 'ENOENT' })
+})
+
+test('a log holds neither, and the link is in a private file until somebody owns the organization', async (t) => {
+  const dataDirectory = await temporaryDirectory(t)
+  const config = { dataDirectory, publicUrl }
+  const file = join(dataDirectory, 'account-link')
+  const text = (await greeting(config, { token: 'quay_x' }, link, false)).join('\n')
+  assert.ok(!text.includes('quay_x') && !text.includes('once/') && !text.includes(link), text)
+  assert.ok(text.includes(`in ${join(dataDirectory, 'admin-token')}`) && text.includes(`in ${file}`))
+  assert.equal(await readFile(file, 'utf8'), `${link}\n`)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  await greeting(config, undefined, undefined, false)
+  await assert.rejects(stat(file), { code: 'ENOENT' })
+})
+
+test('what does not run is the last line before the end', async (t) => {
+  const dataDirectory = await temporaryDirectory(t)
+  const lines = await greeting({ dataDirectory, publicUrl }, { problem: 'The example does not run: no.' }, undefined)
+  assert.deepEqual(lines.slice(-3), ['The example does not run: no.', '', 'Ready.'])
+})
