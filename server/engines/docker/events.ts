@@ -143,6 +143,8 @@ export class Events {
     // The daemon closes it. A stalled one stays silent: periodic looks at containers notice that.
     const signal = AbortSignal.timeout((lineSeconds + 30) * 1000)
     const response = await this.#daemon.stream({ method: 'GET', path: '/events', query, signal })
+    // A process that has nothing else to do ends.
+    response.socket.unref()
     this.#isTold = true
     this.#count++
     if (since === undefined) {
