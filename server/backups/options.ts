@@ -27,35 +27,42 @@ export interface ScratchStarter {
   ) => Promise<boolean | undefined>
 }
 
-/** Everything that making, proving and restoring backups needs. */
-export interface BackupOptions extends ScratchStarter {
-  readonly database: Database
-  readonly clock: Clock
-  readonly log: Logger
-  readonly vault: Vault
-  /** The directory of the backup files. */
-  readonly directory: string
-  /** Free space that backups leave on its disk. Undefined means the usual part. */
-  readonly floorBytes: number | undefined
-  readonly engines: Pick<Engines<VolumeStore & Runner>, 'all' | 'engineOf'>
-  /** The longest time for which users of a volume are paused. */
-  readonly mostStandingSeconds: number
-  readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>
-  /** Retries while the engine is unavailable. */
-  readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
+/** The volumes of services. */
+interface VolumesOfServices {
   /** Returns the volumes of a service, by their mount paths. */
   readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, ServiceVolume>
   /** Returns the same for the running or last version: the volumes that were created. */
   readonly madeVolumesOf: (sql: Sql, service: ServiceRow) => Promise<ReadonlyMap<string, ServiceVolume>>
-  /** Returns why the organization may use no more disk space; undefined if it may. */
-  readonly diskRefusal: (sql: Sql, organizationId: string) => Promise<string | undefined>
   /**
    * The program of a service that prints the contents of its one volume while the service runs;
    * undefined if there is none.
    */
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
+  /** The longest time for which users of a volume are paused. */
+  readonly mostStandingSeconds: number
+}
+
+/** The place of the backup files, and who may fill it. */
+interface BackupPlace {
+  readonly directory: string
+  /** Free space that backups leave on its disk. Undefined means the usual part. */
+  readonly floorBytes: number | undefined
+  /** Returns why the organization may use no more disk space; undefined if it may. */
+  readonly diskRefusal: (sql: Sql, organizationId: string) => Promise<string | undefined>
   /** Returns why a service cannot use data of that version; undefined if it can. */
   readonly dataRefusal: (service: ServiceRow, version: string | null) => string | undefined
+}
+
+/** The parts of other rooms that making, proving and restoring backups use. */
+export interface BackupOptions extends ScratchStarter, VolumesOfServices, BackupPlace {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly vault: Vault
+  readonly engines: Pick<Engines<VolumeStore & Runner>, 'all' | 'engineOf'>
+  readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>
+  /** Retries while the engine is unavailable. */
+  readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
   readonly restoring: Restoring
 }
 

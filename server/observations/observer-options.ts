@@ -4,7 +4,17 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { LineFollower, ReplicaEnder, Restarter, TrafficMover } from './roles.ts'
 
-export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, LineFollower {
+/** Texts that change when the observer must look again. */
+export interface Marks {
+  /** Returns a text that changes with the hosts of the engine's clusters and their endpoints. */
+  readonly routesMark: () => Promise<string>
+  /** Returns such a text for each of these services that has hosts. */
+  readonly routeMarks: (services: readonly string[]) => Promise<ReadonlyMap<string, string>>
+  /** Returns a text that changes with what should run on the engine, a little late. */
+  readonly wishMark: () => Promise<string>
+}
+
+export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, LineFollower, Marks {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
@@ -18,10 +28,4 @@ export interface ObserverOptions extends Restarter, TrafficMover, ReplicaEnder, 
   readonly isScratch: (serviceId: string) => Promise<boolean>
   /** Returns why a running service cannot be reached, in words for people. */
   readonly troubleOf: (serviceId: string) => string | undefined
-  /** Returns a text that changes with the hosts of the engine's clusters and their endpoints. */
-  readonly routesMark: () => Promise<string>
-  /** Returns such a text for each of these services that has hosts. */
-  readonly routeMarks: (services: readonly string[]) => Promise<ReadonlyMap<string, string>>
-  /** Returns a text that changes with what should run on the engine, a little late. */
-  readonly wishMark: () => Promise<string>
 }

@@ -33,12 +33,8 @@ import { type RunContext, type Step, StepTimeoutError, type Workflows } from '..
 /** The roles of an engine that deployments use. */
 export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore
 
-/** Everything that a deployment uses. */
-export interface RecipeOptions extends RefusalOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly log: Logger
-  readonly vault: Vault
+/** Where versions come from, and who may read them there. */
+interface Sources {
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
   /**
@@ -51,28 +47,34 @@ export interface RecipeOptions extends RefusalOptions {
     registryId: string,
     signal: AbortSignal,
   ) => Promise<RegistryLogin | undefined>
-  /** Returns why the organization may use no more disk space, or undefined if it may. */
-  readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
-  /** The builder of a cluster. */
-  readonly builderOf: BuilderOf
-  readonly buildLimits: BuildLimits
-  /** The engine of a cluster. */
+}
+
+/** The drivers of each cluster. */
+interface ClusterDrivers {
   readonly engineOf: EngineOf<RolloutEngine>
-  /** GiB that a replica or a run may write outside its volumes unless its service sets a limit. */
-  readonly layerGiB: number
-  /** The router of a cluster. */
+  readonly builderOf: BuilderOf
   readonly routerOf: RouterOf
   /** Publishes routes to the router of a cluster. */
   readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached'>
-  readonly lines: LineStore
-  readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
-  /**
-   * Collects the service's run-time lines from now on. Masks the secrets of this release and of
-   * earlier ones.
-   */
-  readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
-  /** Ends a repair by the observer. From here on only the request acts on the service. */
-  readonly endRepair: (serviceId: string) => Promise<void>
+}
+
+/** How much deployments may use, and how many run at a time. */
+interface RolloutLimits {
+  readonly buildLimits: BuildLimits
+  /** GiB that a replica or a run may write outside its volumes unless its service sets a limit. */
+  readonly layerGiB: number
+  /** Returns why the organization may use no more disk space, or undefined if it may. */
+  readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
+  /** `sameBuilds` is keyed by organization and identity of the image. */
+  readonly slots: { readonly builds: Slots; readonly sameBuilds: KeyedSlots }
+  /** Slots of each engine, so that a slow engine delays no deployment on another. */
+  readonly deploymentSlots: (place: EnginePlace) => Slots
+  /** How long requests on an old release may continue after traffic moved. */
+  readonly drainMs: number
+}
+
+/** How a service becomes reachable. */
+interface Exposure {
   /** Assigns the hosts and ports of a service again, as its cluster and settings are now. */
   readonly declareHosts: (sql: Sql, serviceId: string) => Promise<void>
   /** The address on which databases are published, and the host name of each. */
@@ -80,19 +82,34 @@ export interface RecipeOptions extends RefusalOptions {
     readonly address: string
     readonly hostOf: (service: Pick<ServiceRow, 'id' | 'kind'>) => string
   }
-  /** `sameBuilds` is keyed by organization and identity of the image. */
-  readonly slots: { readonly builds: Slots; readonly sameBuilds: KeyedSlots }
-  /** Slots of each engine, so that a slow engine delays no deployment on another. */
-  readonly deploymentSlots: (place: EnginePlace) => Slots
-  /** How long requests on an old release may continue after traffic moved. */
-  readonly drainMs: number
+}
+
+/** What others do while and after a service is deployed. */
+interface Followers {
+  readonly lines: LineStore
+  /**
+   * Collects the service's run-time lines from now on. Masks the secrets of this release and of
+   * earlier ones.
+   */
+  readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
+  /** Ends a repair by the observer. From here on only the request acts on the service. */
+  readonly endRepair: (serviceId: string) => Promise<void>
   /** Called when the end of a request was written. */
   readonly whenEnded?: () => void
   /** Called when the disk of the engine is full. */
   readonly onDiskFull?: () => void
 }
 
-/** Everything that the deployments on one cluster use. */
+/** The parts of other rooms that a deployment uses. */
+export interface RecipeOptions extends RefusalOptions, Sources, ClusterDrivers, RolloutLimits, Exposure, Followers {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly vault: Vault
+  readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
+}
+
+/** The same for the deployments on one cluster, with its drivers. */
 export interface Recipe extends RecipeOptions {
   readonly engine: RolloutEngine
   readonly builder: Builder

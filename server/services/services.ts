@@ -43,10 +43,8 @@ export interface Parts {
   readonly copy: (sql: Sql, fromServiceId: string, toServiceId: string, now: Date) => Promise<void>
 }
 
-export interface ServicesOptions extends CheckOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly vault: Sealer
+/** The names and ports by which a service is reached, and the addresses of its sources. */
+interface Addresses {
   /**
    * Gives the service's public ports their host names, in the same transaction. A published service
    * also gets a port of this machine. Throws 409 when none is left.
@@ -61,6 +59,29 @@ export interface ServicesOptions extends CheckOptions {
       published: PortSettings | undefined
     },
   ) => Promise<void>
+  /** Returns the name by which other services of the environment reach this one. */
+  readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
+  /** Returns whether an address is on the built-in git host. */
+  readonly isHomeRepository: (url: string) => boolean
+}
+
+/** What a copy of a service takes over besides its settings. */
+interface CopiesOfServices {
+  /** Copies the variables and secrets of the original. */
+  readonly copyVariables: (
+    sql: Sql,
+    copy: { readonly from: ServiceRow; readonly to: ServiceRow },
+    now: Date,
+  ) => Promise<void>
+  /** Starts copying the data of the original into the copy. Both are ids. */
+  readonly copyData: (sql: Sql, copy: { readonly from: string; readonly to: string }) => Promise<void>
+}
+
+/** The parts of other rooms that the records of services use. */
+export interface ServicesOptions extends CheckOptions, Addresses, CopiesOfServices {
+  readonly database: Database
+  readonly clock: Clock
+  readonly vault: Sealer
   /**
    * Throws 409 if newly written settings declare larger storages than before and exceed the
    * organization's limit.
@@ -70,21 +91,9 @@ export interface ServicesOptions extends CheckOptions {
     organizationId: string,
     change: { readonly from?: Settings; readonly to: Settings },
   ) => Promise<void>
-  /** Returns the name by which other services of the environment reach this one. */
-  readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
-  /** Returns whether an address is on the built-in git host. */
-  readonly isHomeRepository: (url: string) => boolean
   readonly parts: Parts
   /** Returns how autoscaling policies act on the clusters of an engine. */
   readonly eventsOf: EventsOf
-  /** Copies the variables and secrets of the original. */
-  readonly copyVariables: (
-    sql: Sql,
-    copy: { readonly from: ServiceRow; readonly to: ServiceRow },
-    now: Date,
-  ) => Promise<void>
-  /** Starts copying the data of the original into the copy. Both are ids. */
-  readonly copyData: (sql: Sql, copy: { readonly from: string; readonly to: string }) => Promise<void>
 }
 
 /** Creates the operations for services as records: their settings, never their running state. */

@@ -13,7 +13,31 @@ import { createWake } from './wake.ts'
 import type { Workflow } from './workflow.ts'
 import { type CountsFor, cancel, insert, submission } from './workflow-store.ts'
 
-export interface WorkflowsOptions {
+/** How long and how often workflows are tried. */
+interface WorkflowTiming {
+  /** Default 15. */
+  readonly leaseSeconds?: number
+  /** Maximum number of workflows that this process runs at the same time. */
+  readonly maxRunning: number
+  /** A workflow is parked after this many consecutive claims without an ended step. Default 10. */
+  readonly maxAttempts?: number
+  /** Milliseconds that aborted work may take to stop. Default 10,000. */
+  readonly graceMs?: number
+  /** Milliseconds until unreported work is found. Default 1,000. */
+  readonly pollMs?: number
+}
+
+/** Which process claims work. */
+interface WorkflowOwner {
+  /** Unique per process. Default: host, process and its start time. */
+  readonly owner?: string
+  /** Whether this process may claim work now. Without it, always. */
+  readonly mayClaim?: () => boolean
+  /** Whether the process of an owner is alive. True if that cannot be known. */
+  readonly isAlive?: (owner: string) => boolean
+}
+
+export interface WorkflowsOptions extends WorkflowTiming, WorkflowOwner {
   readonly database: Database
   /**
    * The same database, for a connection that listens and one that renews leases. Without it this
@@ -24,22 +48,6 @@ export interface WorkflowsOptions {
   readonly workflows: readonly Workflow[]
   readonly clock: Clock
   readonly log: Logger
-  /** Unique per process. Default: host, process and its start time. */
-  readonly owner?: string
-  /** Default 15. */
-  readonly leaseSeconds?: number
-  /** Whether this process may claim work now. Without it, always. */
-  readonly mayClaim?: () => boolean
-  /** Maximum number of workflows that this process runs at the same time. */
-  readonly maxRunning: number
-  /** A workflow is parked after this many consecutive claims without an ended step. Default 10. */
-  readonly maxAttempts?: number
-  /** Milliseconds that aborted work may take to stop. Default 10,000. */
-  readonly graceMs?: number
-  /** Milliseconds until unreported work is found. Default 1,000. */
-  readonly pollMs?: number
-  /** Whether the process of an owner is alive. True if that cannot be known. */
-  readonly isAlive?: (owner: string) => boolean
 }
 
 export interface Submission {

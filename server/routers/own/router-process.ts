@@ -9,11 +9,8 @@ import { AppError } from '../../lib/error.ts'
 import { start } from '../../lib/run.ts'
 import { askRouter } from './control.ts'
 
-export interface RouterProcessOptions {
-  /** The address on which the router listens. */
-  readonly host: string
-  /** 0 means any free port. */
-  readonly port: number
+/** The files of a router process. */
+interface RouterFiles {
   readonly controlSocket: string
   /** The file that stores the route table, so the process can start without the control plane. */
   readonly stateFile: string
@@ -21,6 +18,13 @@ export interface RouterProcessOptions {
   readonly logFile: string
   /** The folder for compiled code, which saves later starts 20 MB of memory. It can be shared. */
   readonly cacheFolder?: string
+}
+
+export interface RouterProcessOptions extends RouterFiles {
+  /** The address on which the router listens. */
+  readonly host: string
+  /** 0 means any free port. */
+  readonly port: number
   /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted?: readonly string[]
   /** The most connections of each port, and of one client among them. */
