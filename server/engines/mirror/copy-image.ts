@@ -1,10 +1,11 @@
-import { open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
 import { eachAtOnce } from '../../lib/each-at-once.ts'
 import type { ImageReference } from '../docker/image-reference.ts'
 import { aboveFloor } from '../docker/registry/above-floor.ts'
 import { download, newPart, type Part } from '../docker/registry/download.ts'
+import { readInto } from '../docker/registry/export-image.ts'
 import type { Blob } from '../docker/registry/manifest.ts'
 import type { RegistryTools } from '../docker/registry/registries.ts'
 import { type Sending, sendBlob, trying } from '../docker/registry/send-blob.ts'
@@ -77,11 +78,9 @@ async function copyBlob(
     loading ??= receive(copying, part, attempt)
     return loading
   }
-  const read = async (from: number, length: number): Promise<Buffer> => {
+  const read = async (from: number, into: Buffer): Promise<Buffer> => {
     await load()
-    await using handle = await open(part.file)
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, from)
-    return buffer.subarray(0, bytesRead)
+    return readInto(part.file, from, into)
   }
   try {
     // A digest in a manifest proves nothing: who does not have the blob must not get it mounted.

@@ -43,6 +43,13 @@ export async function exportImage(
   }
 }
 
+/** Reads from an offset of a file, and returns the part of the buffer that was filled. */
+export async function readInto(file: string, from: number, into: Buffer): Promise<Buffer> {
+  await using handle = await open(file)
+  const { bytesRead } = await handle.read(into, 0, into.length, from)
+  return into.subarray(0, bytesRead)
+}
+
 async function spooled(entry: Readable, file: string): Promise<OutgoingBlob> {
   const hash = createHash('sha256')
   let size = 0
@@ -57,10 +64,6 @@ async function spooled(entry: Readable, file: string): Promise<OutgoingBlob> {
   return {
     digest: `sha256:${hash.digest('hex')}`,
     size,
-    read: async (from, length) => {
-      await using handle = await open(file)
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, from)
-      return buffer.subarray(0, bytesRead)
-    },
+    read: (from, into) => readInto(file, from, into),
   }
 }

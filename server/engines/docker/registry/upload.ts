@@ -11,8 +11,8 @@ const chunkBytes = 4 * 1024 * 1024
 export interface OutgoingBlob {
   readonly digest: string
   readonly size: number
-  /** Reads at most this many bytes from an offset. */
-  read(from: number, length: number): Promise<Buffer>
+  /** Reads from an offset into the buffer, and returns the part of it that was filled. */
+  read(from: number, into: Buffer): Promise<Buffer>
 }
 
 /**
@@ -23,12 +23,6 @@ export interface UploadState {
   /** The address for the rest; undefined before the upload has begun. */
   location?: string | undefined
 }
-
-export const bufferedBlob = (digest: string, bytes: Buffer): OutgoingBlob => ({
-  digest,
-  size: bytes.length,
-  read: async (from, length) => bytes.subarray(from, from + length),
-})
 
 /**
  * Returns the size of a blob in the registry's repository; undefined if it is missing. Throws
@@ -87,8 +81,10 @@ export async function uploadBlob(
     state.location = locationOf(begun)
     sent = 0
   }
+  // One for the whole upload: many large ones would wait for the garbage collector.
+  const chunk = Buffer.alloc(Math.min(chunkBytes, blob.size))
   while (sent < blob.size) {
-    const body = await blob.read(sent, Math.min(chunkBytes, blob.size - sent))
+    const body = await blob.read(sent, chunk)
     if (body.length === 0) throw new Error(`the file of ${blob.digest} is shorter than ${blob.size} bytes`)
     const range = `${sent}-${sent + body.length - 1}`
     const headers = { 'content-type': 'application/octet-stream', 'content-range': range }
