@@ -117,12 +117,22 @@ describe('two Docker Engines and a fake one in one server', { skip: why }, () =>
       id: String(id),
       deploy: (tag: string) => send('POST', `/container/${id}/deploy`, { image_tag: tag }),
       status: lastStatus,
-      ends: () =>
-        until('the deployment ends', async () => {
-          const status = await lastStatus()
-          assert.notEqual(status, 'ERROR')
-          return status === 'SUCCESS'
-        }),
+      ends: async () => {
+        const steps = () => database`
+          select s.name, s.status, s.error from workflow_step s join deployment_request r on r.id = s.workflow_id
+          where r.environment_id = ${tenant.environmentId} order by r.seq desc limit 20`
+        let [status, seen]: [string, unknown] = ['', undefined]
+        await until(
+          `the deployment on ${engine} ends`,
+          async () => {
+            status = await lastStatus()
+            seen = await steps()
+            assert.notEqual(status, 'ERROR')
+            return status === 'SUCCESS'
+          },
+          { seen: () => [status, seen] },
+        )
+      },
     }
   }
 
