@@ -17,7 +17,8 @@ export function toEngineError(error: unknown): unknown {
   const { message } = error
   if (isPassing(error)) return new EngineError('unreachable', `${message}; it is tried again`, { cause })
   if (isKubeError(error, 401, 'Certificate')) {
-    return new EngineError('refused', `the cluster does not accept the kubeconfig (${message})`, { cause })
+    const advice = error.status === 401 ? '; send a new one' : ''
+    return new EngineError('refused', `the cluster does not accept the kubeconfig (${message})${advice}`, { cause })
   }
   return new EngineError('refused', `the cluster refused it: ${message}`, { cause })
 }

@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import type { AddressGuard } from '../../../lib/address.ts'
+import { systemClock } from '../../../lib/clock.ts'
 import { startDeadline } from '../../../lib/deadline.ts'
 import type { KubeAccess } from './access.ts'
+import { endedCredential } from './credential-end.ts'
 import { errorOfAnswer, errorOfConnection, KubeError } from './kube-error.ts'
 
 /** One request to an API server. */
@@ -37,6 +39,8 @@ export interface KubeTarget {
 
 interface Opened extends Omit<KubeTarget, 'headers'> {
   readonly agent: Agent
+  /** Returns what has expired, if that explains a refusal. */
+  readonly ended: () => Promise<string | undefined>
   readonly headers: () => Promise<KubeTarget['headers']>
 }
 
@@ -99,7 +103,7 @@ export class KubeConnection {
     const late = (): void => void answer.destroy(new Error('it does not answer in time'))
     begun.signal.addEventListener('abort', late, { once: true })
     try {
-      throw await refusalOf(answer)
+      throw await this.#refusalOf(answer)
     } finally {
       begun.signal.removeEventListener('abort', late)
     }
@@ -118,7 +122,15 @@ export class KubeConnection {
     const answer = await this.#send(wish, signal)
     const status = answer.statusCode ?? 0
     if (status >= 200 && status < 300) return textOf(answer)
-    throw await refusalOf(answer)
+    throw await this.#refusalOf(answer)
+  }
+
+  /** Reads an answer that is an error. One that refuses credentials says if they have expired. */
+  async #refusalOf(answer: IncomingMessage): Promise<KubeError> {
+    const refusal = errorOfAnswer(answer.statusCode ?? 0, await textOf(answer), answer.headers['retry-after'])
+    const { status, reason, message, retryAfterMs } = refusal
+    const ended = status === 401 ? await (await this.#open()).ended() : undefined
+    return ended === undefined ? refusal : new KubeError(status, reason, `${message}; ${ended}`, { retryAfterMs })
   }
 
   /** `late` ends the wait for the beginning of the answer, `signal` the whole request. */
@@ -177,11 +189,13 @@ export class KubeConnection {
     // Node.js asks `lookup` for names only.
     if (isIP(host) !== 0)
       await this.#check(host).catch((error: unknown) => Promise.reject(errorOfConnection(url.host, error)))
+    const currentToken = async () => (readToken ? readToken() : token)
     return {
       url,
+      ended: async () => endedCredential({ certificate, token: (await currentToken())?.reveal() }, systemClock.now()),
       agent: new Agent({ keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 16, timeout: 0 }),
       headers: async () => {
-        const current = await (readToken?.() ?? token)
+        const current = await currentToken()
         return current ? { authorization: `Bearer ${current.reveal()}` } : {}
       },
       tls: {
@@ -230,7 +244,3 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   }
   return Buffer.concat(pieces).toString()
 }
-
-/** Reads an answer that is an error. */
-const refusalOf = async (answer: IncomingMessage): Promise<KubeError> =>
-  errorOfAnswer(answer.statusCode ?? 0, await textOf(answer), answer.headers['retry-after'])
