@@ -3,9 +3,13 @@ import { listedObjects } from './drift.ts'
 import { annotation, label, ownLabels } from './labels.ts'
 import { namespaceOf } from './names.ts'
 
-/** Addresses of a cloud's metadata service, which hands out credentials of the node. */
-const metadataNetwork = '169.254.0.0/16'
-const metadataNetworkV6 = 'fd00:ec2::254/128'
+/**
+ * Where clouds hand out credentials of a node: link-local addresses, Alibaba, and the wire server
+ * of Azure.
+ */
+const metadata = ['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32']
+/** The same in IPv6: Amazon and Google. */
+const metadataV6 = ['fd00:ec2::254/128', 'fd20:ce::254/128']
 
 /** Returns the namespace of an environment with these objects in it. Pure. */
 export const environmentNamespace = (
@@ -30,7 +34,8 @@ export const environmentNamespace = (
 /**
  * Returns the network rules of an environment. Its pods accept connections from each other and from
  * namespaces that are no environments, such as that of an ingress controller. They reach everything
- * except the metadata service of a cloud. The network of the cluster must enforce such rules.
+ * except the metadata services of clouds. Port 53 stays open there: a NodeLocal DNSCache has a
+ * link-local address. The network of the cluster must enforce such rules.
  */
 export const environmentPolicies = (environment: string, instance: string): KubeObject[] => [
   policy(environment, instance, 'quayside-isolation', {
@@ -46,10 +51,11 @@ export const environmentPolicies = (environment: string, instance: string): Kube
     ],
     egress: [
       {
-        to: [
-          { ipBlock: { cidr: '0.0.0.0/0', except: [metadataNetwork] } },
-          { ipBlock: { cidr: '::/0', except: [metadataNetworkV6] } },
-        ],
+        to: [{ ipBlock: { cidr: '0.0.0.0/0', except: metadata } }, { ipBlock: { cidr: '::/0', except: metadataV6 } }],
+      },
+      {
+        to: metadata.map((cidr) => ({ ipBlock: { cidr } })),
+        ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })),
       },
     ],
   }),

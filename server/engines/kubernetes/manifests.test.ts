@@ -119,7 +119,31 @@ test('labels of users reach the pods, unless they mean something to the cluster'
   const labels = { team: 'a', 'example.org/cost': 'b' }
   const { metadata } = objectOf('Deployment', { labels }).spec.template
   assert.equal(metadata.labels['example.org/cost'], 'b')
-  for (const key of ['quayside.io/service', 'pod-security.kubernetes.io/enforce', 'sidecar.istio.io/inject', 'a b']) {
+  const meaningful = [
+    'quayside.io/service',
+    'pod-security.kubernetes.io/enforce',
+    'app.kubernetes.io/name',
+    'sidecar.istio.io/inject',
+    'linkerd.io/inject',
+    'azure.workload.identity/use',
+    'aadpodidbinding',
+    'AadPodIdBinding',
+    'k8s-app',
+    'pod-template-hash',
+    'batch.kubernetes.io/job-name',
+    'job-name',
+    'controller-uid',
+    'admission.datadoghq.com/enabled',
+    'kuma.io/sidecar-injection',
+    'openservicemesh.io/sidecar-injection',
+    'vault.hashicorp.com/agent-inject',
+    'eks.amazonaws.com/fargate-profile',
+    'iam.gke.io/pool',
+    'cilium.io/identity',
+    'SIDECAR.ISTIO.IO/inject',
+    'a b',
+  ]
+  for (const key of meaningful) {
     assert.throws(() => objectOf('Deployment', { labels: { [key]: 'x' } }), /has the label/, key)
   }
   assert.throws(() => objectOf('Deployment', { labels: { team: 'a b' } }), /value that is not allowed/)
@@ -159,7 +183,22 @@ test('an environment is a namespace that other environments do not reach', () =>
   const { metadata } = environmentNamespace(release().environment, 'here')
   assert.equal(metadata.labels?.['pod-security.kubernetes.io/enforce'], 'baseline')
   const [policy] = environmentPolicies(release().environment, 'here')
-  const { ingress, egress } = Object(policy).spec
+  const { ingress } = Object(policy).spec
   assert.deepEqual(ingress[0].from[1].namespaceSelector.matchExpressions[0].operator, 'DoesNotExist')
-  assert.deepEqual(egress[0].to[0].ipBlock.except, ['169.254.0.0/16'])
+})
+
+test('pods reach no metadata service of a cloud, except the names that it or the node resolves', () => {
+  const [policy] = environmentPolicies(release().environment, 'here')
+  const [others, names] = Object(policy).spec.egress
+  const [v4, v6] = others.to.map(({ ipBlock }: { ipBlock: object }) => ipBlock)
+  // Most clouds and Amazon ECS, Alibaba, Azure.
+  assert.deepEqual(v4, { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32'] })
+  assert.deepEqual(v6, { cidr: '::/0', except: ['fd00:ec2::254/128', 'fd20:ce::254/128'] })
+  assert.equal(others.ports, undefined)
+  // A NodeLocal DNSCache listens at 169.254.20.10.
+  assert.equal(names.to[0].ipBlock.cidr, '169.254.0.0/16')
+  assert.deepEqual(names.ports, [
+    { protocol: 'UDP', port: 53 },
+    { protocol: 'TCP', port: 53 },
+  ])
 })

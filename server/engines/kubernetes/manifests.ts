@@ -6,7 +6,8 @@ import { listedObjects } from './drift.ts'
 import { eventScalers } from './event-scaler.ts'
 import { annotation, label, ownLabels } from './labels.ts'
 import { namespaceOf, releaseName, volumeName } from './names.ts'
-import { contentsOf, contentsSecret, kubeProbe, podSettings, programContainer, usersLabels } from './program.ts'
+import { contentsOf, contentsSecret, kubeProbe, podSettings, programContainer } from './program.ts'
+import { usersLabels } from './users-labels.ts'
 
 /** The values on which the objects of a release depend, in addition to the release. */
 export interface Setting {

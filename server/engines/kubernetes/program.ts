@@ -1,5 +1,5 @@
 import { Secret } from '../../lib/secret.ts'
-import { EngineError, type Probe, type Release, type Workload } from '../engine.ts'
+import type { Probe, Workload } from '../engine.ts'
 import { addedCapabilities, checkedVariables, checkPaths } from '../program-rules.ts'
 import type { KubeObject } from './client/index.ts'
 
@@ -116,35 +116,4 @@ function checkOf(check: Probe['check']): Record<string, unknown> {
     case 'grpc':
       return { grpc: { port: check.port, ...(check.service && { service: check.service }) } }
   }
-}
-
-const usersKey = /^(?:([a-z0-9.-]{1,253})\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
-const usersValue = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
-/** Prefixes whose labels mean something to Kubernetes, or to the platform. */
-const reserved = ['kubernetes.io', 'k8s.io', 'quayside.io', 'istio.io', 'linkerd.io']
-
-/**
- * Returns the labels that users chose. Throws EngineError('refused') for one that Kubernetes does
- * not take, or that means something to a program of the cluster.
- */
-export function usersLabels({ displayName, workload }: Pick<Release<Workload>, 'displayName' | 'workload'>) {
-  const labels = workload.labels ?? {}
-  for (const [key, value] of Object.entries(labels)) {
-    const [, prefix] = usersKey.exec(key) ?? []
-    const isReserved = reserved.some((domain) => prefix === domain || prefix?.endsWith(`.${domain}`))
-    if (!usersKey.test(key) || isReserved) {
-      throw new EngineError(
-        'refused',
-        `"${displayName}" has the label "${key}", which a cluster does not take; rename it`,
-      )
-    }
-    if (!usersValue.test(value)) {
-      const advice = 'use at most 63 letters, digits, ".", "_" and "-"'
-      throw new EngineError(
-        'refused',
-        `the label "${key}" of "${displayName}" has a value that is not allowed; ${advice}`,
-      )
-    }
-  }
-  return labels
 }

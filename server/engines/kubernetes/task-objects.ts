@@ -4,7 +4,8 @@ import type { KubeObject } from './client/index.ts'
 import { annotation, label } from './labels.ts'
 import { labelsOf, type Setting } from './manifests.ts'
 import { namespaceOf, runName } from './names.ts'
-import { contentsOf, contentsSecret, podSettings, programContainer, usersLabels } from './program.ts'
+import { contentsOf, contentsSecret, podSettings, programContainer } from './program.ts'
+import { usersLabels } from './users-labels.ts'
 
 /** The container that keeps the output file of a run until it was read. */
 export const keeperContainer = 'output'

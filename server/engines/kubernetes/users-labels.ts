@@ -1,0 +1,97 @@
+import { EngineError, type Release, type Workload } from '../engine.ts'
+
+const usersKey = /^(?:([a-z0-9.-]{1,253})\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+const usersValue = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
+
+/**
+ * Domains whose labels mean something to Kubernetes, to the platform, or to programs that give pods
+ * an identity, add containers to them, or decide which connections they may have.
+ */
+const reservedDomains: ReadonlySet<string> = new Set([
+  'kubernetes.io',
+  'k8s.io',
+  'quayside.io',
+  // Meshes and other programs that add containers.
+  'istio.io',
+  'linkerd.io',
+  'kuma.io',
+  'openservicemesh.io',
+  'hashicorp.com',
+  'dapr.io',
+  'datadoghq.com',
+  'dynatrace.com',
+  'newrelic.com',
+  'instana.com',
+  // Identities and machines of clouds.
+  'azure.workload.identity',
+  'azure.com',
+  'amazonaws.com',
+  'gke.io',
+  'google.com',
+  'aliyun.com',
+  'openshift.io',
+  // Networks, policies and other controllers.
+  'cilium.io',
+  'projectcalico.org',
+  'antrea.io',
+  'traefik.io',
+  'traefik.containo.us',
+  'konghq.com',
+  'knative.dev',
+  'keda.sh',
+  'karpenter.sh',
+  'cert-manager.io',
+  'crossplane.io',
+  'argoproj.io',
+  'fluxcd.io',
+  'helm.sh',
+  'kyverno.io',
+  'gatekeeper.sh',
+  'volcano.sh',
+  'virtual-kubelet.io',
+])
+
+/** Keys without a domain that mean something, in lower case. */
+const reservedKeys: ReadonlySet<string> = new Set([
+  // Selectors of Kubernetes itself and of its usual add-ons.
+  'pod-template-hash',
+  'controller-revision-hash',
+  'controller-uid',
+  'job-name',
+  'k8s-app',
+  'kubernetes',
+  // An identity of Azure.
+  'aadpodidbinding',
+])
+
+/** Whether a label with this prefix and name means something. */
+function isReserved(prefix: string | undefined, key: string): boolean {
+  if (prefix === undefined) return reservedKeys.has(key.toLowerCase())
+  const parts = prefix.split('.')
+  return parts.some((_, index) => reservedDomains.has(parts.slice(index).join('.')))
+}
+
+/**
+ * Returns the labels that users chose. Throws EngineError('refused') for one that Kubernetes does
+ * not take, or that means something to a program of the cluster.
+ */
+export function usersLabels({ displayName, workload }: Pick<Release<Workload>, 'displayName' | 'workload'>) {
+  const labels = workload.labels ?? {}
+  for (const [key, value] of Object.entries(labels)) {
+    const [, prefix] = usersKey.exec(key) ?? []
+    if (!usersKey.test(key) || isReserved(prefix, key)) {
+      throw new EngineError(
+        'refused',
+        `"${displayName}" has the label "${key}", which a cluster does not take; rename it`,
+      )
+    }
+    if (!usersValue.test(value)) {
+      const advice = 'use at most 63 letters, digits, ".", "_" and "-"'
+      throw new EngineError(
+        'refused',
+        `the label "${key}" of "${displayName}" has a value that is not allowed; ${advice}`,
+      )
+    }
+  }
+  return labels
+}
