@@ -33,7 +33,7 @@ import {
   type Workflows,
 } from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
-import { createCopyWorkflows, createStandstillReconcilers } from './copying.ts'
+import { createCopyWorkflows, createStandstillReconcilers, createStrayErasers } from './copying.ts'
 import { createDisks, keptReleases } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
@@ -167,6 +167,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     observers.observers,
     jobs.sweepers,
     createStandstillReconcilers(foundation),
+    createStrayErasers(foundation),
     engines.each((named) => createClusterHealth(foundation, named, reconcilerName('cluster health', named.name))),
     engines.each((named) => createLiveness(foundation, named)),
     engines.each((named) => createNetworkGuards(foundation, named)),

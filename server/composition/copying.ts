@@ -5,6 +5,7 @@ import {
   createResumer,
   createRowCopier,
   createServiceCopyWorkflow,
+  createStrayEraser,
   createVolumeCopier,
   submitErasure,
 } from '../environments/index.ts'
@@ -68,3 +69,7 @@ export function createCopyWorkflows(foundation: Foundation, workflows: LateWorkf
 /** Resumes the replicas of each engine that no copy needs to be paused. */
 export const createStandstillReconcilers = ({ log, engines }: Foundation) =>
   engines.each((named) => createResumer({ log }, named))
+
+/** Removes what is left of environments that are gone, on each engine. */
+export const createStrayErasers = ({ database, log, engines }: Foundation) =>
+  engines.each((named) => createStrayEraser({ database, log }, named))

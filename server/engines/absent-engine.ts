@@ -43,6 +43,7 @@ export function createAbsentEngine(dataDirectory: string): Engine {
     resume: none,
     renewEnvironment: none,
     eraseAll: none,
+    listEnvironments: none,
     checkLiveness: none,
     followRestarts: none,
     guardNetworks: async () => false,

@@ -308,7 +308,9 @@ function endCases(get: () => EngineBench): void {
     assert.equal(all.get(one.service)?.state, 'running')
     assert.equal(all.get(two.service)?.state, 'running')
     await Promise.all([engine.erase(one.service, attempt()), engine.erase(two.service, attempt())])
+    assert.ok((await engine.listEnvironments(limit())).includes(one.environment))
     for (let times = 0; times < 2; times++) await engine.eraseEnvironment(one.environment, attempt())
+    assert.ok(!(await engine.listEnvironments(limit())).includes(one.environment))
     assert.equal((await engine.observeAll(limit())).has(one.service), false)
   })
 }

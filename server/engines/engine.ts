@@ -1,6 +1,7 @@
 import type { EngineCapabilities, EngineCapacity } from './engine-capabilities.ts'
 import type { Departure } from './roles/departure.ts'
 import type { DiskMeter } from './roles/disk-meter.ts'
+import type { EnvironmentList } from './roles/environment-list.ts'
 import type { ImageStore } from './roles/image-store.ts'
 import type { LogSource } from './roles/log-source.ts'
 import type { Observes } from './roles/observes.ts'
@@ -20,6 +21,7 @@ export type * from './network-guards.ts'
 export * from './observation.ts'
 export type * from './roles/departure.ts'
 export type * from './roles/disk-meter.ts'
+export type * from './roles/environment-list.ts'
 export type * from './roles/image-store.ts'
 export type * from './roles/log-source.ts'
 export type * from './roles/observes.ts'
@@ -86,4 +88,5 @@ export type Engine = Reachable &
   Terminals &
   Renewal &
   Departure &
+  EnvironmentList &
   Upkeep

@@ -20,4 +20,5 @@ export { createScheduler, type SchedulerOptions, type TurnOrder } from './schedu
 export { createServiceCopyWorkflow } from './service-copy-workflow.ts'
 export { type StageRow, stageTarget } from './stage-store.ts'
 export { createStages } from './stages.ts'
+export { createStrayEraser } from './stray-environments.ts'
 export { submitServiceCopy } from './submit-service-copy.ts'

@@ -37,7 +37,7 @@ import { followRestarts } from './lifecycle.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
 import { Looks } from './looks.ts'
-import { ensureNetwork, eraseNetwork } from './networks.ts'
+import { ensureNetwork, eraseNetwork, listNetworks } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { createRegistries } from './registry/registries.ts'
 import type { ReplicaState } from './replica-state.ts'
@@ -177,6 +177,10 @@ export class DockerEngine extends DockerStorage implements Engine {
 
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
     return this.host.daemon.patiently(signal, () => eraseNetwork(this.host, environment, signal))
+  }
+
+  listEnvironments(signal: AbortSignal): Promise<readonly string[]> {
+    return this.host.daemon.patiently(signal, () => listNetworks(this.host, signal))
   }
 
   logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {

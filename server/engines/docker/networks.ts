@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
+import { parseId } from '../../lib/id.ts'
 import { EngineError } from '../engine.ts'
 import { absent, listContainers } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
@@ -56,7 +57,19 @@ export async function eraseNetwork(owner: Owner, environment: string, signal: Ab
     await removeNetwork(owner.daemon, network.Id, signal)
 }
 
-async function networksOf(owner: Owner, environment: string, signal: AbortSignal): Promise<{ Id: string }[]> {
+/** Lists the environments that have a network. */
+export async function listNetworks(owner: Owner, signal: AbortSignal): Promise<string[]> {
+  const found = await networksOf(owner, true, signal)
+  return [...new Set(found.flatMap(({ Labels }) => parseId(Labels?.[label.environment] ?? '') ?? []))]
+}
+
+interface Network {
+  readonly Id: string
+  readonly Labels?: Readonly<Record<string, string>> | null
+}
+
+/** Lists the networks of an environment, or of all environments. */
+async function networksOf(owner: Owner, environment: string | true, signal: AbortSignal): Promise<Network[]> {
   const filters = labelFilter(owner.instance, { [label.environment]: environment })
   const answer = await owner.daemon.json({ method: 'GET', path: '/networks', query: { filters }, signal })
   if (!Array.isArray(answer)) throw new EngineError('unreachable', 'Docker returned an invalid list of networks')

@@ -108,6 +108,11 @@ export class FakeEngine extends FakeInside implements Engine {
     if (this.networks.delete(environment)) this.effects.networksRemoved++
   }
 
+  async listEnvironments(signal: AbortSignal): Promise<readonly string[]> {
+    this.reach(signal)
+    return [...this.networks]
+  }
+
   async ping(signal: AbortSignal): Promise<void> {
     this.reach(signal)
   }

@@ -1,5 +1,6 @@
 import { startDeadline } from '../../lib/deadline.ts'
 import { everyOne } from '../../lib/every-one.ts'
+import { parseId } from '../../lib/id.ts'
 import { EngineError } from '../engine.ts'
 import {
   type Condition,
@@ -164,6 +165,16 @@ async function untilGone(host: KubeHost, { metadata }: Namespace, outer: AbortSi
 function whyKept(conditions: readonly Condition[]): string | undefined {
   const kept = conditions.filter(({ type, status }) => type.includes('Remaining') && status === 'True')
   return kept.length === 0 ? undefined : kept.map(({ message = '' }) => plain(message)).join('; ')
+}
+
+/** Lists the environments that have a namespace of this installation that is not being deleted. */
+export async function listEnvironments({ kube, instance }: KubeHost, signal: AbortSignal): Promise<string[]> {
+  const { items } = await kube.list(kinds.namespace, { labels: ownLabels(instance) }, signal)
+  return items.flatMap(({ metadata: { name, labels, deletionTimestamp } }) => {
+    const id = parseId(labels?.[label.environment] ?? '')
+    // Somebody else may have changed the labels.
+    return id !== undefined && namespaceOf(id) === name && deletionTimestamp === undefined ? [id] : []
+  })
 }
 
 /** Removes the namespace of an environment, unless something of ours is in it. */

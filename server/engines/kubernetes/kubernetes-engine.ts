@@ -32,7 +32,7 @@ import { gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
 import { eraseAll } from './departure.ts'
 import { asEngineErrors } from './engine-errors.ts'
-import { ensureEnvironment, eraseEnvironment } from './environments.ts'
+import { ensureEnvironment, eraseEnvironment, listEnvironments } from './environments.ts'
 import { hasKeda, lacksKeda } from './event-scaler.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
 import { serviceLogs } from './logs.ts'
@@ -84,7 +84,8 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #lookedMs = Number.NEGATIVE_INFINITY
 
   constructor({ access, guard, hasDomain = false, cannotBuild, ...rest }: KubernetesEngineOptions) {
-    super({ kube: createKube({ access, guard }), mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
+    const kube = createKube({ access, guard })
+    super({ kube, mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
     this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)
@@ -157,6 +158,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
     return asEngineErrors(() => eraseEnvironment(this.host, environment, signal))
+  }
+
+  listEnvironments(signal: AbortSignal): Promise<readonly string[]> {
+    return asEngineErrors(() => listEnvironments(this.host, signal))
   }
 
   eraseAll({ signal }: Attempt): Promise<string[]> {
