@@ -12,6 +12,7 @@ import {
   type Engine,
   environmentsOf,
   type ImageStore,
+  inPlace,
   instanceOn,
   KubernetesEngine,
   localEngine,
@@ -76,7 +77,7 @@ function createConnect(
   return ({ id, hasDomain }) => {
     const guard = createAddressGuard({ allowedPrivateCidrs: [...allowPrivateTargets, ...networksOf(inCluster, id)] })
     const instance = instanceOn(installation, id)
-    const kube = createKube({ access: () => accessOf(id), guard })
+    const kube = inPlace(createKube({ access: () => accessOf(id), guard }))
     const engine = new KubernetesEngine({
       access: () => accessOf(id),
       instance,

@@ -22,6 +22,7 @@ export {
   routerLabels,
 } from './kubernetes/labels.ts'
 export { replicasOn } from './kubernetes/manifests.ts'
+export { inPlace } from './kubernetes/own-place.ts'
 export { pullConfig } from './kubernetes/pull-secret.ts'
 export { createImageMirror, type ImageMirror } from './mirror/image-mirror.ts'
 export { noEngine } from './no-engine.ts'

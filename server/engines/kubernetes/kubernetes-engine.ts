@@ -37,6 +37,7 @@ import { hasKeda, lacksKeda } from './event-scaler.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
 import { serviceLogs } from './logs.ts'
 import { Observations } from './observations.ts'
+import { inPlace } from './own-place.ts'
 import type { PullRegistry } from './pull-secret.ts'
 import { renewEnvironment } from './renew.ts'
 import { reportOf } from './report.ts'
@@ -84,7 +85,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #lookedMs = Number.NEGATIVE_INFINITY
 
   constructor({ access, guard, hasDomain = false, cannotBuild, ...rest }: KubernetesEngineOptions) {
-    const kube = createKube({ access, guard })
+    const kube = inPlace(createKube({ access, guard }))
     super({ kube, mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
     this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
