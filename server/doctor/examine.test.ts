@@ -29,7 +29,9 @@ const disk = {
   freeInodes: 900,
 }
 const domain = { name: 'quayside-check.example.org', addresses: ['192.0.2.1'], ownAddresses: ['192.0.2.1'] }
-const secret = { path: '/data/master.key', kind: 'secret', mode: 0o100600, isOwn: true } as const
+const secret = { path: '/data/master.key', kind: 'secret', mode: 0o100600, owner: 'own' } as const
+/** As Kubernetes mounts it for a group. */
+const mounted = { ...secret, mode: 0o100440, owner: 'group' } as const
 const good: Facts = {
   nodeVersion: '24.21.0',
   isRoot: true,
@@ -46,7 +48,7 @@ const good: Facts = {
   engine,
   domain,
   clock: { isSynchronized: true, nowMs: Date.UTC(2026, 5, 1), jumpMs: 0 },
-  files: [{ path: '/data', kind: 'directory', mode: 0o40711, isOwn: true }, secret],
+  files: [{ path: '/data', kind: 'directory', mode: 0o40711, owner: 'own' }, secret],
 }
 
 test('a machine without problems needs no remedy', () => {
@@ -105,7 +107,15 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
     'a directory that others may change',
     { files: [{ ...secret, kind: 'directory', mode: 0o40777 }] },
   ],
-  ['permissions', 'fail', "another user's file", { files: [{ ...secret, isOwn: false }] }],
+  ['permissions', 'fail', "another user's file", { files: [{ ...secret, owner: 'other' }] }],
+  ['permissions', 'fail', 'a mounted key that others may read', { files: [{ ...mounted, mode: 0o100444 }] }],
+  ['permissions', 'fail', 'a mounted key that its group may change', { files: [{ ...mounted, mode: 0o100460 }] }],
+  [
+    'permissions',
+    'fail',
+    'a volume that others may change',
+    { files: [{ ...mounted, kind: 'directory', mode: 0o42777 }] },
+  ],
 ]
 for (const [check, status, what, change] of wrong) {
   test(`${check} is "${status}" for ${what}, with one remedy`, () => {
@@ -138,6 +148,8 @@ test('a fixed engine, a patched git and a machine without inodes or a clock serv
     { domain: undefined },
     { outgoingPorts: undefined },
     { ports: [{ ...port, state: 'own' as const }] },
+    { files: [mounted, { ...mounted, kind: 'directory' as const, mode: 0o42775 }] },
+    { engine: { state: 'none' as const }, isRoot: false, domain: { ...domain, addresses: ['198.51.100.1'] } },
   ])
     assert.ok(
       examine({ ...good, ...change }).every(({ status }) => status === 'ok'),

@@ -74,5 +74,9 @@ export interface FileFact {
   readonly path: string
   readonly kind: 'directory' | 'secret'
   readonly mode: number
-  readonly isOwn: boolean
+  /**
+   * `group`: it belongs to root and to the group of this process, as Kubernetes mounts Secrets and
+   * volumes.
+   */
+  readonly owner: 'own' | 'group' | 'other'
 }

@@ -167,11 +167,14 @@ async function filesOf({ dataDirectory, masterKeyFile, tokenPepperFile }: Doctor
   const found = await Promise.all(
     wanted.map(async ({ path, kind }) => {
       const facts = await stat(path).catch(() => undefined)
-      return facts && { path, kind, mode: facts.mode, isOwn: facts.uid === process.getuid?.() }
+      return facts && { path, kind, mode: facts.mode, owner: ownerOf(facts) }
     }),
   )
   return found.filter((fact) => fact !== undefined)
 }
+
+const ownerOf = ({ uid, gid }: { readonly uid: number; readonly gid: number }): FileFact['owner'] =>
+  uid === process.getuid?.() ? 'own' : uid === 0 && gid === process.getgid?.() ? 'group' : 'other'
 
 /** Returns whether the kernel's clock is synchronized. Undefined if it is unknown. */
 async function synchronized(): Promise<boolean | undefined> {

@@ -91,7 +91,8 @@ export function checkGit({ gitVersion }: Facts): Outcome {
     : ok(`git is ${gitVersion}.`)
 }
 
-export function checkPacketFilter({ isRoot, missingFilters }: Facts): Outcome {
+export function checkPacketFilter({ isRoot, missingFilters, engine }: Facts): Outcome {
+  if (engine.state === 'none') return ok('No service or build runs on this machine.')
   const loses = 'services and builds reach programs of this machine and the metadata of its cloud'
   if (!isRoot)
     return warn(
@@ -103,12 +104,14 @@ export function checkPacketFilter({ isRoot, missingFilters }: Facts): Outcome {
   return ok('iptables, ip6tables and ebtables are installed.')
 }
 
-export function checkDomain({ domain }: Facts): Outcome {
+export function checkDomain({ domain, engine }: Facts): Outcome {
   if (!domain) return ok('The domain is localhost: services answer on this machine.')
   const { name, addresses, ownAddresses } = domain
-  const remedy = `Create a DNS record for *.${name.split('.').slice(1).join('.')} with the address of this machine.`
+  const target = engine.state === 'none' ? 'the ingress controller or the router of the cluster' : 'this machine'
+  const remedy = `Create a DNS record for *.${name.split('.').slice(1).join('.')} with the address of ${target}.`
   if (addresses.length === 0) return warn(`${name} has no address.`, remedy)
   const listed = addresses.join(', ')
+  if (engine.state === 'none') return ok(`${name} leads to ${listed}.`)
   if (addresses.some((address) => ownAddresses.includes(address))) return ok(`${name} leads here (${listed}).`)
   return warn(
     `${name} resolves to ${listed}, which is not an address of this machine.`,
@@ -137,13 +140,18 @@ export function checkClock({ clock, engine }: Facts): Outcome {
   )
 }
 
-export function checkFile({ path, kind, mode, isOwn }: FileFact): Outcome {
+/** The bits that let others in, by the owner of a file. */
+const tooOpen = {
+  own: { secret: 0o077, directory: 0o022 },
+  group: { secret: 0o027, directory: 0o002 },
+} as const
+
+export function checkFile({ path, kind, mode, owner }: FileFact): Outcome {
   const shown = (mode & 0o777).toString(8)
-  if (!isOwn)
+  if (owner === 'other')
     return fail(`${path} belongs to another user.`, `Run the server as that user, or change the owner (chown).`)
-  if (kind === 'secret' && (mode & 0o077) !== 0)
-    return fail(`${path} has mode ${shown}: others may read it.`, `chmod 600 ${path}`)
-  if (kind === 'directory' && (mode & 0o022) !== 0)
-    return fail(`${path} has mode ${shown}: others may change it.`, `chmod 711 ${path}`)
-  return ok(`${path} has mode ${shown}.`)
+  if ((mode & tooOpen[owner][kind]) === 0) return ok(`${path} has mode ${shown}.`)
+  return kind === 'secret'
+    ? fail(`${path} has mode ${shown}: others may read it.`, `chmod ${owner === 'own' ? 600 : 440} ${path}`)
+    : fail(`${path} has mode ${shown}: others may change it.`, `chmod 711 ${path}`)
 }
