@@ -17,12 +17,23 @@ import { replaceText } from './replace-text.ts'
 import { refuseWithoutBackup, snapshotBefore } from './snapshot-at-start.ts'
 import { StartError } from './start-error.ts'
 
+type Sharing = Pick<Config, 'dataDirectory' | 'isDataShared' | 'port'>
+
 /**
- * Locks the data directory for the life of this process, unless servers share it. Throws StartError
- * if another has it.
+ * The lock that a running server has: of its data directory, or of its port if servers share that.
  */
-export async function lockDataDirectory(config: Config, started: AsyncDisposableStack): Promise<void> {
-  if (config.isDataShared || (await tryLockDataDirectory(config, started))) return
+export const serverLock = ({ dataDirectory, isDataShared, port }: Sharing): string =>
+  isDataShared ? `data ${dataDirectory} port ${port}` : `data ${dataDirectory}`
+
+/**
+ * Takes the lock of a server for the life of this process. Throws StartError if another one has the
+ * data directory for itself.
+ */
+export async function lockDataDirectory(config: Sharing, started: AsyncDisposableStack): Promise<void> {
+  const lock = await exclusiveLock(serverLock(config))
+  if (lock) return started.defer(async () => void lock.close())
+  // Its port is in use, which the start reports when it listens.
+  if (config.isDataShared) return
   const message = `The data directory ${config.dataDirectory} is in use by another server.`
   throw new StartError(`${message} Stop that server, or set QUAYSIDE_DATA to another directory.`)
 }
