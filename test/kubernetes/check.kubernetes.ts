@@ -14,6 +14,7 @@ import { imageName } from './cluster/build.ts'
 import { kubectl } from './cluster/commands.ts'
 import { pki, ports } from './cluster/settings.ts'
 import { adminAccess, loopbackGuard, openKube } from './support/access.ts'
+import { allow, forbid } from './support/allow.ts'
 
 // A user of the cluster with no rights at first, as the documentation creates one.
 
@@ -29,24 +30,11 @@ before(async () => {
   await kubectl(['create', 'serviceaccount', 'quayside', '--namespace', name])
 })
 after(async () => {
-  await kubectl(['delete', 'clusterrole,clusterrolebinding', '--selector', `test=${name}`])
+  await forbid(name)
   await kubectl(['delete', 'namespace', name, '--wait=false'])
   await rm(directory, { recursive: true })
   kube.close()
 })
-
-/** Runs the commands of a finding as an administrator would paste them. */
-async function runCommands(message: string): Promise<void> {
-  const [, commands = ''] = /Allow it: (kubectl .*)$/.exec(message) ?? []
-  for (const command of commands.split(' && ')) {
-    const [program, verb = '', kind = '', given = '', ...rest] = command.split(' ')
-    assert.equal(program, 'kubectl')
-    // Other tests may run the same commands for their users.
-    const own = rest.map((word) => word.replace(`--clusterrole=${given}`, `--clusterrole=${name}-${given}`))
-    await kubectl([verb, kind, `${name}-${given}`, ...own])
-    await kubectl(['label', kind, `${name}-${given}`, `test=${name}`])
-  }
-}
 
 test('each missing right is a finding whose commands mend it', async (t) => {
   const token = new Secret(await newToken())
@@ -69,7 +57,7 @@ test('each missing right is a finding whose commands mend it', async (t) => {
     lacking.some(({ message, isBlocking }) => isBlocking && / may not .*create.* deployments\.apps/.test(message)),
   )
   assert.ok(lacking.every(({ message }) => message.endsWith(`--serviceaccount=${name}:quayside`)))
-  for (const { message } of lacking) await runCommands(message)
+  for (const { message } of lacking) await allow(message, name)
   await until('nothing is missing', async () => {
     const left = (await engine.listFindings(limit())).map(({ message }) => message)
     return left.every((message) => !message.includes('may not'))

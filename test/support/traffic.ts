@@ -7,18 +7,20 @@ export interface Answer {
   readonly body: string
 }
 
+type Headers = Readonly<Record<string, string>>
+
 /**
  * Requests an application's URL from the router. The name is not resolved: the router listens on
  * 127.0.0.1, and an ingress controller at another address.
  */
-export function get(url: string, agent?: Agent, address = '127.0.0.1'): Promise<Answer> {
+export function get(url: string, agent?: Agent, address = '127.0.0.1', more: Headers = {}): Promise<Answer> {
   const { port, host, pathname, username, password } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const options = {
     host: address,
     port,
     path: pathname,
-    headers: { host },
+    headers: { host, ...more },
     timeout: 20_000,
     ...(username && { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),
     ...(agent && { agent }),
@@ -58,7 +60,7 @@ export interface Traffic {
  * Sends requests at a constant rate over kept-alive connections, even if earlier ones are
  * unanswered.
  */
-export function startTraffic(url: string, perSecond = 100, address?: string): Traffic {
+export function startTraffic(url: string, perSecond = 100, address?: string, headers?: Headers): Traffic {
   const agent = new Agent({ keepAlive: true })
   const bodies = new Map<string, number>()
   const lost: string[] = []
@@ -70,7 +72,7 @@ export function startTraffic(url: string, perSecond = 100, address?: string): Tr
   const one = async (): Promise<void> => {
     const began = clock.monotonic()
     try {
-      const { status, body } = await get(url, agent, address)
+      const { status, body } = await get(url, agent, address, headers)
       if (status === 200) bodies.set(body, (bodies.get(body) ?? 0) + 1)
       else lost.push(`${status} ${body.slice(0, 200)}`)
     } catch (error) {

@@ -39,6 +39,7 @@ export async function makePlatformGround(opened: AsyncDisposableStack): Promise<
   await kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
   await makeSharedVolume(opened, namespace)
   const database = await startOutsideDatabase(opened)
+  opened.defer(() => removeServices(database.sql))
   const registry = await startPasswordRegistry(opened)
   const source = opened.use(await forwardFromNode({ host: '127.0.0.1', port: ports.registry }))
   const password = `--from-literal=password=${registry.password}`
@@ -80,4 +81,15 @@ async function publishServer(): Promise<string> {
   const reference = printed.trim().split('\n').at(-1) ?? ''
   if (!reference.startsWith(`${place}/server@sha256:`)) throw new Error(`no digest was printed:\n${printed}`)
   return reference
+}
+
+/** Removes what the platform has created on the cluster, by the commands of docs/kubernetes.md. */
+async function removeServices(sql: Database): Promise<void> {
+  const found = await sql<{ instance: string; id: string }[]>`
+    select setting.value#>>'{}' as instance, cluster.id from setting, cluster where key = 'instance'`.catch(() => [])
+  for (const { instance, id } of found) {
+    await kubectl(['delete', 'namespace', '--selector', `quayside.io/instance=${instance}-${id.slice(-12)}`], {
+      timeoutMs: 120_000,
+    })
+  }
 }

@@ -11,10 +11,14 @@ export interface PlatformInPods {
   kubectl(args: readonly string[]): Promise<string>
   /** Installs or upgrades the release, and waits until its pods are ready. */
   apply(verb: 'install' | 'upgrade', values?: Values): Promise<string>
+  /** Returns the address and the port of the Service. */
+  service(): Promise<{ readonly host: string; readonly port: number }>
   /** Returns the names of the servers' pods, without those that are ending. */
   pods(): Promise<string[]>
   /** Returns what all servers have logged, also those before a restart. */
   logs(): Promise<string>
+  /** Returns the name of a running pod whose log has this text. */
+  podThatLogged(text: string): Promise<string | undefined>
   /** Returns a file of the directory that all servers share. */
   read(path: string): Promise<string>
   /**
@@ -24,21 +28,32 @@ export interface PlatformInPods {
   call<T>(method: string, path: string, options: { token: string; body?: unknown }): Promise<Reply<T>>
 }
 
-const selector = '--selector=app.kubernetes.io/instance=quayside'
+/** Selects the objects of the release. */
+export const selector = '--selector=app.kubernetes.io/instance=quayside'
 
 export function platformIn({ namespace, values }: PlatformGround): PlatformInPods {
   const inNamespace = (args: readonly string[]) => kubectl(['--namespace', namespace, ...args])
-  const address = async (): Promise<string> =>
-    inNamespace(['get', 'service', 'quayside', '--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}'])
-  let known: Promise<string> | undefined
+  let known: Promise<{ spec: { clusterIP: string; ports: { port: number }[] } }> | undefined
+  const service = async () => {
+    known ??= inNamespace(['get', 'service', 'quayside', '--output=json']).then((text) => JSON.parse(text))
+    const { spec } = await known
+    return { host: spec.clusterIP, port: spec.ports[0]?.port ?? 0 }
+  }
+  const pods = async (): Promise<string[]> => {
+    const { items } = JSON.parse(await inNamespace(['get', 'pods', selector, '--output=json']))
+    const present = items.filter((pod: PodOutput) => pod.metadata.deletionTimestamp === undefined)
+    return present.map((pod: PodOutput) => pod.metadata.name)
+  }
   return {
     kubectl: inNamespace,
+    service,
     apply: (verb, change = {}) =>
       helm([verb, 'quayside', chart, '--namespace', namespace, '--wait', '--timeout=280s'], { ...values, ...change }),
-    pods: async () => {
-      const { items } = JSON.parse(await inNamespace(['get', 'pods', selector, '--output=json']))
-      const present = items.filter((pod: PodOutput) => pod.metadata.deletionTimestamp === undefined)
-      return present.map((pod: PodOutput) => pod.metadata.name)
+    pods,
+    podThatLogged: async (text) => {
+      const names = await pods()
+      const logs = await Promise.all(names.map((name) => inNamespace(['logs', name]).catch(() => '')))
+      return names.find((_, index) => logs[index]?.includes(text))
     },
     logs: async () => {
       const all = ['logs', selector, '--tail=-1', '--prefix']
@@ -50,8 +65,8 @@ export function platformIn({ namespace, values }: PlatformGround): PlatformInPod
       return (await inNamespace(['exec', 'deployment/quayside', '--', 'node', '-p', program])).trim()
     },
     call: async (method, path, options) => {
-      known ??= address()
-      return send(`http://${await known}${path}`, method, options)
+      const { host, port } = await service()
+      return send(`http://${host}:${port}${path}`, method, options)
     },
   }
 }
