@@ -66,3 +66,33 @@ test('line follower logs a release that it cannot open, and collects no line', a
   await until('it is logged', () => warned.length === 1)
   assert.deepEqual(collected, [])
 })
+
+test('line follower opens a release once when it looks again meanwhile, and another one at once', async () => {
+  const opening = Promise.withResolvers<readonly Secret[]>()
+  const opened: string[] = []
+  const { follower, collected } = follow((id) => {
+    opened.push(id)
+    return opening.promise
+  })
+  for (let look = 0; look < 3; look++) follower.collect(wish, ['new'])
+  assert.deepEqual(opened, ['new'])
+  follower.collect({ ...wish, release_id: 'newer' }, ['new'])
+  assert.deepEqual(opened, ['new', 'new', 'newer'])
+  opening.resolve([])
+  await until('all are collected', () => collected.length === 3)
+})
+
+test('line follower opens a release again after a failure', async () => {
+  let opened = 0
+  const { follower, collected, warned } = follow(() => {
+    opened += 1
+    return opened === 1 ? Promise.reject(new Error('sealed')) : Promise.resolve([])
+  })
+  follower.collect(wish, ['new'])
+  await until('it is logged', () => warned.length === 1)
+  await until('it is opened again', () => {
+    follower.collect(wish, ['new'])
+    return opened > 1
+  })
+  await until('it is collected', () => collected.length > 0)
+})

@@ -23,12 +23,14 @@ export function createLineFollower({
    * print.
    */
   const collectAll = async ({ id, organization_id }: WishRow, all: ReadonlySet<string>): Promise<void> => {
-    const opening = [...all].map(async (release) => ({
+    const opened = [...all].map(async (release) => ({
       release,
       secrets: (await releases.open(organization_id, release))?.secrets ?? [],
     }))
-    for (const { release, secrets } of await Promise.all(opening)) collector.collect(id, release, secrets)
+    for (const { release, secrets } of await Promise.all(opened)) collector.collect(id, release, secrets)
   }
+  /** The releases of each service that are being opened. */
+  const opening = new Map<string, ReadonlySet<string>>()
   const isCollected = (wish: WishRow): boolean => wish.release_id === null || collector.isCollected(wish.id)
   return {
     isCollected,
@@ -37,9 +39,16 @@ export function createLineFollower({
     collect: (wish, running) => {
       const { release_id: release } = wish
       if (release === null || isCollected(wish)) return
-      void collectAll(wish, new Set([...running, release])).catch((error: unknown) =>
-        log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'),
-      )
+      const all = new Set([...running, release])
+      // A service is looked at again before its secrets are open.
+      const known = opening.get(wish.id)
+      if (known && [...all].every((one) => known.has(one))) return
+      opening.set(wish.id, all)
+      void collectAll(wish, all)
+        .catch((error: unknown) => log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'))
+        .finally(() => {
+          if (opening.get(wish.id) === all) opening.delete(wish.id)
+        })
     },
   }
 }
