@@ -23,15 +23,29 @@ export interface Application {
   untilIdle(): Promise<void>
 }
 
-/** Creates the application in its own environment and deploys its first version. */
+/** The cluster of an application, and the address at which it is reached. */
+export interface Place {
+  /** The name of the application, its project and its repository. */
+  readonly name: string
+  readonly cluster: string
+  readonly host: string
+  readonly port: number
+}
+
+/**
+ * Creates the application in its own environment and deploys its first version. Without a place it
+ * runs on the machine itself.
+ */
 export async function createApplication(
   session: Session,
   installation: Installation,
   settings: object = {},
+  place?: Place,
 ): Promise<Application> {
-  const repository = await createRepository(session, installation, 'bench')
+  const name = place?.name ?? 'bench'
+  const repository = await createRepository(session, installation, name)
   await repository.push('first')
-  const { id } = await declare(installation, settings)
+  const { id } = await declare(installation, settings, place)
   const path = `/application/${id}`
   const { results } = await installation.api('GET', `${path}/link`)
   const host = hostOf(results)
@@ -50,8 +64,10 @@ export async function createApplication(
     id,
     host,
     repository,
-    ask: (page, own) =>
-      ask({ port: installation.routerPort, path: page, headers: { host }, ...(own && { agent: own }) }),
+    ask: (page, own) => {
+      const { host: address = '127.0.0.1', port = installation.routerPort } = place ?? {}
+      return ask({ host: address, port, path: page, headers: { host }, ...(own && { agent: own }) })
+    },
     deploy: async () => void (await installation.api('POST', `${path}/deploy`, {})),
     untilDeployed: () => untilStatus('DEPLOYED', ({ state }) => state === 'DEPLOYED'),
     untilIdle: () => untilStatus('idle', ({ deployment_request_id }) => deployment_request_id === null),
@@ -61,13 +77,17 @@ export async function createApplication(
   return application
 }
 
-async function declare({ api, port }: Installation, settings: object): Promise<{ id: string }> {
+async function declare({ api, port }: Installation, settings: object, place?: Place): Promise<{ id: string }> {
   const organization = firstId((await api('GET', '/organization')).results)
-  const project = await api('POST', `/organization/${organization}/project`, { name: 'bench' })
-  const environment = await api('POST', `/project/${project.id}/environment`, { name: 'bench' })
+  const name = place?.name ?? 'bench'
+  const project = await api('POST', `/organization/${organization}/project`, { name })
+  const environment = await api('POST', `/project/${project.id}/environment`, {
+    name,
+    ...(place && { cluster: place.cluster }),
+  })
   const { id } = await api('POST', `/environment/${environment.id}/application`, {
-    name: 'bench',
-    git_repository: { url: `http://localhost:${port}/git/bench.git`, branch: 'main' },
+    name,
+    git_repository: { url: `http://localhost:${port}/git/${name}.git`, branch: 'main' },
     cpu: limits.cpuMilli,
     memory: limits.memoryMiB,
     ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }],

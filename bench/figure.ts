@@ -19,6 +19,8 @@ export interface Figure {
 /** A measurement of several figures. */
 export interface Benchmark {
   readonly figures: readonly string[]
+  /** A name that selects these figures together with those of other measurements. */
+  readonly group?: string
   measure(session: Session): Promise<Figure[]>
 }
 

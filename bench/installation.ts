@@ -37,8 +37,14 @@ export interface Installation {
   stop(): Promise<void>
 }
 
-/** Prepares an installation, which runs after `start`. The end of the session removes it. */
-export async function createInstallation({ ending }: Session): Promise<Installation> {
+/**
+ * Prepares an installation, which runs after `start`. `env` overrides its settings. The end of the
+ * session removes it.
+ */
+export async function createInstallation(
+  { ending }: Session,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Installation> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-'))
   await chmod(directory, 0o711)
   const ports = { api: await findFreePort(), router: await findFreePort() }
@@ -84,7 +90,7 @@ export async function createInstallation({ ending }: Session): Promise<Installat
       const log = await open(join(directory, 'server.log'), 'a')
       child = startProgram('npm', ['start'], {
         cwd: root,
-        env: environment(directory, ports),
+        env: { ...environment(directory, ports), ...env },
         stdio: ['ignore', 'pipe', log.fd],
       })
       await log.close()

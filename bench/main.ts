@@ -8,6 +8,7 @@ import { hostile } from './hostile.ts'
 import { idling } from './idling.ts'
 import { informing } from './informing.ts'
 import { kubernetes } from './kubernetes.ts'
+import { kubernetesRedeploying } from './kubernetes-redeploying.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
 import { readingContract } from './reading-contract.ts'
@@ -45,10 +46,11 @@ const benchmarks: readonly Benchmark[] = [
   records,
   scale,
   kubernetes,
+  ...kubernetesRedeploying,
   informing,
 ]
 
-const known = benchmarks.flatMap(({ figures }) => figures)
+const known = benchmarks.flatMap(({ figures, group }) => [...figures, ...(group ? [group] : [])])
 const asked = process.argv.slice(2).filter((argument) => argument !== '--json')
 const asJson = process.argv.includes('--json')
 const unknown = asked.filter((name) => !known.includes(name))
@@ -69,8 +71,8 @@ process.once('uncaughtException', (error) => {
   console.error(error)
   void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(1))
 })
-for (const { figures, measure } of benchmarks) {
-  const wanted = figures.filter((name) => asked.length === 0 || asked.includes(name))
+for (const { figures, group = '', measure } of benchmarks) {
+  const wanted = figures.filter((name) => asked.length === 0 || asked.includes(name) || asked.includes(group))
   if (wanted.length === 0) continue
   say(`Measuring ${wanted.join(', ')} …`)
   const measured = await measureOne(measure).catch((error: unknown) => {

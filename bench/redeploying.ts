@@ -1,8 +1,8 @@
 import { systemClock as clock } from '../server/lib/clock.ts'
-import { type Application, createApplication } from './application.ts'
+import { createApplication } from './application.ts'
 import { absolute, atMost, type Benchmark, type Session } from './figure.ts'
-import { keepAlive } from './http.ts'
 import { createInstallation, type Installation } from './installation.ts'
+import { reportLost, sendRequests } from './traffic.ts'
 
 interface Plan {
   /** The least number of deployments. */
@@ -35,7 +35,7 @@ async function lostBy({ deployments, requests, interruptEvery, perSecond }: Plan
   const installation = await createInstallation(session)
   await installation.start()
   const application = await createApplication(session, installation)
-  const traffic = sendRequests(application, perSecond)
+  const traffic = sendRequests((agent) => application.ask('/json', agent), perSecond)
   let usualMs = 1000
   for (let deployment = 0; deployment < deployments || traffic.sent() < requests; deployment++) {
     const isInterrupted = deployment % interruptEvery === 2
@@ -50,7 +50,7 @@ async function lostBy({ deployments, requests, interruptEvery, perSecond }: Plan
     session.say(`  deployment ${deployment + 1}: ${traffic.sent()} requests, ${traffic.lost().length} lost`)
   }
   await traffic.stop()
-  report(session, traffic)
+  reportLost(session, traffic)
   return traffic.lost().length
 }
 
@@ -58,53 +58,4 @@ async function interrupt(installation: Installation, afterMs: number): Promise<v
   await clock.sleep(afterMs)
   await installation.kill()
   await installation.start()
-}
-
-interface Traffic {
-  sent(): number
-  lost(): readonly string[]
-  /** Waits for open requests. */
-  stop(): Promise<void>
-}
-
-function sendRequests(application: Application, perSecond: number): Traffic {
-  const agent = keepAlive()
-  const stopping = new AbortController()
-  const open = new Set<Promise<void>>()
-  const lost: string[] = []
-  let sent = 0
-  const send = (): void => {
-    const one = application
-      .ask('/json', sent++ % 2 ? agent : undefined)
-      .then(({ status, body }) => {
-        if (status !== 200) lost.push(`${status} ${body.slice(0, 100)}`)
-      })
-      .catch((error: unknown) => void lost.push(String(error)))
-      .finally(() => open.delete(one))
-    open.add(one)
-  }
-  const sending = (async () => {
-    const startedAt = clock.monotonic()
-    while (!stopping.signal.aborted) {
-      // Sends all requests that are due, even if this process is late.
-      const due = ((clock.monotonic() - startedAt) * perSecond) / 1000
-      while (sent < due) send()
-      await clock.sleep(2)
-    }
-  })()
-  return {
-    sent: () => sent,
-    lost: () => lost,
-    stop: async () => {
-      stopping.abort()
-      await sending
-      await Promise.all(open)
-      agent.destroy()
-    },
-  }
-}
-
-function report({ say }: Session, traffic: Traffic): void {
-  const kinds = Map.groupBy(traffic.lost(), (reason) => reason)
-  for (const [reason, all] of kinds) say(`  ${all.length} × ${reason}`)
 }

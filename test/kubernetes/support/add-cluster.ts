@@ -26,8 +26,11 @@ export interface AddedCluster {
   deploy(): Promise<{ readonly status: string; readonly lines: string }>
 }
 
+/** The calls of the API that a cluster needs. */
+export type ClusterCaller = Pick<ServerProcess, 'organizationId' | 'apiUrl' | 'token' | 'api' | 'must'>
+
 /** Creates the record of a cluster. */
-export async function addCluster(server: ServerProcess, name: string): Promise<AddedCluster> {
+export async function addCluster(server: ClusterCaller, name: string): Promise<AddedCluster> {
   const clusters = `/organization/${server.organizationId}/cluster`
   const body = { name, region: 'here', cloud_provider: 'ON_PREMISE', kubernetes: 'SELF_MANAGED' }
   const { id } = await server.must<{ id: string }>('POST', clusters, body)
