@@ -55,7 +55,7 @@ export interface EnvironmentContents {
 }
 
 export async function environmentContents(
-  { instance, registry, helperImage }: KubeHost,
+  { instance, registry, helperImage, leaveSeconds }: KubeHost,
   environment: string,
 ): Promise<EnvironmentContents> {
   const login = await registry?.login()
@@ -64,7 +64,7 @@ export async function environmentContents(
   return {
     objects: [...environmentPolicies(environment, instance), ...secret],
     limits: [environmentLimits(environment, instance), environmentQuota(environment, instance)],
-    setting: { instance, pullSecret: login && pullSecretName, helperImage },
+    setting: { instance, pullSecret: login && pullSecretName, helperImage, leaveSeconds },
   }
 }
 
@@ -73,6 +73,7 @@ export interface EnvironmentSetting {
   readonly instance: string
   readonly pullSecret: string | undefined
   readonly helperImage: string
+  readonly leaveSeconds: number | undefined
 }
 
 /** How long an API server may take to notice that a namespace was created again. */

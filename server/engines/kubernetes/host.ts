@@ -14,5 +14,7 @@ export interface KubeHost {
   readonly registry: PullRegistry | undefined
   /** Whether a router of this machine may connect to the address of a pod. */
   readonly mayConnect: (address: string) => boolean
+  /** How long replicas wait before their programs are asked to stop. Undefined: as usual. */
+  readonly leaveSeconds?: number | undefined
   readonly log?: Pick<Logger, 'warn'> | undefined
 }

@@ -36,6 +36,7 @@ import { ensureEnvironment, eraseEnvironment, listEnvironments } from './environ
 import { hasKeda, lacksKeda } from './event-scaler.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
 import { serviceLogs } from './logs.ts'
+import { controllerLeaveSeconds } from './manifests.ts'
 import { Observations } from './observations.ts'
 import { inPlace } from './own-place.ts'
 import type { PullRegistry } from './pull-secret.ts'
@@ -85,8 +86,12 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #lookedMs = Number.NEGATIVE_INFINITY
 
   constructor({ access, guard, hasDomain = false, cannotBuild, ...rest }: KubernetesEngineOptions) {
-    const kube = inPlace(createKube({ access, guard }))
-    super({ kube, mayConnect: hasDomain ? () => true : guard.literalIsAllowed, ...rest })
+    super({
+      kube: inPlace(createKube({ access, guard })),
+      mayConnect: hasDomain ? () => true : guard.literalIsAllowed,
+      ...(hasDomain && { leaveSeconds: controllerLeaveSeconds }),
+      ...rest,
+    })
     this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)

@@ -81,6 +81,9 @@ test('a replica is asked for its readiness, and waits before it stops', () => {
   assert.deepEqual(readinessProbe.tcpSocket, { port: 8080 })
   assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 2 } } })
   assert.equal(podOf().terminationGracePeriodSeconds, 12)
+  const slow = podOf({}, { leaveSeconds: 5 })
+  assert.deepEqual(slow.containers[0].lifecycle, { preStop: { sleep: { seconds: 5 } } })
+  assert.equal(slow.terminationGracePeriodSeconds, 15)
   const portless = { ports: [] }
   assert.equal(containerOf(portless).readinessProbe, undefined)
   assert.equal(containerOf(portless).lifecycle, undefined)

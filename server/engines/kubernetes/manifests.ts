@@ -14,6 +14,8 @@ export interface Setting {
   readonly instance: string
   /** The Secret with the credentials of the registry, in the same namespace. */
   readonly pullSecret?: string | undefined
+  /** How long a replica with ports waits before its program is asked to stop. */
+  readonly leaveSeconds?: number | undefined
 }
 
 /**
@@ -21,6 +23,11 @@ export interface Setting {
  * own. Its program is asked to stop after this time.
  */
 export const leaveSeconds = 2
+/**
+ * The same if an ingress controller carries the traffic. It collects changes for some seconds, and
+ * nobody asks it before a cluster removes replicas by itself.
+ */
+export const controllerLeaveSeconds = 5
 
 /**
  * Returns the objects of a release of a service, without its volumes. Pure. Throws
@@ -69,12 +76,13 @@ export const replicasOn =
 /** The Deployment of a release. Each release has its own, so that two run side by side. */
 function deployment(
   release: Release,
-  { instance, pullSecret }: Setting,
+  { instance, pullSecret, leaveSeconds: wait = leaveSeconds }: Setting,
   { contents, objects }: { readonly contents: ReturnType<typeof contentsOf>; readonly objects: string },
 ) {
   const { workload } = release
   const labels = labelsOf(release, instance)
   const hasStorage = workload.storage.length > 0
+  const leaving = workload.ports.length > 0 ? wait : 0
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -106,9 +114,9 @@ function deployment(
         },
         spec: {
           ...podSettings(pullSecret),
-          terminationGracePeriodSeconds: workload.stopGraceSeconds + leaveSecondsOf(workload),
+          terminationGracePeriodSeconds: workload.stopGraceSeconds + leaving,
           ...placement(release),
-          containers: [replicaContainer(workload, contents)],
+          containers: [replicaContainer(workload, contents, leaving)],
           volumes: [
             ...(contents.mounts.length > 0 ? [{ name: 'files', secret: { secretName: releaseName(release) } }] : []),
             ...workload.storage.map(({ id }) => ({
@@ -122,10 +130,10 @@ function deployment(
   }
 }
 
-function replicaContainer(workload: LongRunning, contents: ReturnType<typeof contentsOf>) {
+function replicaContainer(workload: LongRunning, contents: ReturnType<typeof contentsOf>, leaving: number) {
   const { ports, storage, probes } = workload
   const readiness = readinessProbe(workload)
-  const lifecycle = lifecycleOf(workload)
+  const lifecycle = lifecycleOf(workload, leaving)
   const program = programContainer(workload, {
     ...contents,
     mounts: [
@@ -145,15 +153,13 @@ function replicaContainer(workload: LongRunning, contents: ReturnType<typeof con
   }
 }
 
-const leaveSecondsOf = ({ ports }: LongRunning): number => (ports.length > 0 ? leaveSeconds : 0)
-
 /** The commands at the start and the end of a replica, or the wait until no request comes. */
-function lifecycleOf(workload: LongRunning): object | undefined {
+function lifecycleOf(workload: LongRunning, leaving: number): object | undefined {
   const { postStart, stopSignal } = workload
   // Kubernetes has no setting for the stop signal. A second signal, SIGTERM, follows.
   const signal = stopSignal === 'SIGINT' ? ['kill', '-s', 'INT', '1'] : undefined
   const preStop = workload.preStop && workload.preStop.length > 0 ? workload.preStop : signal
-  const wait = leaveSecondsOf(workload) > 0 ? { sleep: { seconds: leaveSeconds } } : undefined
+  const wait = leaving > 0 ? { sleep: { seconds: leaving } } : undefined
   const atEnd = preStop ? { exec: { command: preStop } } : wait
   if (!postStart?.length && !atEnd) return undefined
   return {

@@ -62,6 +62,12 @@ export const rights: readonly Right[] = [
     isOptional: 'it cannot have a domain of its own',
     isForDomain: true,
   },
+  {
+    group: 'discovery.k8s.io',
+    resource: 'endpointslices',
+    verbs: ['list'],
+    isOptional: 'with a domain of its own, a cluster that is slow to follow a new version may lose requests',
+  },
   ...['middlewares', 'serverstransports'].map((resource) => ({
     group: 'traefik.io',
     resource,

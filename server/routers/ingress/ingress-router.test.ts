@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
 import { RoutesRefusedError } from '../routes-refused.ts'
 import { controllerLagMs, createIngressRouter } from './ingress-router.ts'
+import type { KubeObject } from './kube-objects.ts'
 import { createMemoryCluster } from './testing.ts'
 
 const { signal } = new AbortController()
@@ -136,6 +137,52 @@ test('ingress router: a new rule of a host with requests waits until the control
   await router.replaceAll([route('a.test', { rules: { allow: ['10.0.0.0/8'] } })], signal)
   assert.equal(clock.monotonic() - before, controllerLagMs)
   assert.match(String(cluster.writes.at(-1)), /^apply Ingress/)
+})
+
+/** An EndpointSlice of the Service with the name that the router gave it. */
+function sliceOf(cluster: ReturnType<typeof createMemoryCluster>, addresses: readonly string[]): KubeObject {
+  const name = /Service e1\/(\S+)/.exec(cluster.writes.join('\n'))?.[1] ?? ''
+  const metadata = { namespace: 'e1', name: `${name}-1`, labels: { 'kubernetes.io/service-name': name } }
+  const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, endpoints: [{ addresses }] }
+  return slice
+}
+
+test('ingress router: replicas leave once the cluster has followed, and the controller had its time after that', async () => {
+  const { cluster, router, clock } = open()
+  await router.replaceAll([route('a.test', { endpoints: [{ address: '10.0.0.2', port: 8080 }] })], signal)
+  cluster.slices = (times) => [sliceOf(cluster, [times <= 40 ? '10.0.0.1' : '10.0.0.2'])]
+  const before = clock.monotonic()
+  assert.equal(await router.drained([{ address: '10.0.0.1', port: 8080 }], 30_000, signal), 0)
+  assert.equal(clock.monotonic() - before, 40 * 250 + controllerLagMs)
+})
+
+test('ingress router: replicas leave after their time when the cluster never follows', async () => {
+  const { cluster, router, clock } = open()
+  await router.replaceAll([route('a.test', { endpoints: [{ address: '10.0.0.2', port: 8080 }] })], signal)
+  cluster.slices = () => [sliceOf(cluster, ['10.0.0.1'])]
+  const before = clock.monotonic()
+  await router.drained([{ address: '10.0.0.1', port: 8080 }], 30_000, signal)
+  assert.equal(clock.monotonic() - before, 30_000)
+})
+
+test('ingress router: some replicas of a release leave although their Service still selects them', async () => {
+  const { cluster, router, clock } = open()
+  await router.replaceAll([route('a.test', { endpoints: [{ address: '10.0.0.2', port: 8080 }] })], signal)
+  cluster.slices = () => [sliceOf(cluster, ['10.0.0.1', '10.0.0.2'])]
+  const before = clock.monotonic()
+  await router.drained([{ address: '10.0.0.1', port: 8080 }], 30_000, signal)
+  assert.equal(clock.monotonic() - before, controllerLagMs)
+})
+
+test('ingress router: replicas leave after the time of the controller when slices may not be listed', async () => {
+  const { cluster, router, clock } = open()
+  await router.replaceAll([route('a.test', { endpoints: [{ address: '10.0.0.2', port: 8080 }] })], signal)
+  cluster.slices = () => {
+    throw Object.assign(new Error('forbidden'), { status: 403 })
+  }
+  const before = clock.monotonic()
+  await router.drained([{ address: '10.0.0.1', port: 8080 }], 30_000, signal)
+  assert.equal(clock.monotonic() - before, controllerLagMs)
 })
 
 test('ingress router: wakes sleeping services at once, and puts none to sleep', async () => {

@@ -4,9 +4,10 @@ import { AppError } from '../../lib/error.ts'
 import type { Activity, Router, Wakes } from '../router.ts'
 import { RoutesRefusedError } from '../routes-refused.ts'
 import { applyChanges, ensureNamespace, findObjects, unreachable } from './apply-objects.ts'
+import { untilFollowed } from './endpoint-slices.ts'
 import { findIngressClass, type IngressClass, noClassText } from './ingress-class.ts'
 import { type IngressSetting, ingressObjects } from './ingress-objects.ts'
-import { type KubeObjects, statusOf } from './kube-objects.ts'
+import { type KubeObject, type KubeObjects, statusOf } from './kube-objects.ts'
 import { type Applied, planChanges } from './plan-changes.ts'
 import { unsupportedRules } from './rule-mapping.ts'
 
@@ -46,8 +47,12 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
      */
     drained: async (endpoints: readonly RouteEndpoint[], timeoutMs, signal) => {
       signal.throwIfAborted()
-      const lagMs = table.changedAt + controllerLagMs - clock.monotonic()
-      if (endpoints.length > 0 && lagMs > 0) await clock.sleep(Math.min(lagMs, timeoutMs), signal)
+      if (endpoints.length === 0) return 0
+      const deadlineMs = clock.monotonic() + timeoutMs
+      await table.untilFollowed(endpoints, deadlineMs, signal)
+      const nowMs = clock.monotonic()
+      const lagMs = Math.min(table.changedAt + controllerLagMs, deadlineMs) - nowMs
+      if (lagMs > 0) await clock.sleep(lagMs, signal)
       return 0
     },
     wakes: (sequence, timeoutMs, signal) => table.wakes(sequence, timeoutMs, signal),
@@ -71,11 +76,16 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
 
 /** The table of an ingress router. */
 class IngressTable {
-  /** When the objects last changed. A process knows nothing of changes before its start. */
+  /**
+   * When the objects, or the endpoints behind them, last changed. A process knows nothing of
+   * changes before its start.
+   */
   changedAt: number
   readonly #options: IngressRouterOptions
   readonly #applied = new Map<string, Applied>()
   #routes: readonly Route[] = []
+  /** The Services of the table with pods, as `namespace/name`. */
+  #services: ReadonlySet<string> = new Set()
   #class: { readonly found: IngressClass; readonly atMs: number } | undefined
   #sequence = 0
   #changed = Promise.withResolvers<void>()
@@ -111,12 +121,22 @@ class IngressTable {
         if (count > 0) this.changedAt = clock.monotonic()
       }
       this.#remember(routes)
+      this.#services = servicesOf(desired)
       if (refused.size > 0) throw new RoutesRefusedError(refused)
       return []
     } catch (error) {
       signal.throwIfAborted()
       throw statusOf(error) === undefined ? error : unreachable(error)
     }
+  }
+
+  /** Waits until the cluster leads no Service of the table to these endpoints. */
+  async untilFollowed(endpoints: readonly RouteEndpoint[], deadlineMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, setting } = this.#options
+    const leaving = new Set(endpoints.map(({ address }) => address))
+    const current = new Set(this.#routes.flatMap((route) => route.endpoints.map(({ address }) => address)))
+    const followed = { services: this.#services, leaving, current, labels: setting.labels, deadlineMs }
+    if (await untilFollowed(this.#options, followed, signal)) this.changedAt = clock.monotonic()
   }
 
   /** Classes change rarely, so that an idle cluster is asked less often. */
@@ -174,6 +194,13 @@ function refusedRoutes(routes: readonly Route[], setting: IngressSetting): Map<s
     ]),
   )
 }
+
+const servicesOf = (objects: readonly KubeObject[]): ReadonlySet<string> =>
+  new Set(
+    objects
+      .filter((object) => object.kind === 'Service' && Object(object).spec?.selector !== undefined)
+      .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`),
+  )
 
 const sleepersOf = (routes: readonly Route[]): readonly string[] => [
   ...new Set(routes.filter(({ asleep }) => asleep).map(({ service }) => service)),

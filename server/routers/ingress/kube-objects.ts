@@ -58,6 +58,9 @@ export const routeKinds = {
   ingress: namespaced('networking.k8s.io/v1', 'Ingress', 'ingresses'),
 } as const satisfies Record<string, KubeKind>
 
+/** The addresses behind a Service. The cluster writes them. */
+export const sliceKind: KubeKind = namespaced('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')
+
 export const nodeKind: KubeKind = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', isNamespaced: false }
 
 export const namespaceKind: KubeKind = {

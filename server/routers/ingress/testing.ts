@@ -11,6 +11,8 @@ export interface MemoryCluster {
   /** Whether requests get no answer. */
   isAway: boolean
   hasTraefikKinds: boolean
+  /** The EndpointSlices, by the number of times that they were listed. */
+  slices: (times: number) => readonly KubeObject[]
   /** The classes of Ingresses. */
   classes: readonly KubeObject[]
   /** Objects that the API server refuses. */
@@ -36,6 +38,7 @@ export function createMemoryCluster(): MemoryCluster {
   const objects = new Map<string, KubeObject>()
   let version = 0
   let mostIngresses = 0
+  let listed = 0
   const put = (object: KubeObject): KubeObject => {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } }
     objects.set(keyOf(object), stored)
@@ -50,6 +53,7 @@ export function createMemoryCluster(): MemoryCluster {
     writes: [],
     isAway: false,
     hasTraefikKinds: true,
+    slices: () => [],
     classes: [traefikClass],
     refuse: () => false,
     get mostIngresses() {
@@ -78,6 +82,7 @@ export function createMemoryCluster(): MemoryCluster {
       },
       list: async ({ kind, apiVersion }, { labels }) => {
         check()
+        if (kind === 'EndpointSlice') return { items: cluster.slices(++listed) }
         if (kind === 'IngressClass') return { items: cluster.classes }
         if (apiVersion.startsWith('traefik.io/') && !cluster.hasTraefikKinds) throw answer(404, 'no such kind')
         const wanted = Object.entries(labels)
