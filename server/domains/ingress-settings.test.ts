@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Route, RouteRules } from '@quayside/contract/routes.ts'
+import { advancedSettings } from '@quayside/contract/services/advanced-settings.ts'
+import { unsupportedRules } from '../routers/index.ts'
+import { ruledSettings, rulesOf, usualRules } from './route-rules.ts'
+
+/** A value of each setting that differs from its default. */
+const samples: Readonly<Record<string, string | number | boolean>> = {
+  'network.ingress.proxy_body_size_mb': 7,
+  'network.ingress.proxy_read_timeout_seconds': 7,
+  'network.ingress.proxy_send_timeout_seconds': 7,
+  'network.ingress.send_timeout_seconds': 7,
+  'network.ingress.proxy_connect_timeout_seconds': 7,
+  'network.ingress.whitelist_source_range': '10.0.0.0/8',
+  'network.ingress.denylist_source_range': '192.0.2.0/24',
+  'network.ingress.enable_sticky_session': true,
+  'network.ingress.enable_cors': true,
+  'network.ingress.extra_headers': '{"x-one":"1"}',
+  'network.gateway_api.http_request_timeout_seconds': 7,
+  'network.gateway_api.http_connection_idle_timeout_seconds': 7,
+  'network.gateway_api.retry.num_retries': 3,
+  'network.gateway_api.retry.retry_on': 'reset',
+  'network.gateway_api.retry.http_status_codes': '503',
+  'network.gateway_api.retry.per_try_timeout_seconds': 7,
+}
+const logins = 'network.ingress.basic_auth_env_var'
+const controllers = { Traefik: 'traefik', 'ingress-nginx': 'ingress-nginx' } as const
+
+/** The rules that a setting changes. Passwords are read at a deployment. */
+function changedBy(key: string): RouteRules {
+  if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
+  const [usual, all] = [usualRules(), rulesOf('application', { [key]: samples[key] ?? null }) ?? {}]
+  return Object.fromEntries(
+    Object.entries(all).filter(([rule, value]) => !isDeepStrictEqual(value, usual[rule as keyof RouteRules])),
+  )
+}
+
+/** Reads the table of docs/kubernetes.md: what each controller does with a setting. */
+async function readTable(): Promise<Map<string, Readonly<Record<keyof typeof controllers, string>>>> {
+  const page = await readFile(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8')
+  const [, table = ''] = page.split('| Setting, after `network.` | Traefik | ingress-nginx |\n')
+  const rows = table.split('\n\n', 1)[0]?.split('\n').slice(1) ?? []
+  return new Map(
+    rows.flatMap((row) => {
+      const [, keys = '', traefik = '', nginx = ''] = row.split('|').map((cell) => cell.trim())
+      return [...keys.matchAll(/`([^`]+)`/g)].map(
+        ([, key]) => [`network.${key}`, { Traefik: traefik, 'ingress-nginx': nginx }] as const,
+      )
+    }),
+  )
+}
+
+test('the page on Kubernetes says for each setting of routes whether a controller applies it', async () => {
+  const table = await readTable()
+  const missing = [...ruledSettings].filter((key) => !table.has(key))
+  assert.deepEqual(missing, [])
+  for (const [key, cells] of table) {
+    assert.ok(key in advancedSettings, key)
+    if (!ruledSettings.has(key)) continue
+    const rules = changedBy(key)
+    assert.ok(Object.keys(rules).length > 0, `${key} changes no rule`)
+    const route: Route = { host: 'a.test', service: 'a', name: 'a', endpoints: [], rules }
+    for (const [name, controller] of Object.entries(controllers)) {
+      const found = unsupportedRules(route, { controller, hasTraefikKinds: true })
+      // The keys of the object are the columns.
+      const cell = cells[name as keyof typeof controllers]
+      assert.match(cell, found.length > 0 ? /^no: / : /^yes/, `${key} in ${name}: ${found[0]?.reason ?? 'applied'}`)
+    }
+  }
+})
