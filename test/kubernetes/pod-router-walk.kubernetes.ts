@@ -63,11 +63,6 @@ test('an application answers through the routers of its cluster, and not through
     cpu: 50,
     min_running_instances: 0,
     max_running_instances: 1,
-    autoscaling: {
-      mode: 'KEDA',
-      cooldown_period_seconds: 30,
-      scalers: [{ scaler_type: 'http', role: 'PRIMARY', config_json: { any: 'thing' } }],
-    },
   }
   application = await makeApplication(server, { environmentId, name: 'web', settings })
   const service = await kube.get(kinds.service, { namespace: namespaceOf(), name: 'router' }, limit())
@@ -105,7 +100,14 @@ test('no request is lost while the server is killed and starts again', async (t)
 test('an idle application sleeps, and its requests wait until it is awake', async () => {
   const selection = { labels: { [label.service]: application.id } }
   const pods = async () => (await kube.list(kinds.pod, selection, limit())).items.length
+  // Five minutes without requests are long for a test, and the API takes another time only on a
+  // cluster with KEDA.
+  await server.sql`
+    insert into autoscaling_policy (id, service_id, mode, polling_interval_seconds, cooldown_period_seconds, scalers,
+      created_at, updated_at)
+    values (gen_random_uuid(), ${application.id}, 'KEDA', 30, 20, '[]', now(), now())`
   await until('it sleeps', async () => (await pods()) === 0, { limitMs: 120_000, seen: () => server.output.slice(-5) })
+  await server.sql`delete from autoscaling_policy`
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask()))
   for (const answer of answers) assert.deepEqual(answer, { status: 200, body: 'fifth' })
   assert.equal(await pods(), 1)
