@@ -23,7 +23,7 @@ export const streaming: Benchmark = {
     const delays = await measureLines(session, installation, place)
     const kilobytes = await measureClients(session, installation, place.organization)
     return [
-      absolute('stream-clients', kilobytes, 'kB/client', atMost(17)),
+      absolute('stream-clients', kilobytes, 'kB/client', atMost(15)),
       absolute('log-stream', percentile(delays, 0.99), 'ms p99', atMost(250)),
     ]
   },
