@@ -67,7 +67,10 @@ export async function startPrivateEngine(
   const bridge = `quay-test${process.pid % 100_000}`
   tidying.note('bridge', bridge)
   await addBridge(bridge)
-  const network = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore']
+  // Two engines that create networks at the same time choose the same one, and the machine then
+  // reaches the containers of one of them only.
+  const pool = ['--default-address-pool', `base=10.${poolOf(process.pid)}.0.0/16,size=24`]
+  const network = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore', ...pool]
   const storage = options.btrfsMiB === undefined ? [] : ['--storage-driver', 'btrfs']
   const places = [...storage, '--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
   const files = ['--host', `unix://${at('docker.sock')}`, '--config-file', at('daemon.json')]
@@ -149,6 +152,9 @@ async function makeFile(file: string, sizeMiB: number): Promise<void> {
   await disk.truncate(sizeMiB * 1024 * 1024)
   await disk.close()
 }
+
+/** Numbers from 160 to 223, beside the networks of Docker and of the test cluster. */
+const poolOf = (pid: number): number => 160 + (pid % 64)
 
 async function addBridge(name: string): Promise<void> {
   await must(ip, 'link', 'add', 'name', name, 'type', 'bridge')

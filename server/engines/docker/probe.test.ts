@@ -23,8 +23,8 @@ async function listen(server: Server | Http2Server): Promise<number> {
 }
 
 const never = new AbortController().signal
-const ask = (check: Probe['check'], exitCode = 0) =>
-  probe(check, { address: '127.0.0.1', exec: async () => ({ exitCode, output: 'not yet\n' }) }, 0.5, never)
+const ask = (check: Probe['check'], { exitCode = 0, seconds = 20 } = {}) =>
+  probe(check, { address: '127.0.0.1', exec: async () => ({ exitCode, output: 'not yet\n' }) }, seconds, never)
 const http = (port: number, path = '/'): Probe['check'] => ({ type: 'http', scheme: 'HTTP', port, path })
 
 describe('a probe', () => {
@@ -49,7 +49,7 @@ describe('a probe', () => {
   it('distinguishes a port on which nothing listens from a slow one', async () => {
     const port = await listen(createTcpServer())
     assert.deepEqual(await ask({ type: 'tcp', port }), { healthy: true })
-    const slow = await ask(http(port))
+    const slow = await ask(http(port), { seconds: 0.5 })
     assert.ok(!slow.healthy && !slow.silent && /no answer within 0.5 s/.test(slow.why), JSON.stringify(slow))
     const gone = createTcpServer()
     const free = await listen(gone)
@@ -67,7 +67,7 @@ describe('a probe', () => {
   it('uses the exit code of a command', async () => {
     const check = { type: 'exec', command: ['check', '; rm'] } as const
     assert.deepEqual(await ask(check), { healthy: true })
-    assert.deepEqual(await ask(check, 2), {
+    assert.deepEqual(await ask(check, { exitCode: 2 }), {
       healthy: false,
       silent: false,
       why: 'the health command "check" ended with code 2: not yet',
