@@ -117,7 +117,11 @@ async function run(
     firstStart({ config, database, composition, vault, say, signal, baseImage }),
   )
   await syncMembers(database, clock, config.issuers)
-  for (const line of await greeting(config, first, await composition.accounts.firstAccountLink())) say(line)
+  // A link invalidates the one before. The file of a shared directory has the valid one.
+  const lines = await alone({ url: databaseUrl, name: 'account link', clock, signal }, async () =>
+    greeting(config, first, await composition.accounts.firstAccountLink()),
+  )
+  for (const line of lines) say(line)
   // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.
   flushCompileCache()
   void warnOfMachine(config, log).catch((error: unknown) => log.warn({ err: error }, 'machine could not be checked'))

@@ -39,7 +39,7 @@ interface LocalDrivers {
   readonly cannotBuild?: string
 }
 
-/** Returns the drivers of this machine, with those of the clusters that users connect. */
+/** Returns the drivers of this machine and of connected clusters. */
 export const driversOf = (ground: Ground, local: LocalDrivers): Drivers => ({
   engines: [{ name: localEngine, engine: local.engine }],
   builders: [{ name: localEngine, builder: local.builder }],

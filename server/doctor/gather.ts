@@ -159,7 +159,11 @@ async function cgroupVersion(): Promise<1 | 2 | undefined> {
 async function filesOf({ dataDirectory, masterKeyFile, tokenPepperFile }: DoctorSettings): Promise<FileFact[]> {
   const wanted = [
     { path: dataDirectory, kind: 'directory' as const },
-    ...[masterKeyFile, tokenPepperFile, join(dataDirectory, 'admin-token')].map((path) => ({
+    ...[
+      masterKeyFile,
+      tokenPepperFile,
+      ...['admin-token', 'account-link'].map((name) => join(dataDirectory, name)),
+    ].map((path) => ({
       path,
       kind: 'secret' as const,
     })),

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/index.ts'
 
-/** Returns those of these environments that are on a cluster of an engine. */
+/** Returns which of these environments are on a cluster of an engine. */
 export async function environmentsOn(sql: Sql, engine: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const rows = await sql<{ id: string }[]>`

@@ -84,7 +84,7 @@ interface Exposure {
   }
 }
 
-/** What others do while and after a service is deployed. */
+/** The parts of the platform that follow a deployment and its end. */
 interface Followers {
   readonly lines: LineStore
   /**

@@ -65,7 +65,7 @@ interface Addresses {
   readonly isHomeRepository: (url: string) => boolean
 }
 
-/** What a copy of a service takes over besides its settings. */
+/** Copies the parts of a service that are not settings. */
 interface CopiesOfServices {
   /** Copies the variables and secrets of the original. */
   readonly copyVariables: (

@@ -82,7 +82,7 @@ export interface FirstStart {
   readonly token?: string
   /** The address of the example. Undefined if it does not run. */
   readonly url?: string
-  /** What does not run, and why. */
+  /** The reason why the example, or the cluster of the pod, does not run. */
   readonly problem?: string
 }
 

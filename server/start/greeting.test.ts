@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../database/test-support.ts'
@@ -27,6 +27,14 @@ test('a log holds neither, and the link is in a private file until somebody owns
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   await greeting(config, undefined, undefined, false)
   await assert.rejects(stat(file), { code: 'ENOENT' })
+})
+
+test('servers that share a directory write the same file at the same time', async (t) => {
+  const dataDirectory = await temporaryDirectory(t)
+  const links = Array.from({ length: 20 }, (_, index) => `${link}${index}`)
+  await Promise.all(links.map((one) => greeting({ dataDirectory, publicUrl }, undefined, one, false)))
+  assert.deepEqual(await readdir(dataDirectory), ['account-link'])
+  assert.ok(links.includes((await readFile(join(dataDirectory, 'account-link'), 'utf8')).trim()))
 })
 
 test('what does not run is the last line before the end', async (t) => {

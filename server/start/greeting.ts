@@ -5,9 +5,9 @@ import { type FirstStart, tokenFile } from './first-start.ts'
 import { writePrivate } from './private-file.ts'
 
 /**
- * Returns the last lines of a start: its addresses, and how to sign in. Only a terminal gets the
- * token and the link of the first account. What is written elsewhere becomes a log that others may
- * read, so that it gets the files that hold them.
+ * Returns the last lines of a start: its addresses, and how to sign in. Only a terminal shows the
+ * token and the link of the first account. Other output may become a log that others read, so it
+ * names the files with the token and the link.
  */
 export async function greeting(
   config: Pick<Config, 'dataDirectory' | 'publicUrl'>,
