@@ -2,7 +2,8 @@ import { createSlots } from './slots.ts'
 
 /**
  * Does the work for each item, for at most `most` of them at a time. The first failure aborts the
- * signal of the others and is thrown once all have ended. Work that has not begun by then never begins.
+ * signal of the others and is thrown once all have ended. Work that has not begun by then never
+ * begins.
  */
 export async function eachAtOnce<T>(
   items: readonly T[],
