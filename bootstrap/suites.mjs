@@ -4,20 +4,15 @@ import { join, relative, sep } from 'node:path'
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'bench']
-const wholeSystem = [
-  'test/accounts',
-  'test/attacks',
-  'test/contract',
-  'test/faults',
-  'test/kubernetes',
-  'test/structure',
-]
+const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/kubernetes']
 const withEngine = ['test/e2e', 'test/browser']
+const ofTheSource = ['test/structure']
 
 /**
- * Sorts test files (paths from the root, with `/`). `unit` tests are beside the code. `fast` adds
- * tests of the whole system without an engine. `docker` tests need a Docker Engine and run one file
- * at a time. `faults` tests take long. `kubernetes` tests need the test cluster.
+ * Sorts test files (paths from the root, with `/`). `rules` check the source itself, within
+ * seconds. `unit` tests are beside the code. `fast` adds tests of the whole system without an
+ * engine. `docker` tests need a Docker Engine and run one file at a time. `faults` tests take long.
+ * `kubernetes` tests need the test cluster.
  * @param {string[]} files
  */
 export function sortTests(files) {
@@ -32,11 +27,12 @@ export function sortTests(files) {
   const needsEngine = (file) => /\.docker\.test\.ts$/.test(file) || isIn(file, withEngine)
   const tests = files.filter(isTest).sort()
   const unit = tests.filter((file) => isIn(file, besideTheCode) && !needsEngine(file))
-  const system = tests.filter((file) => !needsEngine(file) && (isIn(file, wholeSystem) || /^test\/[^/]+$/.test(file)))
+  const rules = tests.filter((file) => isIn(file, ofTheSource))
+  const system = tests.filter((file) => !needsEngine(file) && isIn(file, wholeSystem))
   /** @param {RegExp} ending */
   const withEnding = (ending) => files.filter((file) => ending.test(file)).sort()
   const [faults, kubernetes] = [withEnding(/\.faults\.ts$/), withEnding(/\.kubernetes\.ts$/)]
-  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults, kubernetes }
+  return { rules, unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults, kubernetes }
 }
 
 /**

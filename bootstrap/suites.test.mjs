@@ -8,7 +8,7 @@ import { runTests } from './run-suite.mjs'
 import { closingLine, listFiles, readCounts, sortTests } from './suites.mjs'
 
 test('sortTests puts each test file into its suite', () => {
-  const { unit, fast, docker, faults, kubernetes } = sortTests([
+  const { rules, unit, fast, docker, faults, kubernetes } = sortTests([
     'server/lib/run.test.ts',
     'server/lib/run.ts',
     'server/engines/docker/x.docker.test.ts',
@@ -19,17 +19,13 @@ test('sortTests puts each test file into its suite', () => {
     'test/faults/kills.faults.ts',
     'test/kubernetes/node.kubernetes.ts',
     'test/kubernetes/pack.test.ts',
-    'test/architecture.test.ts',
+    'test/structure/prose.test.ts',
     'test/support/server.ts',
     'examples/hello/server.test.ts',
   ])
+  assert.deepEqual(rules, ['test/structure/prose.test.ts'])
   assert.deepEqual(unit, ['bootstrap/system.test.mjs', 'server/lib/run.test.ts'])
-  assert.deepEqual(fast, [
-    ...unit,
-    'test/architecture.test.ts',
-    'test/faults/kill.test.ts',
-    'test/kubernetes/pack.test.ts',
-  ])
+  assert.deepEqual(fast, [...unit, 'test/faults/kill.test.ts', 'test/kubernetes/pack.test.ts'])
   assert.deepEqual(docker, [
     'server/engines/docker/x.docker.test.ts',
     'test/e2e/deploy.test.ts',
@@ -42,8 +38,8 @@ test('sortTests puts each test file into its suite', () => {
 test('sortTests covers every test file of this checkout', () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const files = listFiles(root)
-  const { fast, docker, faults, kubernetes } = sortTests(files)
-  const sorted = new Set([...fast, ...docker, ...faults, ...kubernetes])
+  const { rules, fast, docker, faults, kubernetes } = sortTests(files)
+  const sorted = new Set([...rules, ...fast, ...docker, ...faults, ...kubernetes])
   const tests = files.filter((file) => /\.(test\.(ts|mjs)|(faults|kubernetes)\.ts)$/.test(file))
   assert.deepEqual(
     tests.filter((file) => !sorted.has(file)),

@@ -1,7 +1,8 @@
-// `npm test`: checks types and lint, and runs all tests, up to the first failure. `--unit` runs
-// only the quick tests beside the code, `--faults` only the long tests that break things,
-// `--kubernetes` only the tests on a cluster, which it starts and removes. `--with-kubernetes` adds
-// the short ones of those to all other tests if nothing must be built for them.
+// `npm test`: checks types, lint and the rules of the source, and runs all tests, up to the first
+// failure. `--check` runs no tests of behaviour, `--unit` only the quick tests beside the code,
+// `--faults` only the long tests that break things, `--kubernetes` only the tests on a cluster,
+// which it starts and removes. `--with-kubernetes` adds the short ones of those to all other tests
+// if nothing must be built for them.
 import { readOptions } from './options.mjs'
 import { isApt, prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
@@ -41,9 +42,9 @@ async function sideBySide([first, ...others]) {
 /** @typedef {{ title: string, files?: string[], run: Suite }} NamedSuite */
 
 await main(async () => {
-  const options = readOptions(['--unit', '--faults', '--kubernetes', '--with-kubernetes'])
-  const only = ['unit', 'faults', 'kubernetes'].find((name) => options.includes(`--${name}`))
-  const needsEngine = only !== 'unit'
+  const options = readOptions(['--check', '--unit', '--faults', '--kubernetes', '--with-kubernetes'])
+  const only = ['check', 'unit', 'faults', 'kubernetes'].find((name) => options.includes(`--${name}`))
+  const needsEngine = only !== 'unit' && only !== 'check'
   const { node, env } = await prepare({ engine: needsEngine, testing: needsEngine })
   // An engine was just prepared. Without one, tests must fail instead of being skipped.
   const required = needsEngine ? { QUAYSIDE_REQUIRE_DOCKER: '1' } : {}
@@ -81,11 +82,13 @@ function suitesOf(only, node, settings) {
     return [{ title: 'Faults', files: files.faults, run: tests('faults', 1, limits) }]
   }
   if (only === 'kubernetes') return [onKubernetes(node, settings)]
-  return [
+  const checks = [
     { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], settings) },
     { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], settings) },
-    { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) },
+    { title: 'Rules of the source', files: files.rules, run: tests('rules', 2) },
   ]
+  if (only === 'check') return checks
+  return [...checks, { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) }]
 }
 
 /**

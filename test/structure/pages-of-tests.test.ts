@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-const docs = join(import.meta.dirname, '..', 'docs')
+const docs = join(import.meta.dirname, '../../docs')
 
 for (const [document, least] of [
   ['faults.md', 60],

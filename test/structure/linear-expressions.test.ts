@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { parse } from 'acorn'
 import { full } from 'acorn-walk'
 import { analyse } from 'scslre'
-import { sourceFiles } from './structure/source-files.ts'
+import { sourceFiles } from './source-files.ts'
 
 interface Found {
   readonly where: string
@@ -29,7 +29,7 @@ const made: Readonly<Record<string, string>> = {
 }
 
 function expressionsOf(file: string): { literals: Found[]; isMade: boolean } {
-  const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
   const literals: Found[] = []
   let isMade = false
   const code = file.endsWith('.ts') ? stripTypeScriptTypes(text) : text

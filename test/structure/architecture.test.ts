@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
-import { withImportTables } from './structure/import-tables.ts'
-import { joiningRooms, libraryPlaces, roomImports, typesPastTheDoor } from './structure/imports.ts'
-import { hasComputedImport, type Import, readImports } from './structure/read-imports.ts'
+import { withImportTables } from './import-tables.ts'
+import { joiningRooms, libraryPlaces, roomImports, typesPastTheDoor } from './imports.ts'
+import { hasComputedImport, type Import, readImports } from './read-imports.ts'
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(import.meta.dirname, '../..')
 
 interface File {
   readonly path: string
