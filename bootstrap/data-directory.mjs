@@ -3,7 +3,6 @@ import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { codeOf } from './error-code.mjs'
-import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
 /** Returns the data directory that the environment names, as server/config.ts does. */
@@ -32,16 +31,6 @@ export function lockDataDirectory(directory) {
     server.listen({ path: `\0${lockName(directory)}` }, () => taken(server))
     server.unref()
   })
-}
-
-/**
- * Takes the lock. Throws a Refusal if a server holds it.
- * @param {string} directory
- */
-export async function mustLock(directory) {
-  const lock = await lockDataDirectory(directory)
-  if (lock) return lock
-  throw new Refusal(`A server is using ${directory}. Stop it with npm stop, and try again. Services keep running.`)
 }
 
 /**

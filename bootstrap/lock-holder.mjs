@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { lockName, ownerOf } from './data-directory.mjs'
+import { lockDataDirectory, lockName, ownerOf } from './data-directory.mjs'
 import { codeOf } from './error-code.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
@@ -16,8 +16,46 @@ import { readIfThere } from './system.mjs'
  * @param {string} directory
  * @returns {Holder | undefined}
  */
-export function findHolder(directory, proc = '/proc') {
-  const name = `@${lockName(directory)}`
+export const findHolder = (directory, proc = '/proc') => holderOf(`@${lockName(directory)}`, directory, proc)
+
+/**
+ * Throws a Refusal if servers share the data directory. Each of them has the lock of its own port,
+ * whose name begins with that of the directory's lock.
+ * @param {string} directory
+ */
+export function refuseSharers(directory, proc = '/proc') {
+  const lock = `@${lockName(directory)}`
+  const sharers = parseParts(readFileSync(`${proc}/net/unix`, 'utf8'), lock).flatMap((port) => {
+    const holder = holderOf(`${lock}.${port}`, directory, proc)
+    if (!holder) return []
+    return [`${holder.pid === undefined ? 'a process of another user' : `process ${holder.pid}`} (port ${port})`]
+  })
+  if (sharers.length === 0) return
+  throw new Refusal(
+    `These servers share ${directory}: ${sharers.join(', ')}. End each of them with "kill" and the number of its ` +
+      'process, and try again. Services keep running.',
+  )
+}
+
+/**
+ * Takes the lock of a data directory. Throws a Refusal if a server holds it, or shares the
+ * directory.
+ * @param {string} directory
+ */
+export async function mustLock(directory) {
+  refuseSharers(directory)
+  const lock = await lockDataDirectory(directory)
+  if (lock) return lock
+  throw new Refusal(`A server is using ${directory}. Stop it with npm stop, and try again. Services keep running.`)
+}
+
+/**
+ * @param {string} name
+ * @param {string} directory
+ * @param {string} proc
+ * @returns {Holder | undefined}
+ */
+function holderOf(name, directory, proc) {
   const inodes = parseInodes(readFileSync(`${proc}/net/unix`, 'utf8'), name)
   if (inodes.length === 0) return undefined
   const users = [0, ownerOf(directory)]
@@ -47,6 +85,16 @@ export function findHolder(directory, proc = '/proc') {
 export function parseInodes(text, name) {
   const rows = text.split('\n').filter((line) => line.endsWith(` ${name}`))
   return [...new Set(rows.flatMap((row) => row.trim().split(/\s+/)[6] ?? []))]
+}
+
+/**
+ * Pure: the numbers behind this name and a full stop, from the text of /proc/net/unix.
+ * @param {string} text
+ * @param {string} name
+ */
+export function parseParts(text, name) {
+  const rows = text.split('\n').flatMap((line) => line.split(` ${name}.`)[1] ?? [])
+  return [...new Set(rows.filter((row) => /^\d{1,5}$/.test(row)))].sort((a, b) => Number(a) - Number(b))
 }
 
 /**

@@ -6,7 +6,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { lockDataDirectory, lockName } from './data-directory.mjs'
-import { commandOf, findHolder, parseInodes, parseParent, parseUser } from './lock-holder.mjs'
+import {
+  commandOf,
+  findHolder,
+  mustLock,
+  parseInodes,
+  parseParent,
+  parseParts,
+  parseUser,
+  refuseSharers,
+} from './lock-holder.mjs'
+import { stopInstallation } from './stop-installation.mjs'
 
 /** Returns why no process of another user can be started, or false if one can. */
 function noOtherUser() {
@@ -49,6 +59,12 @@ test('parseInodes finds a socket only by its whole name', () => {
     '222 @quayside-a\n'
   assert.deepEqual(parseInodes(text, '@quayside-a'), ['222'])
   assert.deepEqual(parseInodes(text, '@quayside-b'), [])
+})
+
+test('parseParts finds the numbers behind a name', () => {
+  const rows = ['1 @quayside-a.3000', '2 @quayside-a', '3 @quayside-ab.1', '4 @quayside-a.', '5 @quayside-a.3000 @x']
+  assert.deepEqual(parseParts(rows.join('\n'), '@quayside-a'), ['3000'])
+  assert.deepEqual(parseParts(`${rows[0]}\n${rows[0]}\n6 @quayside-a.3001`, '@quayside-a'), ['3000', '3001'])
 })
 
 test('commandOf recognizes a server and a stop among other commands', () => {
@@ -117,4 +133,17 @@ test('findHolder throws when a forged row names the socket of another server', a
     () => findHolder(directory),
     (error) => [pid, victim].every((one) => String(error).includes(`${one}`)),
   )
+})
+
+test('servers that share a directory keep commands away that need it for themselves', async (t) => {
+  const directory = `/nowhere/shared-by-${process.pid}`
+  const first = await listenAt(t, `@${lockName(directory)}.3000`)
+  const second = await listenAt(t, `@${lockName(directory)}.3001`)
+  const message = `share ${directory}: process ${first} (port 3000), process ${second} (port 3001). End`
+  /** @param {unknown} error */
+  const isListed = (error) => String(error).includes(message)
+  assert.throws(() => refuseSharers(directory), isListed)
+  await assert.rejects(mustLock(directory), isListed)
+  await assert.rejects(stopInstallation(directory), isListed)
+  ;(await mustLock(`${directory}0`)).close()
 })

@@ -2,7 +2,8 @@
 // environment. `-- --remove` undoes that.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataDirectoryOf, mustLock, ownerOf } from './data-directory.mjs'
+import { dataDirectoryOf, ownerOf } from './data-directory.mjs'
+import { mustLock } from './lock-holder.mjs'
 import { readOptions } from './options.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main, Refusal } from './progress.mjs'

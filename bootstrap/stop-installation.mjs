@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { lockDataDirectory } from './data-directory.mjs'
 import { isAlive, signal, waitUntil } from './end-process.mjs'
 import { codeOf } from './error-code.mjs'
-import { findHolder } from './lock-holder.mjs'
+import { findHolder, refuseSharers } from './lock-holder.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
@@ -39,6 +39,7 @@ export async function stopInstallation(directory) {
  * @param {string} directory
  */
 async function takeLock(directory) {
+  refuseSharers(directory)
   const askHolder = createAsker(directory)
   /** @type {import('node:net').Server | undefined} */
   let lock

@@ -7,6 +7,7 @@ import { dataDirectoryOf, lockDataDirectory, readJson } from './data-directory.m
 import { findNode, installDependencies } from './dependencies.mjs'
 import { codeOf } from './error-code.mjs'
 import { execute, handOver } from './execute.mjs'
+import { refuseSharers } from './lock-holder.mjs'
 import { readOptions } from './options.mjs'
 import { root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
@@ -46,6 +47,7 @@ await main(async () => {
 async function upgrade(checkout, directory, { head, target }) {
   // If no server runs, the lock is held to the end: no server may start on files that are being
   // replaced.
+  refuseSharers(directory)
   const lock = await lockDataDirectory(directory)
   const beside = await getBeside(checkout, directory, target)
   await check(beside, directory)

@@ -7,6 +7,7 @@ import test from 'node:test'
 import { promisify } from 'node:util'
 import { tryLock } from '../server/database/exclusive.ts'
 import { lockDataDirectory, readJson, writeJson } from './data-directory.mjs'
+import { refuseSharers } from './lock-holder.mjs'
 import { planRollback } from './rollback-plan.mjs'
 import { describeUpgrade, refuseUpgrade } from './upgrade-plan.mjs'
 
@@ -183,9 +184,13 @@ test('refuseUpgrade refuses own commits, an old Node.js and a full disk', () => 
   )
 })
 
-test('lockDataDirectory uses the same lock as the server', async () => {
+test('commands use the same locks as the server', async () => {
   const lock = await tryLock('data /some/where')
   assert.ok(lock)
   assert.equal(await lockDataDirectory('/some/where'), undefined)
   lock.close()
+  const shared = await tryLock('data /some/where', 3000)
+  assert.ok(shared)
+  assert.throws(() => refuseSharers('/some/where'), /port 3000/)
+  shared.close()
 })

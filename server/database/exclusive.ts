@@ -27,16 +27,18 @@ export async function exclusively<T>(
 
 /**
  * Returns the lock if it is free, else undefined. `close` releases it. It does not keep the process
- * alive.
+ * alive. Locks of several parts of one thing are independent of each other and of the whole one's,
+ * and the kernel lists them under one beginning (bootstrap/lock-holder.mjs).
  */
-export async function tryLock(name: string): Promise<Server | undefined> {
+export async function tryLock(name: string, part?: number): Promise<Server | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Server | undefined>()
   const server = createServer((socket) => socket.destroy())
   server.once('error', (error: NodeJS.ErrnoException) =>
     error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
   )
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 32)
-  server.listen({ path: `\0quayside-${digest}` }, () => resolve(server))
+  const suffix = part === undefined ? '' : `.${part}`
+  server.listen({ path: `\0quayside-${digest}${suffix}` }, () => resolve(server))
   server.unref()
   return promise
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exclusiveLock } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
-import { lockDataDirectory, serverLock } from './data-directory.ts'
+import { lockDataDirectory, takeServerLock } from './data-directory.ts'
 
 test('a directory of one server refuses another one while the first runs', async () => {
   const config = { dataDirectory: `/nowhere/${newId()}`, isDataShared: false, port: 3000 }
@@ -17,7 +16,7 @@ test('servers that share a directory start, and others see which of them runs', 
   const first = { dataDirectory: `/nowhere/${newId()}`, isDataShared: true, port: 3000 }
   const second = { ...first, port: 3001 }
   const isRunning = async (config: typeof first): Promise<boolean> => {
-    const lock = await exclusiveLock(serverLock(config))
+    const lock = await takeServerLock(config)
     lock?.close()
     return lock === undefined
   }

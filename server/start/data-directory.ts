@@ -20,17 +20,18 @@ import { StartError } from './start-error.ts'
 type Sharing = Pick<Config, 'dataDirectory' | 'isDataShared' | 'port'>
 
 /**
- * The lock that a running server has: of its data directory, or of its port if servers share that.
+ * Tries to take the lock that a running server has: of its data directory, or of its port there if
+ * servers share the directory. Returns undefined if it is taken.
  */
-export const serverLock = ({ dataDirectory, isDataShared, port }: Sharing): string =>
-  isDataShared ? `data ${dataDirectory} port ${port}` : `data ${dataDirectory}`
+export const takeServerLock = ({ dataDirectory, isDataShared, port }: Sharing): ReturnType<typeof exclusiveLock> =>
+  exclusiveLock(`data ${dataDirectory}`, isDataShared ? port : undefined)
 
 /**
  * Takes the lock of a server for the life of this process. Throws StartError if another one has the
  * data directory for itself.
  */
 export async function lockDataDirectory(config: Sharing, started: AsyncDisposableStack): Promise<void> {
-  const lock = await exclusiveLock(serverLock(config))
+  const lock = await takeServerLock(config)
   if (lock) return started.defer(async () => void lock.close())
   // Its port is in use, which the start reports when it listens.
   if (config.isDataShared) return

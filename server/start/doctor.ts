@@ -1,8 +1,7 @@
 import { readConfigOrDefaults, unknownSettings } from '../config.ts'
-import { exclusiveLock } from '../database/index.ts'
 import { examine, type Finding, gatherFacts } from '../doctor/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import { serverLock } from './data-directory.ts'
+import { takeServerLock } from './data-directory.ts'
 import { StartError, toStartError } from './start-error.ts'
 
 /**
@@ -13,7 +12,7 @@ async function main(options: readonly string[]): Promise<void> {
   const foreign = options.filter((word) => word !== '--json')
   if (foreign.length > 0) throw new StartError(`There is no option ${foreign.join(' ')}. Use none, or --json.`)
   const { config: settings, problem: settingsProblem } = readConfigOrDefaults()
-  const lock = await exclusiveLock(serverLock(settings))
+  const lock = await takeServerLock(settings)
   lock?.close()
   const findings = examine(
     await gatherFacts({
