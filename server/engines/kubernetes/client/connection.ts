@@ -4,6 +4,7 @@ import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import type { AddressGuard } from '../../../lib/address.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { startDeadline } from '../../../lib/deadline.ts'
+import { messageOf } from '../../../lib/error.ts'
 import type { KubeAccess } from './access.ts'
 import { endedCredential } from './credential-end.ts'
 import { errorOfAnswer, errorOfConnection, KubeError } from './kube-error.ts'
@@ -129,8 +130,17 @@ export class KubeConnection {
   async #refusalOf(answer: IncomingMessage): Promise<KubeError> {
     const refusal = errorOfAnswer(answer.statusCode ?? 0, await textOf(answer), answer.headers['retry-after'])
     const { status, reason, message, retryAfterMs } = refusal
-    const ended = status === 401 ? await (await this.#open()).ended() : undefined
+    const ended = status === 401 ? await this.#endOfCredentials() : undefined
     return ended === undefined ? refusal : new KubeError(status, reason, `${message}; ${ended}`, { retryAfterMs })
+  }
+
+  /** Returns why the credentials no longer count; undefined if that is unknown. */
+  async #endOfCredentials(): Promise<string | undefined> {
+    try {
+      return await (await this.#open()).ended()
+    } catch (error) {
+      return `its credentials cannot be read: ${messageOf(error)}`
+    }
   }
 
   /** `late` ends the wait for the beginning of the answer, `signal` the whole request. */

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { after, test } from 'node:test'
 import { selfSigned } from '../../../../test/support/self-signed.ts'
 import { createAddressGuard } from '../../../lib/address.ts'
+import { Secret } from '../../../lib/secret.ts'
 import { KubeConnection } from './connection.ts'
 import { createKube, KubeError, kinds } from './index.ts'
 
@@ -215,4 +216,25 @@ test('a connection that breaks after it was opened is an error', async () => {
   }
   const running = await kube.exec(place, ['true'], streams, signal)
   await assert.rejects(running.exitCode(), KubeError)
+})
+
+test('credentials that are refused and cannot be read again are an error that says both', async () => {
+  answer = (_, response) => response.writeHead(401).end('{}')
+  let reads = 0
+  const readToken = async (): Promise<Secret> => {
+    reads += 1
+    if (reads > 1) throw new Error('the file is gone')
+    return new Secret('abc')
+  }
+  const other = createKube({ access: async () => ({ ...(await access()), readToken }), guard })
+  try {
+    await assert.rejects(other.list(kinds.pod, {}, signal), (error) => {
+      assert.ok(error instanceof KubeError, String(error))
+      assert.equal(error.status, 401)
+      assert.match(error.message, /cannot be read: the file is gone/)
+      return true
+    })
+  } finally {
+    other.close()
+  }
 })
