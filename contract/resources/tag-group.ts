@@ -13,6 +13,10 @@ export const annotationScopes = [
   'JOBS',
   'CRON_JOBS',
 ] as const
+export type AnnotationScope = (typeof annotationScopes)[number]
+/** Annotations by key, for each kind of objects that gets them. */
+export type ScopedAnnotations = Readonly<Partial<Record<AnnotationScope, Readonly<Record<string, string>>>>>
+
 export const taggedItemTypes = [
   'APPLICATION',
   'DATABASE',

@@ -1025,6 +1025,7 @@ create table release (
   max_running_instances integer generated always as (number_of((settings -> 'max_running_instances'::text))) stored,
   repository_url text generated always as (COALESCE((settings #>> '{git_repository,url}'::text[]), (settings #>> '{source,docker,git_repository,url}'::text[]))) stored,
   event_scaling jsonb,
+  annotations jsonb not null default '{}'::jsonb,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)

@@ -1,3 +1,4 @@
+import type { ScopedAnnotations } from '@quayside/contract/resources/tag-group.ts'
 import type { ReadScaler } from '@quayside/contract/services/event-triggers.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Volume } from './volume.ts'
@@ -41,6 +42,8 @@ interface Program {
    * engine.
    */
   readonly labels?: Readonly<Record<string, string>>
+  /** Annotations set by users, for an engine that has such objects. */
+  readonly annotations?: ScopedAnnotations
   /** The program may write only to its volumes. */
   readonly hasReadOnlyRoot?: boolean
   /** Labels of the nodes on which it may run, for an engine with several. */

@@ -29,7 +29,7 @@ export async function scratchRelease(
   const row = await findDeployedRelease(reader.database, service.id)
   if (!row) return undefined
   const { release } = await engineRelease(reader, service.organization_id, row)
-  const { publishedPorts: _, labels: __, ...own } = release.workload
+  const { publishedPorts: _, labels: __, annotations: ___, ...own } = release.workload
   const workload: LongRunning = {
     ...own,
     replicas: { min: 1, max: 1 },

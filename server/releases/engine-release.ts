@@ -88,10 +88,10 @@ type Given = ReturnType<typeof together> & { readonly versioned: Versioned }
 async function workloadOf(
   { database, publicPorts, layerGiB }: ReleaseReader,
   service: ServiceRow,
-  release: Pick<ReleaseRow, 'image' | 'advanced_settings' | 'labels' | 'public_port' | 'event_scaling'>,
+  release: Pick<ReleaseRow, 'image' | 'advanced_settings' | 'labels' | 'annotations' | 'public_port' | 'event_scaling'>,
   { versioned, variables, files }: Given,
 ) {
-  const { image, advanced_settings, labels, public_port, event_scaling } = release
+  const { image, advanced_settings, labels, annotations, public_port, event_scaling } = release
   return toWorkload(versioned, {
     service: service.id,
     image: image?.published ?? image?.reference ?? '',
@@ -102,6 +102,7 @@ async function workloadOf(
     stopGraceSeconds: stopGraceSeconds(service.kind, advanced_settings),
     ...programSettings(service.kind, advanced_settings),
     labels,
+    annotations,
     layerGiB,
     ...(isPublished(versioned) && public_port !== null && publicPorts
       ? { publicPort: { address: publicPorts.address, port: public_port } }

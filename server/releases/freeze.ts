@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import { SealError } from '../lib/seal.ts'
 import { Secret } from '../lib/secret.ts'
-import { eventPolicyOf, labelsOf, type ServiceRow } from '../services/index.ts'
+import { eventPolicyOf, type ServiceRow, tagsOf } from '../services/index.ts'
 import { loadResolved } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { basicAuthOf } from './basic-auth.ts'
@@ -57,9 +57,9 @@ export async function freeze(
   service: ServiceRow,
   request: { readonly id: string; readonly commit: ReleaseRow['commit']; readonly now: Date },
 ): Promise<ReleaseRow> {
-  const [{ configVersion, plain, secret }, labels, event_scaling] = await Promise.all([
+  const [{ configVersion, plain, secret }, tags, event_scaling] = await Promise.all([
     givenNow(sql, vault, service, request),
-    labelsOf(sql, service.id),
+    tagsOf(sql, service.id),
     eventPolicyOf(sql, service.id),
   ])
   const id = newId()
@@ -75,7 +75,7 @@ export async function freeze(
     ...versionedOf(service),
     advanced_settings: service.advanced_settings,
     public_port: null,
-    labels,
+    ...tags,
     event_scaling,
     commit: request.commit,
     image: null,

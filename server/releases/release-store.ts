@@ -1,3 +1,4 @@
+import type { ScopedAnnotations } from '@quayside/contract/resources/tag-group.ts'
 import type { BasicCredential } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { Sql } from '../database/index.ts'
@@ -42,6 +43,8 @@ interface ReleaseBase {
   readonly public_port: number | null
   /** The labels of the service's labels groups. */
   readonly labels: Readonly<Record<string, string>>
+  /** The annotations of its annotations groups. */
+  readonly annotations: ScopedAnnotations
   /** The autoscaling policy of the service. */
   readonly event_scaling: EventPolicy | null
   /** The router's logins, from the variable in the advanced setting; null if none are required. */
@@ -70,12 +73,12 @@ export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, commit, image, variables,
       sealed_variables, advanced_settings, labels, copy_of,
-      basic_auth, event_scaling)
+      basic_auth, event_scaling, annotations)
     values (${row.id}, ${row.service_id}, ${row.request_id}, ${row.created_at}, ${row.config_version},
       ${json(sql, row.settings)}, ${row.commit && json(sql, row.commit)}, ${row.image && json(sql, row.image)},
       ${json(sql, row.variables)}, ${row.sealed_variables}, ${json(sql, row.advanced_settings)},
       ${json(sql, row.labels)}, ${row.copy_of}, ${row.basic_auth && json(sql, row.basic_auth)},
-      ${row.event_scaling && json(sql, row.event_scaling)})
+      ${row.event_scaling && json(sql, row.event_scaling)}, ${json(sql, row.annotations)})
     on conflict (service_id, request_id) do nothing`
 }
 
@@ -151,7 +154,7 @@ const keptReleases = (sql: Sql, count: number) => sql`
 export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
   const given = await sql`
     update release set is_kept = false, image = null, sealed_variables = null, basic_auth = null, labels = '{}',
-      variables = '{"variables": {}, "files": []}', event_scaling = null
+      annotations = '{}', variables = '{"variables": {}, "files": []}', event_scaling = null
     where is_kept and id not in (select id from (${keptReleases(sql, count)}) k where id is not null)`
   return given.count
 }

@@ -73,10 +73,12 @@ test('toWorkload converts settings to plain data for an engine', () => {
   })
 })
 
+const bare = { image: 'i', variables: {}, files: [], aliases: [], labels: {} }
+
 test('the writable layer of a replica or run has the limit of its service, or that of the platform', () => {
   const limitOf = (gib?: number) => workloadOf(gib === undefined ? {} : { ephemeral_storage_in_gib: gib }).layerGiB
   assert.deepEqual([limitOf(), limitOf(0), limitOf(3)], [10, 10, 3])
-  const input = { image: 'i', variables: {}, files: [], aliases: [], labels: {}, stopGraceSeconds: 10, layerGiB: 10 }
+  const input = { ...bare, annotations: {}, stopGraceSeconds: 10, layerGiB: 10 }
   const job = { cpu: 1, memory: 1, max_duration_seconds: 0, schedule: { on_start: { arguments: [] } } }
   const limitOfRun = (settings: object) =>
     toTask({ ...job, ...settings } as unknown as SettingsOf['job'], 'START', input).layerGiB
@@ -85,7 +87,7 @@ test('the writable layer of a replica or run has the limit of its service, or th
 
 test('a workload names the use at which its number of replicas is right only if that number may change', () => {
   const targets = { cpuPercent: 60 }
-  const input = { service: 'a', image: 'i', variables: {}, files: [], aliases: [], labels: {}, layerGiB: 10 }
+  const input = { ...bare, service: 'a', layerGiB: 10 }
   const of = (min: number, max: number) =>
     toWorkload(
       { kind: 'application', settings: { ...settings, min_running_instances: min, max_running_instances: max } },
@@ -153,4 +155,14 @@ test('the start deadline is what the readiness probe allows, between a minute an
   assert.equal(deadline({ initial_delay_seconds: 100, failure_threshold: 10 }), 130)
   assert.equal(deadline({ period_seconds: 10, failure_threshold: 20 }), 201)
   assert.equal(deadline({ period_seconds: 3600, failure_threshold: 1000 }), 3600)
+})
+
+test('a run of a timetable has the annotations of cron jobs, and another run those of jobs', () => {
+  const annotations = { PODS: { a: 'pod' }, JOBS: { a: 'job' }, CRON_JOBS: { a: 'cron' } }
+  const input = { ...bare, annotations, stopGraceSeconds: 10, layerGiB: 10 }
+  const run = { arguments: [] }
+  const job = { cpu: 1, memory: 1, max_duration_seconds: 0, schedule: { on_start: run, cronjob: run } }
+  const of = (event: 'START' | 'CRON') => toTask(job as unknown as SettingsOf['job'], event, input).annotations
+  assert.deepEqual(of('START'), { PODS: { a: 'pod' }, JOBS: { a: 'job' } })
+  assert.deepEqual(of('CRON'), { PODS: { a: 'pod' }, JOBS: { a: 'cron' } })
 })

@@ -1,3 +1,4 @@
+import type { ScopedAnnotations } from '@quayside/contract/resources/tag-group.ts'
 import type { LongRunning, Probe } from '../engines/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import { mayScale, rangeOf, type Targets, wantedReplicas } from '../scaling/index.ts'
@@ -18,6 +19,7 @@ export interface WorkloadInput {
   readonly postStart?: readonly string[]
   readonly preStop?: readonly string[]
   readonly labels: Readonly<Record<string, string>>
+  readonly annotations?: ScopedAnnotations
   /** GiB that a replica may write outside its volumes if its settings do not say. */
   readonly layerGiB: number
   /** The address of a public database on this machine. */

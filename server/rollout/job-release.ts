@@ -1,3 +1,4 @@
+import type { ScopedAnnotations } from '@quayside/contract/resources/tag-group.ts'
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { Release, Task } from '../engines/index.ts'
@@ -29,12 +30,16 @@ export function toTask(
   event: JobEvent,
   input: Pick<Task, 'image' | 'variables' | 'files' | 'aliases' | 'labels' | 'stopGraceSeconds' | 'hasReadOnlyRoot'> & {
     readonly layerGiB: number
+    readonly annotations: ScopedAnnotations
   },
 ): Task {
   const run = runOf(settings, event)
   if (!run) throw new Error(`the job has no ${memberOf(event)}`)
+  const { CRON_JOBS, JOBS, ...annotations } = input.annotations
+  const ofRuns = event === 'CRON' ? CRON_JOBS : JOBS
   return {
     ...input,
+    annotations: { ...annotations, ...(ofRuns && { JOBS: ofRuns }) },
     shape: 'task',
     arguments: run.arguments,
     ...(run.entrypoint ? { entrypoint: [run.entrypoint] } : {}),
@@ -68,6 +73,7 @@ export async function engineTask(
     files,
     aliases: [internalHost(service)],
     labels: row.labels,
+    annotations: row.annotations,
     stopGraceSeconds: stopGraceSeconds('job', row.advanced_settings),
     layerGiB: options.layerGiB,
     ...(hasReadOnlyRoot ? { hasReadOnlyRoot } : {}),

@@ -4,7 +4,7 @@ import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { addPlace, addService, configVersionOf } from '../variables/testing.ts'
 import { createGroups } from './groups.ts'
-import { groupsOf, labelsOf, setGroups } from './owners.ts'
+import { groupsOf, setGroups, tagsOf } from './owners.ts'
 
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)
@@ -32,7 +32,10 @@ test('groups of all services are read with one query and have all their entries'
   assert.deepEqual(own?.annotations_groups[0]?.annotations, [{ key: 'a', value: 'b' }])
   assert.deepEqual(own?.annotations_groups[0]?.scopes, ['PODS'])
   assert.deepEqual(found.get(other.serviceId)?.annotations_groups, [])
-  assert.deepEqual(await labelsOf(sql, service.serviceId), { team: 'shop' })
+  assert.deepEqual(await tagsOf(sql, service.serviceId), {
+    labels: { team: 'shop' },
+    annotations: { PODS: { a: 'b' } },
+  })
 })
 
 test('groups are unchanged when a request omits them, and removed by null and an empty list', async (t) => {

@@ -1,3 +1,4 @@
+import type { AnnotationScope, ScopedAnnotations } from '@quayside/contract/resources/tag-group.ts'
 import type { Sql } from '../database/index.ts'
 import { notFound } from '../lib/error.ts'
 import type { GroupRow } from './group-store.ts'
@@ -31,13 +32,30 @@ export async function groupsOf(sql: Sql, owner: GroupOwner, ids: readonly string
   return found
 }
 
-/**
- * Returns the labels of a service by key. If two groups have the same key, the newer group wins.
- */
-export async function labelsOf(sql: Sql, serviceId: string): Promise<Record<string, string>> {
-  const own = (await groupsOf(sql, 'service', [serviceId])).get(serviceId) ?? noGroups
-  return Object.fromEntries(own.labels_groups.flatMap(({ labels }) => labels.map(({ key, value }) => [key, value])))
+/** The labels of a service by key, and its annotations by their scopes. */
+export interface Tags {
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: ScopedAnnotations
 }
+
+/**
+ * Returns the entries of all groups of a service. If two groups have the same key, the newer group
+ * wins.
+ */
+export async function tagsOf(sql: Sql, serviceId: string): Promise<Tags> {
+  const own = (await groupsOf(sql, 'service', [serviceId])).get(serviceId) ?? noGroups
+  const scopes = new Set(own.annotations_groups.flatMap((group) => group.scopes))
+  const inScope = (scope: AnnotationScope) => own.annotations_groups.filter((group) => group.scopes.includes(scope))
+  return {
+    labels: byKey(own.labels_groups.flatMap(({ labels }) => labels)),
+    annotations: Object.fromEntries(
+      [...scopes].map((scope) => [scope, byKey(inScope(scope).flatMap(({ annotations }) => annotations))]),
+    ),
+  }
+}
+
+const byKey = (entries: readonly { readonly key: string; readonly value: string }[]): Record<string, string> =>
+  Object.fromEntries(entries.map(({ key, value }) => [key, value]))
 
 /**
  * Stores the groups that a request names for a service or a cluster. Throws 404 for a group that

@@ -28,6 +28,18 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
   })
   after(() => bench?.close())
 
+  it('puts annotations of users on the objects of their scopes', async () => {
+    const { engine, kube, workload } = bench
+    const annotations = { PODS: { 'a.test/of': 'pod' }, DEPLOYMENTS: { 'a.test/of': 'release' } }
+    const release = newRelease({ ...workload('web'), annotations })
+    await engine.start(release, attempt())
+    const namespace = namespaceOf(release.environment)
+    const pods = await kube.list(kinds.pod, { namespace }, limit())
+    const deployments = await kube.list(kinds.deployment, { namespace }, limit())
+    const found = [...pods.items, ...deployments.items].map(({ metadata }) => metadata.annotations?.['a.test/of'])
+    assert.deepEqual(found, ['pod', 'release'])
+  })
+
   it('reports a quota that is exceeded, and removes what it began', async () => {
     const { engine, kube, workload } = bench
     const release = newRelease(workload('web'))

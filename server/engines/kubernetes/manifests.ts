@@ -7,6 +7,7 @@ import { eventScalers } from './event-scaler.ts'
 import { annotation, label, ownLabels } from './labels.ts'
 import { namespaceOf, releaseName, volumeName } from './names.ts'
 import { contentsOf, contentsSecret, kubeProbe, podSettings, programContainer } from './program.ts'
+import { annotated, usersAnnotations } from './users-annotations.ts'
 import { usersLabels } from './users-labels.ts'
 
 /** The values on which the objects of a release depend, in addition to the release. */
@@ -43,13 +44,14 @@ export function releaseObjects(release: Release, setting: Setting): KubeObject[]
   const contents = contentsOf(workload, name)
   const metadata = { name, namespace: namespaceOf(release.environment), labels: labelsOf(release, setting.instance) }
   const before = [
-    contentsSecret(metadata, contents),
+    contentsSecret(annotated(metadata, usersAnnotations(release, 'SECRETS')), contents),
     ...workload.aliases.map((alias) => aliasService(release, alias, setting.instance)),
   ]
+  const scaled = annotated(metadata, usersAnnotations(release, 'HPA'))
   const after = [
     ...(workload.replicas.max > 1 ? [disruptionBudget(release, metadata)] : []),
-    ...autoscalers(release, metadata),
-    ...eventScalers(release, metadata),
+    ...autoscalers(release, scaled),
+    ...eventScalers(release, scaled),
   ]
   const objects = listedObjects([...before, ...after])
   return [...before, deployment(release, setting, { contents, objects }), ...after]
@@ -90,7 +92,11 @@ function deployment(
       name: releaseName(release),
       namespace: namespaceOf(release.environment),
       labels,
-      annotations: { [annotation.name]: release.displayName, [annotation.objects]: objects },
+      annotations: {
+        ...usersAnnotations(release, 'DEPLOYMENTS', 'STATEFUL_SETS'),
+        [annotation.name]: release.displayName,
+        [annotation.objects]: objects,
+      },
     },
     spec: {
       // Nobody but an autoscaler may own the number then.
@@ -108,6 +114,7 @@ function deployment(
         metadata: {
           labels: { ...usersLabels(release), ...labels },
           annotations: {
+            ...usersAnnotations(release, 'PODS'),
             [annotation.name]: release.displayName,
             [annotation.ports]: workload.ports.map(({ internalPort }) => internalPort).join(','),
           },
@@ -210,7 +217,8 @@ function disruptionBudget({ id, service }: Release, metadata: KubeObject['metada
  * A name of a service inside its environment. It leads to the ready replicas of all its releases.
  * Without ports there is no address in between: the name resolves to the replicas.
  */
-function aliasService({ service, environment, workload }: Release, alias: string, instance: string) {
+function aliasService(release: Release, alias: string, instance: string) {
+  const { service, environment, workload } = release
   const ports = workload.ports.map((port) => ({
     name: portName(port),
     port: port.internalPort,
@@ -220,15 +228,18 @@ function aliasService({ service, environment, workload }: Release, alias: string
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: {
-      name: alias,
-      namespace: namespaceOf(environment),
-      labels: ownLabels(instance, {
-        [label.environment]: environment,
-        [label.service]: service,
-        [label.alias]: 'true',
-      }),
-    },
+    metadata: annotated(
+      {
+        name: alias,
+        namespace: namespaceOf(environment),
+        labels: ownLabels(instance, {
+          [label.environment]: environment,
+          [label.service]: service,
+          [label.alias]: 'true',
+        }),
+      },
+      usersAnnotations(release, 'SERVICES'),
+    ),
     spec: {
       selector: { [label.instance]: instance, [label.service]: service },
       ...(ports.length > 0 ? { ports } : { clusterIP: 'None' }),

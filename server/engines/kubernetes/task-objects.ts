@@ -5,6 +5,7 @@ import { annotation, label } from './labels.ts'
 import { labelsOf, type Setting } from './manifests.ts'
 import { namespaceOf, runName } from './names.ts'
 import { contentsOf, contentsSecret, podSettings, programContainer } from './program.ts'
+import { annotated, usersAnnotations } from './users-annotations.ts'
 import { usersLabels } from './users-labels.ts'
 
 /** The container that keeps the output file of a run until it was read. */
@@ -32,10 +33,14 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
   const { outputFile } = workload
   const mount = outputFile === undefined ? [] : [{ name: outputVolume, mountPath: outputDirectory(outputFile) }]
   const program = programContainer(workload, { ...contents, mounts: [...mount, ...contents.mounts] })
+  const chosen = { displayName: release.displayName, workload }
   const job = {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { ...metadata, annotations: { [annotation.name]: release.displayName } },
+    metadata: {
+      ...metadata,
+      annotations: { ...usersAnnotations(chosen, 'JOBS'), [annotation.name]: release.displayName },
+    },
     spec: {
       suspend: true,
       // A run happens once: a new try is another run.
@@ -44,8 +49,8 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
       parallelism: 1,
       template: {
         metadata: {
-          labels: { ...usersLabels({ displayName: release.displayName, workload }), ...labels },
-          annotations: { [annotation.name]: release.displayName },
+          labels: { ...usersLabels(chosen), ...labels },
+          annotations: { ...usersAnnotations(chosen, 'PODS'), [annotation.name]: release.displayName },
         },
         spec: {
           ...podSettings(setting.pullSecret),
@@ -62,7 +67,7 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
       },
     },
   }
-  return [contentsSecret(metadata, contents), job]
+  return [contentsSecret(annotated(metadata, usersAnnotations(chosen, 'SECRETS')), contents), job]
 }
 
 /** An output file has a directory of its own, which is a volume while it runs. */

@@ -1,4 +1,4 @@
-import type { LongRunning, Release } from '../engine.ts'
+import type { LongRunning, Release, Task } from '../engine.ts'
 
 /** Returns a release for tests of pure functions, with these settings. */
 export const testRelease = (workload: Partial<LongRunning> = {}): Release => ({
@@ -21,6 +21,24 @@ export const testRelease = (workload: Partial<LongRunning> = {}): Release => ({
     storage: [],
     stopGraceSeconds: 10,
     startDeadlineSeconds: 60,
+    ...workload,
+  },
+})
+
+/** Returns a release of a program that ends, for tests of pure functions, with these settings. */
+export const testTask = (workload: Partial<Task> = {}): Release<Task> => ({
+  ...testRelease(),
+  workload: {
+    shape: 'task',
+    image: 'registry.example/web@sha256:0',
+    arguments: [],
+    variables: {},
+    files: [],
+    cpuMilli: 250,
+    memoryMiB: 64,
+    aliases: [],
+    timeoutSeconds: 60,
+    stopGraceSeconds: 10,
     ...workload,
   },
 })

@@ -1,7 +1,20 @@
 import { EngineError, type Release, type Workload } from '../engine.ts'
 
-const usersKey = /^(?:([a-z0-9.-]{1,253})\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+const usersKey = /^(?:[a-z0-9.-]{1,253}\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 const usersValue = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
+
+/** A key of a label or an annotation: a domain, if it has one, and a name. */
+interface Key {
+  readonly prefix: string | undefined
+  readonly name: string
+}
+
+/** Returns the parts of a key; undefined if Kubernetes does not take it. */
+export function splitKey(key: string): Key | undefined {
+  if (!usersKey.test(key)) return undefined
+  const slash = key.indexOf('/')
+  return { prefix: slash === -1 ? undefined : key.slice(0, slash), name: key.slice(slash + 1) }
+}
 
 /**
  * Domains whose labels mean something to Kubernetes, to the platform, or to programs that give pods
@@ -49,6 +62,30 @@ const reservedDomains: ReadonlySet<string> = new Set([
   'gatekeeper.sh',
   'volcano.sh',
   'virtual-kubelet.io',
+  // Programs that copy Secrets, publish Services, attach networks or configure proxies.
+  'emberstack.com',
+  'mittwald.de',
+  'appscode.com',
+  'universe.tf',
+  'metallb.io',
+  'tailscale.com',
+  'x-k8s.io',
+  'submariner.io',
+  'cncf.io',
+  'ovn.org',
+  'haproxy.org',
+  'haproxy-ingress.github.io',
+  'nginx.org',
+  'nginx.com',
+  'projectcontour.io',
+  'getambassador.io',
+  'solo.io',
+  '1password.io',
+  'banzaicloud.io',
+  'tumblr.com',
+  'jaegertracing.io',
+  'opentelemetry.io',
+  'k8s.aws',
 ])
 
 /** Keys without a domain that mean something, in lower case. */
@@ -64,9 +101,9 @@ const reservedKeys: ReadonlySet<string> = new Set([
   'aadpodidbinding',
 ])
 
-/** Whether a label with this prefix and name means something. */
-function isReserved(prefix: string | undefined, key: string): boolean {
-  if (prefix === undefined) return reservedKeys.has(key.toLowerCase())
+/** Whether a label or an annotation with this key means something. */
+export function isReserved({ prefix, name }: Key): boolean {
+  if (prefix === undefined) return reservedKeys.has(name.toLowerCase())
   const parts = prefix.split('.')
   return parts.some((_, index) => reservedDomains.has(parts.slice(index).join('.')))
 }
@@ -78,8 +115,8 @@ function isReserved(prefix: string | undefined, key: string): boolean {
 export function usersLabels({ displayName, workload }: Pick<Release<Workload>, 'displayName' | 'workload'>) {
   const labels = workload.labels ?? {}
   for (const [key, value] of Object.entries(labels)) {
-    const [, prefix] = usersKey.exec(key) ?? []
-    if (!usersKey.test(key) || isReserved(prefix, key)) {
+    const split = splitKey(key)
+    if (!split || isReserved(split)) {
       throw new EngineError(
         'refused',
         `"${displayName}" has the label "${key}", which a cluster does not take; rename it`,
