@@ -192,7 +192,9 @@ export const clusterPartOperations = {
     path: `${inOrganization}/stop`,
     handler: 'stopCluster',
     event: { type: 'TRIGGER_STOP', target: 'CLUSTER' },
-    summary: 'Stops a cluster. Always 409: the built-in cluster is this machine, and others are only records.',
+    summary:
+      'Stops the services of all environments of a cluster. Nothing is deployed there until the cluster is deployed. ' +
+      '409 if it is locked, or another operation is in progress.',
     reply: ClusterStatus,
     status: 202,
   }),

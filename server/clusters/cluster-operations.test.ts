@@ -18,6 +18,7 @@ let engine: () => Promise<void> = async () => {}
 const findings: readonly ClusterFinding[] = []
 let environments: readonly ClusterEnvironment[] = []
 let renew: (id: string) => Promise<readonly string[]> = async () => []
+let stopEnvironment: (id: string) => Promise<void> = async () => {}
 let removeEnvironment: (id: string) => Promise<void> = async () => {}
 const done: string[] = []
 const workflow = createClusterWorkflow({
@@ -35,6 +36,10 @@ const workflow = createClusterWorkflow({
       done.push(id)
       return renew(id)
     },
+    stopEnvironment: async (id) => {
+      done.push(`stop ${id}`)
+      await stopEnvironment(id)
+    },
     removeEnvironment: async (id) => {
       done.push(`remove ${id}`)
       await removeEnvironment(id)
@@ -49,6 +54,7 @@ const operations = createClusterOperations({ database, clock, workflows })
 const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 1, memory: 1 }) })
 const locks = createClusterLocks({ database, clock })
 const { organizationId, builtIn } = await addOrganization(database)
+const ada = { id: 'ada', name: 'Ada' }
 const row = () => rowOf(database, organizationId, builtIn)
 const rests = (status: string) => until(status, async () => (await row()).status === status)
 const lines = async () => (await operations.logs(organizationId, builtIn)).map(({ step }) => step)
@@ -62,6 +68,7 @@ beforeEach(async () => {
   done.length = 0
   environments = []
   renew = async () => []
+  stopEnvironment = async () => {}
   removeEnvironment = async () => {}
   engine = async () => {}
 })
@@ -152,6 +159,7 @@ test('an operation that cannot continue ends with an error that is reported, and
       listFindings: async () => [],
       listEnvironments: async () => [],
       renewEnvironment: async () => [],
+      stopEnvironment: async () => {},
       removeEnvironment: async () => {},
       eraseAll: async () => {},
       renewRouter: async () => {},
@@ -201,8 +209,41 @@ test('operations on a locked cluster and on a record are rejected, and nothing i
   const record = await rowOf(database, organizationId, id)
   await assert.rejects(operations.upgrade(record, 'Bob'), { code: 'invalid', message: /no engine/ })
   assert.deepEqual(await operations.logs(organizationId, id), [])
-  await assert.rejects(operations.stop(organizationId, builtIn), { code: 'conflict', message: /the machine/ })
-  await assert.rejects(operations.stop(organizationId, id), { code: 'conflict', message: /READY/ })
+  await assert.rejects(operations.stop(organizationId, id, ada), { code: 'invalid', message: /no engine/ })
+})
+
+test('a stop stops every environment, locks the cluster meanwhile, and a deployment ends it', async () => {
+  environments = [
+    { id: 'e1', name: 'shop' },
+    { id: 'e2', name: 'blog' },
+  ]
+  const gate = Promise.withResolvers<void>()
+  stopEnvironment = () => gate.promise
+  assert.equal((await operations.stop(organizationId, builtIn, ada)).status, 'STOP_QUEUED')
+  await rests('STOPPING')
+  await assert.rejects(operations.deploy(organizationId, builtIn, 'Bob', false), { message: /is STOPPING/ })
+  gate.resolve()
+  await rests('STOPPED')
+  assert.deepEqual(done, ['stop e1', 'stop e2', 'stop e1', 'stop e2'])
+  assert.deepEqual((await lines()).slice(-2), ['Pause', 'Paused'])
+  assert.equal((await operations.stop(organizationId, builtIn, ada)).status, 'STOP_QUEUED')
+  await rests('STOPPED')
+  await operations.deploy(organizationId, builtIn, 'Ada', true)
+  await rests('STOPPED')
+  await operations.deploy(organizationId, builtIn, 'Ada', false)
+  await rests('DEPLOYED')
+})
+
+test('a stop that cannot end says so, and can be tried again', async () => {
+  environments = [{ id: 'e1', name: 'shop' }]
+  stopEnvironment = () => Promise.reject(new Error('"web" hangs'))
+  await operations.stop(organizationId, builtIn, ada)
+  await rests('STOP_ERROR')
+  const last = (await operations.logs(organizationId, builtIn)).at(-1)
+  assert.deepEqual([last?.type, last?.step], ['error', 'PauseError'])
+  assert.match(last?.message.safe_message ?? '', /could not be stopped \(.*"web" hangs.*Stop it again/)
+  await operations.deploy(organizationId, builtIn, 'Ada', false)
+  await rests('DEPLOYED')
 })
 
 /** A connected cluster with an environment, if any. */
@@ -221,7 +262,6 @@ async function addConnected(name: string, hasEnvironment: boolean) {
   removeEnvironment = async (one) => void (await database`delete from environment where id = ${one}`)
   return { id, environment }
 }
-const ada = { id: 'ada', name: 'Ada' }
 const isGone = (id: string) =>
   until('the cluster is gone', async () => (await database`select from cluster where id = ${id}`).length === 0)
 

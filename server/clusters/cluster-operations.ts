@@ -23,7 +23,13 @@ export interface DeletionWish {
   readonly skipReconcile?: boolean
 }
 
-const words = { DEPLOY: 'A deployment', UPGRADE: 'An upgrade', DRY_RUN: 'A dry run', DELETE: 'The deletion' } as const
+const words = {
+  DEPLOY: 'A deployment',
+  UPGRADE: 'An upgrade',
+  DRY_RUN: 'A dry run',
+  STOP: 'The stop',
+  DELETE: 'The deletion',
+} as const
 const shownLines = 1000
 
 /** Operations on a cluster itself: stored here, run by the workflow. One at a time. */
@@ -40,11 +46,17 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
     await insertLogLine(sql, operation, { at, step: 'LoadConfiguration', message, is_error: false })
   }
 
-  async function accept(organizationId: string, clusterId: string, kind: OperationKind, by: string) {
+  async function accept(
+    organizationId: string,
+    clusterId: string,
+    kind: OperationKind,
+    by: string,
+    more: Record<string, string> = {},
+  ) {
     const status = await inTransaction(database, async (sql) => {
       const row = existing(await lockCluster(sql, organizationId, clusterId), clusterId)
       refuse(row)
-      await store(sql, row, kind, by)
+      await store(sql, row, kind, by, more)
       return clusterStatus(existing(await findCluster(sql, organizationId, clusterId), clusterId))
     })
     afterCommit(() => workflows.nudge())
@@ -78,11 +90,9 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
       afterCommit(() => workflows.nudge())
     },
 
-    /** Always rejects: no cluster here can be stopped. */
-    async stop(organizationId: string, clusterId: string): Promise<never> {
-      const row = existing(await findCluster(database, organizationId, clusterId), clusterId)
-      throw new AppError('conflict', stopRefusal(row))
-    },
+    /** Stops the services of all environments. Nothing is deployed there until `deploy`. */
+    stop: (organizationId: string, clusterId: string, by: { readonly id: string; readonly name: string }) =>
+      accept(organizationId, clusterId, 'STOP', by.name, { byId: by.id }),
 
     async logs(organizationId: string, clusterId: string) {
       const { id, name, region, cloud_provider } = existing(
@@ -107,11 +117,4 @@ function refuse(row: ClusterRow): void {
   if (noEngine) throw new AppError('invalid', noEngine)
   const reason = row.lock_reason === null ? passingMessage(row) : lockedMessage(row)
   if (reason) throw new AppError('conflict', reason)
-}
-
-function stopRefusal({ name, status, engine }: ClusterRow): string {
-  if (engine === null) return `Cluster "${name}" is ${status}: nothing of it was started from here.`
-  if (engine !== 'local')
-    return `Cluster "${name}" is not stopped from here, because it is its owner's: stop its services.`
-  return `Cluster "${name}" is the machine that this platform runs on: stop the server instead, or stop the services.`
 }

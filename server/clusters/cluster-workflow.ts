@@ -1,13 +1,17 @@
+import type { ClusterState } from '@quayside/contract/enums.ts'
+import type { ClusterLogStep } from '@quayside/contract/resources/cluster-parts.ts'
 import type { Database, Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { RunContext, Step, Workflow } from '../workflows/index.ts'
 import { runDeletion } from './cluster-deletion.ts'
+import { runStop } from './cluster-stop.ts'
 import {
   findOperation,
   finishOperation,
   insertLogLine,
   markDeployed,
+  type OperationKind,
   type OperationRow,
   setStatus,
   unfinishedOperations,
@@ -32,6 +36,12 @@ export interface ClusterParts {
     environmentId: string,
     signal: AbortSignal,
   ) => Promise<readonly string[]>
+  /** Stops the services of an environment and waits until none runs. Throws the reason. */
+  readonly stopEnvironment: (
+    environmentId: string,
+    by: { readonly id: string; readonly name: string },
+    signal: AbortSignal,
+  ) => Promise<void>
   /** Deletes an environment with its services and waits until it is gone. Throws the reason. */
   readonly removeEnvironment: (
     environmentId: string,
@@ -97,6 +107,7 @@ async function run(
   const operation = await findOperation(database, id)
   if (!operation) return
   if (operation.kind === 'DELETE') return runDeletion(options, operation, input, step, context)
+  if (operation.kind === 'STOP') return runStop(options, operation, input, step, context)
   const say = (sql: Sql, line: Omit<Log, 'at' | 'is_error'>) =>
     insertLogLine(sql, operation, { ...line, at: clock.now(), is_error: false })
 
@@ -235,20 +246,39 @@ async function untilDone(
 async function abandon({ clock }: ClusterWorkflowOptions, id: string, reason: string, sql: Sql): Promise<void> {
   const operation = await findOperation(sql, id)
   if (!operation || operation.finished_at !== null) return
-  const now = clock.now()
-  if (operation.kind === 'DELETE') return abandonDeletion(sql, operation, reason, now)
-  const isDry = operation.kind === 'DRY_RUN'
-  await setStatus(sql, operation.cluster_id, isDry ? operation.former_status : 'DEPLOYMENT_ERROR')
-  const message = `The cluster could not be deployed (${reason}). Try again.`
-  await insertLogLine(sql, operation, { at: now, step: 'CreateError', message, is_error: true })
-  await finishOperation(sql, id, now)
+  const { status, step, sentence, advice } = ends[operation.kind]
+  await setStatus(sql, operation.cluster_id, status ?? operation.former_status)
+  const message = `The cluster could not be ${sentence} (${reason}). ${advice}`
+  await insertLogLine(sql, operation, { at: clock.now(), step, message, is_error: true })
+  await finishOperation(sql, id, clock.now())
 }
 
-async function abandonDeletion(sql: Sql, operation: OperationRow, reason: string, now: Date): Promise<void> {
-  await setStatus(sql, operation.cluster_id, 'DELETE_ERROR')
-  const message =
-    `The cluster could not be deleted (${reason}). Delete it again. With deleteMode=DELETE_QOVERY_CONFIG its records ` +
-    'are deleted, and everything on the cluster remains there.'
-  await insertLogLine(sql, operation, { at: now, step: 'DeleteError', message, is_error: true })
-  await finishOperation(sql, operation.id, now)
+/** The status of a cluster whose operation failed, and what its log says. */
+interface FailedEnd {
+  /** Absent: the status before the operation. */
+  readonly status?: ClusterState
+  readonly step: ClusterLogStep
+  readonly sentence: string
+  readonly advice: string
+}
+
+const notDeployed = { step: 'CreateError', sentence: 'deployed', advice: 'Try again.' } as const
+const ends: Readonly<Record<OperationKind, FailedEnd>> = {
+  DEPLOY: { ...notDeployed, status: 'DEPLOYMENT_ERROR' },
+  UPGRADE: { ...notDeployed, status: 'DEPLOYMENT_ERROR' },
+  DRY_RUN: notDeployed,
+  STOP: {
+    status: 'STOP_ERROR',
+    step: 'PauseError',
+    sentence: 'stopped',
+    advice: 'Stop it again. What did not stop still runs.',
+  },
+  DELETE: {
+    status: 'DELETE_ERROR',
+    step: 'DeleteError',
+    sentence: 'deleted',
+    advice:
+      'Delete it again. With deleteMode=DELETE_QOVERY_CONFIG its records are deleted, and everything on the cluster ' +
+      'remains there.',
+  },
 }

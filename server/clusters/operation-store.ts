@@ -3,7 +3,7 @@ import type { ClusterLogStep } from '@quayside/contract/resources/cluster-parts.
 import type { Fragment, Sql } from '../database/index.ts'
 import { engineNameOf } from './engine-name.ts'
 
-export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN' | 'DELETE'
+export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN' | 'STOP' | 'DELETE'
 export interface OperationRow {
   readonly id: string
   readonly cluster_id: string
@@ -21,8 +21,15 @@ export interface OperationRow {
  */
 export async function insertOperation(sql: Sql, row: Omit<OperationRow, 'finished_at'>, number: number): Promise<void> {
   await sql`insert into cluster_operation ${sql({ ...row })}`
-  const status = row.kind === 'DELETE' ? 'DELETE_QUEUED' : 'DEPLOYMENT_QUEUED'
-  await sql`update cluster set status = ${status}, operation_number = ${number} where id = ${row.cluster_id}`
+  await sql`update cluster set status = ${queued[row.kind]}, operation_number = ${number} where id = ${row.cluster_id}`
+}
+
+const queued: Readonly<Record<OperationKind, ClusterState>> = {
+  DEPLOY: 'DEPLOYMENT_QUEUED',
+  UPGRADE: 'DEPLOYMENT_QUEUED',
+  DRY_RUN: 'DEPLOYMENT_QUEUED',
+  STOP: 'STOP_QUEUED',
+  DELETE: 'DELETE_QUEUED',
 }
 
 export async function findOperation(sql: Sql, id: string): Promise<OperationRow | undefined> {

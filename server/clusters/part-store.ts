@@ -64,6 +64,14 @@ export const listEnvironmentsOf = (sql: Sql, clusterId: string) =>
     from environment e join project p on p.id = e.project_id
     where e.cluster_id = ${clusterId} order by e.created_at, e.id`
 
+/** Whether a service of an environment runs, or may have left something that runs. */
+export async function hasRunningService(sql: Sql, environmentId: string): Promise<boolean> {
+  const [row] = await sql`
+    select from service where environment_id = ${environmentId} and state not in ('READY', 'STOPPED', 'DELETED')
+    limit 1`
+  return row !== undefined
+}
+
 /** Whether a deployment request of an environment waits or runs. */
 export async function hasOpenRequest(sql: Sql, environmentId: string): Promise<boolean> {
   const open = await sql`

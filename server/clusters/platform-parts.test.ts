@@ -41,7 +41,7 @@ test('the parts of a cluster are its engine, its router and its builder', async 
       },
       eraseAll: async () => [`everything on ${engine}`],
     }),
-    deleteEnvironment: async () => {},
+    environments: { stop: async () => {}, remove: async () => {} },
     clock: systemClock,
     releasesOf: async ({ engine }, environment) => [`a release of ${environment} for ${engine}`],
     patiently: (_, work) => work(),

@@ -6,7 +6,7 @@ import { newId } from '../lib/id.ts'
 import { type EnvironmentRow, findEnvironment } from '../organizations/index.ts'
 import { engineOfCluster, findCluster, insertBuiltInCluster } from './cluster-store.ts'
 import type { ClusterFinding, ClusterParts } from './cluster-workflow.ts'
-import { hasOpenRequest, listEnvironmentsOf } from './part-store.ts'
+import { hasOpenRequest, hasRunningService, listEnvironmentsOf } from './part-store.ts'
 
 /** The fields of a cluster that decide which engine and which router it has. */
 interface Place {
@@ -28,11 +28,17 @@ export interface ReachedEngine<Release> {
   eraseAll(attempt: Attempt): Promise<string[]>
 }
 
-/** Who deletes the environments of a cluster. */
-export interface EnvironmentDeleter {
+/** Who stops or deletes the environments of a cluster. */
+export interface EnvironmentRequester {
   readonly id: string
   readonly name: string
   readonly origin: 'QOVERY_INTERNAL'
+}
+
+/** Requests for whole environments. Each returns once the request is accepted. */
+export interface EnvironmentRequests {
+  readonly stop: (row: EnvironmentRow, by: EnvironmentRequester) => Promise<void>
+  readonly remove: (row: EnvironmentRow, by: EnvironmentRequester) => Promise<void>
 }
 
 /** The part of a builder that operations on clusters use. */
@@ -52,8 +58,7 @@ export interface PlatformPartsOptions<Release> {
   readonly engineOf: (place: Place) => ReachedEngine<Release>
   /** Returns the releases of an environment that should run. */
   readonly releasesOf: (place: Place, environmentId: string) => Promise<readonly Release[]>
-  /** Requests the deletion of an environment. */
-  readonly deleteEnvironment: (row: EnvironmentRow, by: EnvironmentDeleter) => Promise<void>
+  readonly environments: EnvironmentRequests
   readonly clock: Clock
   /** Repeats work while the engine of the cluster cannot be reached. */
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
@@ -68,7 +73,7 @@ export const createPlatformParts = <Release>({
   engineOf,
   releasesOf,
   patiently,
-  deleteEnvironment,
+  environments,
   clock,
   routerOf,
   builderOf,
@@ -89,17 +94,20 @@ export const createPlatformParts = <Release>({
       engineOf(place).renewEnvironment(environmentId, () => releasesOf(place, environmentId), attempt),
     )
   },
-  removeEnvironment: async (id, by, signal) => {
-    for (let isAsked = false; ; ) {
-      const row = await findEnvironment(database, id)
-      if (!row) return
-      const isOpen = await hasOpenRequest(database, id)
-      if (!isOpen && isAsked) throw new Error(`environment "${row.name}" was not deleted; read its last deployment`)
-      if (!isOpen) await deleteEnvironment(row, { ...by, origin: 'QOVERY_INTERNAL' })
-      isAsked ||= !isOpen
-      await clock.sleep(500, signal)
-    }
-  },
+  stopEnvironment: (id, by, signal) =>
+    untilDone(database, clock, signal, {
+      id,
+      done: 'stopped',
+      isOpen: () => hasRunningService(database, id),
+      ask: (row) => environments.stop(row, { ...by, origin: 'QOVERY_INTERNAL' }),
+    }),
+  removeEnvironment: (id, by, signal) =>
+    untilDone(database, clock, signal, {
+      id,
+      done: 'deleted',
+      isOpen: async () => true,
+      ask: (row) => environments.remove(row, { ...by, origin: 'QOVERY_INTERNAL' }),
+    }),
   eraseAll: async (id, signal) => {
     const place = { engine: await engineOfCluster(database, id) }
     const attempt = { signal, output: silent }
@@ -109,6 +117,38 @@ export const createPlatformParts = <Release>({
   publishRoutes: async (id, signal) =>
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
 })
+
+/** What an operation on a cluster asks for one of its environments. */
+interface Asked {
+  readonly id: string
+  readonly done: 'stopped' | 'deleted'
+  /** Whether there is something to do while the environment exists. */
+  readonly isOpen: () => Promise<boolean>
+  readonly ask: (row: EnvironmentRow) => Promise<void>
+}
+
+/**
+ * Waits until no request of an environment is open, asks once, and waits for the end of that
+ * request. Throws if there is still something to do then.
+ */
+async function untilDone(
+  database: Database,
+  clock: Clock,
+  signal: AbortSignal,
+  { id, done, isOpen, ask }: Asked,
+): Promise<void> {
+  for (let isAsked = false; ; ) {
+    const row = await findEnvironment(database, id)
+    if (!row) return
+    if (!(await hasOpenRequest(database, id))) {
+      if (!(await isOpen())) return
+      if (isAsked) throw new Error(`environment "${row.name}" was not ${done}; read its last deployment`)
+      await ask(row)
+      isAsked = true
+    }
+    await clock.sleep(500, signal)
+  }
+}
 
 /** Images that cannot be published keep every deployment from starting. */
 async function publishFindings(builder: ReachedBuilder, signal: AbortSignal): Promise<ClusterFinding[]> {

@@ -5,7 +5,15 @@ import { isBuiltIn, reachingEngine } from './engine-name.ts'
 export type DeleteMode = 'DEFAULT' | 'DELETE_CLUSTER_AND_QOVERY_CONFIG' | 'DELETE_QOVERY_CONFIG'
 
 /** Statuses of a cluster with an operation in progress. */
-export const passingStatuses = ['DEPLOYMENT_QUEUED', 'DEPLOYING', 'DRY_RUN', 'DELETE_QUEUED', 'DELETING'] as const
+export const passingStatuses = [
+  'DEPLOYMENT_QUEUED',
+  'DEPLOYING',
+  'DRY_RUN',
+  'STOP_QUEUED',
+  'STOPPING',
+  'DELETE_QUEUED',
+  'DELETING',
+] as const
 
 export const lockedMessage = ({ name, lock_owner_name, lock_reason }: ClusterRow): string =>
   `Cluster "${name}" is locked by ${lock_owner_name}: ${lock_reason}`

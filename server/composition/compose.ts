@@ -86,7 +86,10 @@ export function compose(ground: Ground, drivers: Drivers) {
       database,
       engineOf: engines.engineOf,
       releasesOf: (place, environmentId) => runningReleases(recipeFor(recipe, place), environmentId),
-      deleteEnvironment: (row, by) => rooms.deployments.removeEnvironment(row, by),
+      environments: {
+        stop: (row, by) => rooms.deployments.stopAll(row, by),
+        remove: (row, by) => rooms.deployments.removeEnvironment(row, by),
+      },
       clock,
       patiently: createPatience(clock),
       routerOf: routers.routerOf,

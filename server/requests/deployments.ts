@@ -163,6 +163,11 @@ export function createDeployments(options: DeploymentsOptions) {
       await ofEnvironment(environment, 'STOP', chosen, by)
     },
 
+    /** Stops everything of an environment, also services that requests for all of it leave out. */
+    async stopAll(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      await ofEnvironment(environment, 'STOP', (await listServices(database, environment.id)).filter(isStoppable), by)
+    },
+
     cancel: (environment: EnvironmentRow) => cancelDeployment(options, environment.id),
 
     /** Deletes an environment: at once if it was never deployed, otherwise after its services. */

@@ -1,4 +1,4 @@
-import type { Origin } from '@quayside/contract/enums.ts'
+import type { ClusterState, Origin } from '@quayside/contract/enums.ts'
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Fragment, Sql } from '../database/index.ts'
 import { enterQueue } from '../services/index.ts'
@@ -40,6 +40,9 @@ export interface Situation {
   readonly at: Place
 }
 
+/** The states of a cluster on which nothing is started. */
+const stopped: ClusterState[] = ['STOP_QUEUED', 'STOPPING', 'STOPPED']
+
 /** Reads the situation of a request. Undefined if the environment is gone. */
 export async function readSituation(
   sql: Sql,
@@ -47,8 +50,8 @@ export async function readSituation(
 ): Promise<Situation | undefined> {
   const [row] = await sql<(Omit<Situation, 'waiting'> & { id: string | null; created_at: Date | null })[]>`
     select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.restoring,
-      jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isDemo', c.is_demo,
-        'restriction', o.billing_deployment_restriction) as at
+      jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isStopped', c.status = any(${stopped}),
+        'isDemo', c.is_demo, 'restriction', o.billing_deployment_restriction) as at
     from environment e
     join cluster c on c.id = e.cluster_id join organization o on o.id = c.organization_id
     cross join (select jsonb_object_agg(id, state) as states,
@@ -127,7 +130,8 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
   const isOrdinary = startsSomething(request.action)
     ? sql`
         and exists (select from cluster c join organization o on o.id = c.organization_id
-          where c.id = environment.cluster_id and c.engine is not null and o.billing_deployment_restriction is null)`
+          where c.id = environment.cluster_id and c.engine is not null and c.status <> all(${stopped})
+            and o.billing_deployment_restriction is null)`
     : sql``
   // The planner assumes a hundred rows for a list, and would scan whole tables.
   const fewRows = targets.length === 1 ? sql`limit 1` : sql``

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { type Place, placeRefusal } from './restriction.ts'
 
-const demo: Place = { cluster: 'local', hasEngine: true, isDemo: true, restriction: null }
+const demo: Place = { cluster: 'local', hasEngine: true, isStopped: false, isDemo: true, restriction: null }
 const managed: Place = { ...demo, cluster: 'far', isDemo: false }
 
 test('every action is allowed when the cluster has an engine and no restriction applies', () => {
@@ -51,6 +51,18 @@ test('a deployment is rejected while the organization or the cluster forbids it'
   for (const path of paths) assert.equal((await deploy(path)).status, 202)
   await restrict(null)
   for (const path of paths) assert.equal((await deploy(path)).status, 202)
+
+  for (const state of ['STOP_QUEUED', 'STOPPING', 'STOPPED']) {
+    await database`update cluster set status = ${state} where id = ${a.clusterId}`
+    for (const path of paths) {
+      const { status, message } = await deploy(path)
+      assert.equal(status, 409)
+      assert.match(message, /is stopped\. Deploy the cluster first/)
+    }
+    const { status } = await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/stop`, {})
+    assert.equal(status, 202)
+  }
+  await database`update cluster set status = 'DEPLOYED' where id = ${a.clusterId}`
 
   await database`update cluster set engine = null where id = ${a.clusterId}`
   for (const path of paths) {

@@ -5,6 +5,8 @@ export interface Place {
   readonly cluster: string
   /** Whether an engine of this installation runs workloads on the cluster. */
   readonly hasEngine: boolean
+  /** Whether the cluster is stopped or about to be. */
+  readonly isStopped: boolean
   /** Whether it is the demo cluster, for trying the platform. */
   readonly isDemo: boolean
   /** The organization's `billing_deployment_restriction`; null for most. */
@@ -20,7 +22,7 @@ export const startsSomething = (action: Action): boolean => action === 'DEPLOY' 
  */
 export function placeRefusal(
   action: Action,
-  { cluster, hasEngine, isDemo, restriction }: Place,
+  { cluster, hasEngine, isStopped, isDemo, restriction }: Place,
 ): { readonly code: 'invalid' | 'conflict'; readonly message: string } | undefined {
   if (!startsSomething(action)) return undefined
   if (restriction !== null && !(restriction === 'NO_CREDIT_CARD' && isDemo)) {
@@ -28,6 +30,7 @@ export function placeRefusal(
       restriction === 'NO_CREDIT_CARD' ? `to cluster "${cluster}"; only the demo cluster is free` : 'anything'
     return { code: 'conflict', message: `The organization is restricted (${restriction}): it cannot deploy ${where}.` }
   }
+  if (isStopped) return { code: 'conflict', message: `Cluster "${cluster}" is stopped. Deploy the cluster first.` }
   if (hasEngine) return undefined
   const message =
     `Cluster "${cluster}" is a record: no engine of this installation runs anything on it. Clone the ` +

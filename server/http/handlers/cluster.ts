@@ -49,6 +49,6 @@ export const clusterHandlers = ({ clusters, disk, organizationDisk }: Rooms) => 
     deployCluster: ({ target, ids, caller, query }) =>
       operations.deploy(target.id, idOf(ids), caller.name, query.dry_run === true),
     upgradeCluster: ({ target, caller }) => operations.upgrade(target, caller.name),
-    stopCluster: ({ target, ids }) => operations.stop(target.id, idOf(ids)),
+    stopCluster: ({ target, ids, caller }) => operations.stop(target.id, idOf(ids), caller),
   } satisfies Partial<Handlers>
 }

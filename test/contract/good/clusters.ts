@@ -65,7 +65,7 @@ export const clusters: Partial<Record<OperationName, Good>> = {
   listClusterLogs: after(onEngine, 'POST', '/deploy?dry_run=true'),
   deployCluster: { prepare: onEngine },
   upgradeCluster: { prepare: onEngine },
-  StopCluster: { refused: { status: 409, reason: /the machine that this platform runs on/ } },
+  StopCluster: { prepare: onEngine },
   lockCluster: { body: lock, prepare: onRecord },
   'unlock-cluster': after(onRecord, 'POST', '/lock', lock),
   getClusterDiskUsage: { prepare: onEngine },
