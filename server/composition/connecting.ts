@@ -24,6 +24,7 @@ import {
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { createClusterRouter, type Router } from '../routers/index.ts'
+import { clusterLabelsReader } from '../services/index.ts'
 import type { Drivers, Ground } from './ground.ts'
 
 /** The drivers of this machine. The drivers of connected clusters use them. */
@@ -84,6 +85,7 @@ function createConnect(
       guard,
       clock,
       log,
+      clusterLabels: clusterLabelsReader(database, id),
       helperImage: config.clusterToolsImage,
       hasDomain,
       cannotBuild,

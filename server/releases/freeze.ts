@@ -59,7 +59,7 @@ export async function freeze(
 ): Promise<ReleaseRow> {
   const [{ configVersion, plain, secret }, tags, event_scaling] = await Promise.all([
     givenNow(sql, vault, service, request),
-    tagsOf(sql, service.id),
+    tagsOf(sql, 'service', service.id),
     eventPolicyOf(sql, service.id),
   ])
   const id = newId()

@@ -32,7 +32,7 @@ test('groups of all services are read with one query and have all their entries'
   assert.deepEqual(own?.annotations_groups[0]?.annotations, [{ key: 'a', value: 'b' }])
   assert.deepEqual(own?.annotations_groups[0]?.scopes, ['PODS'])
   assert.deepEqual(found.get(other.serviceId)?.annotations_groups, [])
-  assert.deepEqual(await tagsOf(sql, service.serviceId), {
+  assert.deepEqual(await tagsOf(sql, 'service', service.serviceId), {
     labels: { team: 'shop' },
     annotations: { PODS: { a: 'b' } },
   })

@@ -32,18 +32,18 @@ export async function groupsOf(sql: Sql, owner: GroupOwner, ids: readonly string
   return found
 }
 
-/** The labels of a service by key, and its annotations by their scopes. */
+/** The labels of an owner by key, and its annotations by their scopes. */
 export interface Tags {
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: ScopedAnnotations
 }
 
 /**
- * Returns the entries of all groups of a service. If two groups have the same key, the newer group
+ * Returns the entries of all groups of an owner. If two groups have the same key, the newer group
  * wins.
  */
-export async function tagsOf(sql: Sql, serviceId: string): Promise<Tags> {
-  const own = (await groupsOf(sql, 'service', [serviceId])).get(serviceId) ?? noGroups
+export async function tagsOf(sql: Sql, owner: GroupOwner, id: string): Promise<Tags> {
+  const own = (await groupsOf(sql, owner, [id])).get(id) ?? noGroups
   const scopes = new Set(own.annotations_groups.flatMap((group) => group.scopes))
   const inScope = (scope: AnnotationScope) => own.annotations_groups.filter((group) => group.scopes.includes(scope))
   return {
@@ -53,6 +53,10 @@ export async function tagsOf(sql: Sql, serviceId: string): Promise<Tags> {
     ),
   }
 }
+
+/** Returns a function that reads the labels of a cluster. */
+export const clusterLabelsReader = (sql: Sql, id: string) => async (): Promise<Tags['labels']> =>
+  (await tagsOf(sql, 'cluster', id)).labels
 
 const byKey = (entries: readonly { readonly key: string; readonly value: string }[]): Record<string, string> =>
   Object.fromEntries(entries.map(({ key, value }) => [key, value]))

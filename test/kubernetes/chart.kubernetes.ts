@@ -98,7 +98,8 @@ test('the doctor finds nothing in a pod that must be mended', async () => {
   const doctor = ['node', '/app/server/start/doctor.ts', '--json']
   const printed = await platform.kubectl(['exec', 'deployment/quayside', '--', ...doctor])
   const findings: { check: string; status: string; message: string }[] = JSON.parse(printed)
-  assert.equal(findings.filter(({ check }) => check === 'permissions').length, 4, printed)
+  // The directory, the key, the pepper, the first token and the link to an account.
+  assert.equal(findings.filter(({ check }) => check === 'permissions').length, 5, printed)
   const left = findings.filter(({ check, status }) => status !== 'ok' && !ofTheMachine.includes(check))
   assert.deepEqual(left, [])
 })

@@ -52,7 +52,7 @@ export const rightsWith = (groups: ReadonlySet<string> | undefined): readonly Ri
   rights.filter(({ group, isOptional }) => !isOptional || group === '' || groups?.has(group) !== false)
 
 /** Returns the groups of kinds that a cluster has. Undefined if it does not tell. */
-async function groupsOf(kube: Kube, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
+export async function groupsOf(kube: Kube, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
   try {
     const { groups } = Object(await kube.raw('/apis', signal))
     return Array.isArray(groups) ? new Set(groups.map((group) => String(Object(group).name))) : undefined
@@ -158,4 +158,5 @@ function subjectOf(user = ''): string {
 }
 
 const blocking = (message: string): Finding => ({ message, isBlocking: true })
-const advice = (message: string): Finding => ({ message, isBlocking: false })
+/** Something that a cluster can do without. */
+export const advice = (message: string): Finding => ({ message, isBlocking: false })

@@ -11,17 +11,19 @@ const metadata = ['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32']
 /** The same in IPv6: Amazon and Google. */
 const metadataV6 = ['fd00:ec2::254/128', 'fd20:ce::254/128']
 
-/** Returns the namespace of an environment with these objects in it. Pure. */
+/** Returns the namespace of an environment with these objects and labels of its cluster. Pure. */
 export const environmentNamespace = (
   environment: string,
   instance: string,
   objects: readonly KubeObject[] = [],
+  labelsOfUsers: Readonly<Record<string, string>> = {},
 ): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: {
     name: namespaceOf(environment),
     labels: {
+      ...labelsOfUsers,
       ...ownLabels(instance, { [label.environment]: environment }),
       // Ordinary images start as root and then drop to their own user, which `restricted` forbids.
       'pod-security.kubernetes.io/enforce': 'baseline',

@@ -24,6 +24,7 @@ import { label, ownLabels } from './labels.ts'
 import { namespaceOf } from './names.ts'
 import { refuseForeign } from './own-objects.ts'
 import { pullSecret, pullSecretName } from './pull-secret.ts'
+import { labelsOfCluster } from './users-labels.ts'
 
 /**
  * Creates the namespace of an environment with its rules, or brings it to this version. Waits for
@@ -40,14 +41,15 @@ export async function ensureEnvironment(
   const found = await kube.get(kinds.namespace, { name }, signal)
   refuseForeign(instance, found)
   if (found?.metadata.deletionTimestamp !== undefined) await untilGone(host, found, signal)
-  const { objects, limits, setting } = await environmentContents(host, environment)
-  await applyMarked(host, environmentNamespace(environment, instance, [...objects, ...limits]), signal)
+  const { namespace, objects, limits, setting } = await environmentContents(host, environment)
+  await applyMarked(host, namespace, signal)
   await everyOne([...objects.map((object) => applySoon(host, object, signal)), limitEnvironment(host, limits, signal)])
   return setting
 }
 
 /** The objects in the namespace of an environment, and what others refer to. */
 export interface EnvironmentContents {
+  readonly namespace: KubeObject
   readonly objects: readonly KubeObject[]
   /** Those for which the user of the cluster may lack the right. */
   readonly limits: readonly KubeObject[]
@@ -55,15 +57,19 @@ export interface EnvironmentContents {
 }
 
 export async function environmentContents(
-  { instance, registry, helperImage, leaveSeconds }: KubeHost,
+  { instance, registry, helperImage, leaveSeconds, clusterLabels }: KubeHost,
   environment: string,
 ): Promise<EnvironmentContents> {
-  const login = await registry?.login()
+  const [login, labels = {}] = await Promise.all([registry?.login(), clusterLabels?.()])
   const secret =
     registry && login ? [pullSecret(environment, instance, { repository: registry.repository, login })] : []
+  const objects = [...environmentPolicies(environment, instance), ...secret]
+  const limits = [environmentLimits(environment, instance), environmentQuota(environment, instance)]
+  const { taken } = labelsOfCluster(labels)
   return {
-    objects: [...environmentPolicies(environment, instance), ...secret],
-    limits: [environmentLimits(environment, instance), environmentQuota(environment, instance)],
+    namespace: environmentNamespace(environment, instance, [...objects, ...limits], taken),
+    objects,
+    limits,
     setting: { instance, pullSecret: login && pullSecretName, helperImage, leaveSeconds },
   }
 }

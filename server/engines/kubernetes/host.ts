@@ -16,5 +16,7 @@ export interface KubeHost {
   readonly mayConnect: (address: string) => boolean
   /** How long replicas wait before their programs are asked to stop. Undefined: as usual. */
   readonly leaveSeconds?: number | undefined
+  /** Returns the labels of the cluster's labels groups, for its namespaces. */
+  readonly clusterLabels?: (() => Promise<Readonly<Record<string, string>>>) | undefined
   readonly log?: Pick<Logger, 'warn'> | undefined
 }

@@ -5,16 +5,16 @@ import { after, before, describe, it } from 'node:test'
 import { kubectl } from '../../../test/kubernetes/cluster/commands.ts'
 import { findProcess } from '../../../test/kubernetes/cluster/processes.ts'
 import { startCluster } from '../../../test/kubernetes/cluster/start.ts'
-import { adminAccess, loopbackGuard } from '../../../test/kubernetes/support/access.ts'
+import { adminAccess, loopbackGuard, openKube } from '../../../test/kubernetes/support/access.ts'
 import { until } from '../../../test/support/until.ts'
 import { systemClock as clock } from '../../lib/clock.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, newRelease } from '../engine.cases.ts'
 import { EngineError } from '../engine.ts'
+import { groupsOf, rightsWith } from './check.ts'
 import { type KubeAccess, type KubeObject, kinds } from './client/index.ts'
 import { KubernetesEngine } from './kubernetes-engine.ts'
 import { namespaceOf } from './names.ts'
-import { rights } from './rights.ts'
 import { type KubernetesBench, openKubernetesBench } from './test-bench.ts'
 import { usePublishedImage } from './test-image.ts'
 
@@ -28,7 +28,7 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
   })
   after(() => bench?.close())
 
-  it('puts annotations of users on the objects of their scopes', async () => {
+  it('puts labels and annotations of users on the objects that should have them', async () => {
     const { engine, kube, workload } = bench
     const annotations = { PODS: { 'a.test/of': 'pod' }, DEPLOYMENTS: { 'a.test/of': 'release' } }
     const release = newRelease({ ...workload('web'), annotations })
@@ -38,6 +38,15 @@ describe('an engine of Kubernetes on a cluster that others use', () => {
     const deployments = await kube.list(kinds.deployment, { namespace }, limit())
     const found = [...pods.items, ...deployments.items].map(({ metadata }) => metadata.annotations?.['a.test/of'])
     assert.deepEqual(found, ['pod', 'release'])
+    const labels = (await kube.get(kinds.namespace, { name: namespace }, limit()))?.metadata.labels
+    assert.equal(labels?.['a.test/of'], 'cluster')
+    assert.equal(labels?.['quayside.io/environment'], release.environment)
+    const findings = (await engine.listFindings(limit())).map(({ message }) => message)
+    assert.ok(
+      findings.includes(
+        'The cluster has the label "quayside.io/environment", which a cluster does not take; rename it.',
+      ),
+    )
   })
 
   it('reports a quota that is exceeded, and removes what it began', async () => {
@@ -277,10 +286,13 @@ describe('a user with the documented rights', () => {
   })
 
   it('lists every right that is withdrawn', async () => {
+    const kube = openKube()
+    const asked = rightsWith(await groupsOf(kube, limit()))
+    kube.close()
     await kubectl(['delete', 'clusterrolebinding', 'quayside'])
     await until('the rights are gone', async () => {
       const messages = (await engine.listFindings(limit())).map(({ message }) => message)
-      return rights.every(({ resource }) => messages.some((message) => message.includes(` ${resource}`)))
+      return asked.every(({ resource }) => messages.some((message) => message.includes(` ${resource}`)))
     })
   })
 

@@ -28,7 +28,7 @@ import {
 } from '../engine.ts'
 import { kubernetesCapabilities } from './capabilities.ts'
 import { capacityOf } from './capacity.ts'
-import { gatherFacts, judgeCluster } from './check.ts'
+import { advice, gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
 import { eraseAll } from './departure.ts'
 import { asEngineErrors } from './engine-errors.ts'
@@ -48,15 +48,10 @@ import { startRelease } from './start.ts'
 import { endTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { connectTo, execIn, openTerminal } from './terminals.ts'
 import { usageOf } from './usage.ts'
+import { labelsOfCluster } from './users-labels.ts'
 
-export interface KubernetesEngineOptions {
-  /** Returns how to reach the cluster. Nothing is asked before the first call. */
-  readonly access: () => Promise<KubeAccess>
-  /** Two installations on one cluster never see each other's objects. */
-  readonly instance: string
-  readonly guard: AddressGuard
-  readonly clock: Clock
-  readonly log?: Pick<Logger, 'warn'>
+/** The images of a cluster. */
+interface ClusterImages {
   /**
    * An image with a shell, GNU tar, `sync` and `head`, as the nodes of the cluster name it. For
    * archives of volumes and output files of jobs.
@@ -64,14 +59,26 @@ export interface KubernetesEngineOptions {
   readonly helperImage: string
   /** The registry from which the nodes take images. Undefined: there is none. */
   readonly registry: PullRegistry | undefined
+  /** Why no image is built for it from source code. Undefined: images are built. */
+  readonly cannotBuild?: string | undefined
+}
+
+export interface KubernetesEngineOptions extends ClusterImages {
+  /** Returns how to reach the cluster. Nothing is asked before the first call. */
+  readonly access: () => Promise<KubeAccess>
+  /** Two installations on one cluster never see each other's objects. */
+  readonly instance: string
+  readonly guard: AddressGuard
+  readonly clock: Clock
+  readonly log?: Pick<Logger, 'warn'>
+  /** Returns the labels of the cluster's labels groups, for its namespaces. None without it. */
+  readonly clusterLabels?: () => Promise<Readonly<Record<string, string>>>
   /**
    * Whether names of its services lead to the cluster's own ingress controller. Otherwise a router
    * of this machine connects to the addresses of pods, and the guard decides to which ones: the API
    * server reports them, and may belong to somebody else.
    */
   readonly hasDomain?: boolean
-  /** Why no image is built for it from source code. Undefined: images are built. */
-  readonly cannotBuild?: string | undefined
 }
 
 const lookMs = 60_000
@@ -119,9 +126,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   }
 
   listFindings(signal: AbortSignal): Promise<readonly Finding[]> {
-    return asEngineErrors(async () =>
-      judgeCluster({ ...(await gatherFacts(this.host, signal)), hasDomain: this.#hasDomain }),
-    )
+    return asEngineErrors(async () => [
+      ...judgeCluster({ ...(await gatherFacts(this.host, signal)), hasDomain: this.#hasDomain }),
+      ...labelsOfCluster((await this.host.clusterLabels?.()) ?? {}).problems.map(advice),
+    ])
   }
 
   /**

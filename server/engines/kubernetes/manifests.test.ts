@@ -10,6 +10,7 @@ import {
 } from './environment-objects.ts'
 import { releaseObjects, volumeClaims } from './manifests.ts'
 import { testRelease } from './test-release.ts'
+import { labelsOfCluster } from './users-labels.ts'
 
 const release = testRelease
 const setting = { instance: 'here' }
@@ -149,7 +150,7 @@ test('labels of users reach the pods, unless they mean something to the cluster'
   for (const key of meaningful) {
     assert.throws(() => objectOf('Deployment', { labels: { [key]: 'x' } }), /has the label/, key)
   }
-  assert.throws(() => objectOf('Deployment', { labels: { team: 'a b' } }), /value that is not allowed/)
+  assert.throws(() => objectOf('Deployment', { labels: { team: 'a b' } }), /whose value is not allowed/)
 })
 
 test('storage is a claim of its own, and its replicas are never replaced side by side', () => {
@@ -185,6 +186,17 @@ test('a container without limits gets some', () => {
 test('an environment is a namespace that other environments do not reach', () => {
   const { metadata } = environmentNamespace(release().environment, 'here')
   assert.equal(metadata.labels?.['pod-security.kubernetes.io/enforce'], 'baseline')
+  const { taken, problems } = labelsOfCluster({
+    cost: 'shop',
+    'pod-security.kubernetes.io/enforce': 'privileged',
+    'quayside.io/environment': 'x',
+    team: 'a b',
+  })
+  assert.deepEqual(taken, { cost: 'shop' })
+  assert.equal(problems.length, 3)
+  assert.match(problems[0] ?? '', /"pod-security.kubernetes.io\/enforce", which a cluster does not take/)
+  const marked = environmentNamespace(release().environment, 'here', [], taken).metadata.labels
+  assert.deepEqual(marked, { cost: 'shop', ...metadata.labels })
   const [policy] = environmentPolicies(release().environment, 'here')
   const { ingress } = Object(policy).spec
   assert.deepEqual(ingress[0].from[1].namespaceSelector.matchExpressions[0].operator, 'DoesNotExist')

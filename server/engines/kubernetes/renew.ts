@@ -5,7 +5,6 @@ import { isAutoscaled, ownsReplicas, setReplicas } from './autoscaler.ts'
 import { changedPaths } from './changed-paths.ts'
 import { type Deployment, isKubeError, type KubeObject, kindOf, kinds } from './client/index.ts'
 import { mark } from './drift.ts'
-import { environmentNamespace } from './environment-objects.ts'
 import { environmentContents, untilCounted } from './environments.ts'
 import type { KubeHost } from './host.ts'
 import { label } from './labels.ts'
@@ -32,9 +31,9 @@ export async function renewEnvironment(
   const isOurs = found?.metadata.labels?.[label.instance] === instance
   // It is created by the first deployment of the environment.
   if (!isOurs || found.metadata.deletionTimestamp !== undefined) return []
-  const { objects, limits, setting } = await environmentContents(host, environment)
+  const { namespace, objects, limits, setting } = await environmentContents(host, environment)
   const lines: string[] = []
-  for (const object of [environmentNamespace(environment, instance, [...objects, ...limits]), ...objects, ...limits]) {
+  for (const object of [namespace, ...objects, ...limits]) {
     lines.push(...(await renewObject(host, object, signal)))
   }
   await untilCounted(host, limits, signal)

@@ -35,6 +35,7 @@ export async function openKubernetesBench({ image }: { readonly image: string })
       clock,
       helperImage: imageName('tools'),
       registry: undefined,
+      clusterLabels: async () => ({ 'a.test/of': 'cluster', 'quayside.io/environment': 'other' }),
     })
     engines.push(engine)
     return engine

@@ -108,6 +108,14 @@ export function isReserved({ prefix, name }: Key): boolean {
   return parts.some((_, index) => reservedDomains.has(parts.slice(index).join('.')))
 }
 
+/** Returns why a cluster does not take a label, as the end of a sentence. Undefined if it does. */
+function labelProblem(key: string, value: string): string | undefined {
+  const split = splitKey(key)
+  if (!split || isReserved(split)) return 'which a cluster does not take; rename it'
+  if (usersValue.test(value)) return undefined
+  return 'whose value is not allowed; use at most 63 letters, digits, ".", "_" and "-"'
+}
+
 /**
  * Returns the labels that users chose. Throws EngineError('refused') for one that Kubernetes does
  * not take, or that means something to a program of the cluster.
@@ -115,20 +123,24 @@ export function isReserved({ prefix, name }: Key): boolean {
 export function usersLabels({ displayName, workload }: Pick<Release<Workload>, 'displayName' | 'workload'>) {
   const labels = workload.labels ?? {}
   for (const [key, value] of Object.entries(labels)) {
-    const split = splitKey(key)
-    if (!split || isReserved(split)) {
-      throw new EngineError(
-        'refused',
-        `"${displayName}" has the label "${key}", which a cluster does not take; rename it`,
-      )
-    }
-    if (!usersValue.test(value)) {
-      const advice = 'use at most 63 letters, digits, ".", "_" and "-"'
-      throw new EngineError(
-        'refused',
-        `the label "${key}" of "${displayName}" has a value that is not allowed; ${advice}`,
-      )
-    }
+    const problem = labelProblem(key, value)
+    if (problem !== undefined) throw new EngineError('refused', `"${displayName}" has the label "${key}", ${problem}`)
   }
   return labels
+}
+
+/**
+ * Splits the labels of a cluster into those that its namespaces get, and a sentence for each of the
+ * others.
+ */
+export function labelsOfCluster(labels: Readonly<Record<string, string>>) {
+  const judged = Object.entries(labels).map(([key, value]) => ({ key, value, problem: labelProblem(key, value) }))
+  return {
+    taken: Object.fromEntries(
+      judged.flatMap(({ key, value, problem }) => (problem === undefined ? [[key, value]] : [])),
+    ),
+    problems: judged.flatMap(({ key, problem }) =>
+      problem === undefined ? [] : `The cluster has the label "${key}", ${problem}.`,
+    ),
+  }
 }
