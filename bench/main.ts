@@ -85,9 +85,9 @@ for (const { figures, group = '', measure } of benchmarks) {
   if (shown.length > 0) say(table(shown))
   results.push(...shown)
 }
-console.log(asJson ? JSON.stringify(results, null, 2) : table(results))
+console.log(asJson ? JSON.stringify(results, null, 2) : table(results, failed))
 if (failed.length > 0) {
-  console.error(`Not measured because of an error: ${failed.join(', ')}.`)
+  if (asJson) console.error(`Not measured because of an error: ${failed.join(', ')}.`)
   process.exitCode = 1
 }
 

@@ -1,7 +1,10 @@
 import type { Figure } from './figure.ts'
 
-/** Returns the figures as a table, with the missed goals last. */
-export function table(figures: readonly Figure[]): string {
+/**
+ * Returns the figures as a table, with the missed goals last. `failed` are the names of figures
+ * that were not measured because of an error.
+ */
+export function table(figures: readonly Figure[], failed: readonly string[] = []): string {
   const rows = [
     ['figure', 'measured', 'floor', 'ratio', 'goal', ''],
     ...figures.map(({ name, value, unit, floor, ratio, goal, held }) => [
@@ -12,6 +15,7 @@ export function table(figures: readonly Figure[]): string {
       goal,
       held ? 'held' : 'MISSED',
     ]),
+    ...failed.map((name) => [name, '', '', '', '', 'ERROR']),
   ]
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   const lines = rows.map((row) =>
@@ -21,8 +25,11 @@ export function table(figures: readonly Figure[]): string {
       .trimEnd(),
   )
   const missed = figures.filter(({ held }) => !held).map(({ name }) => name)
-  const last = missed.length === 0 ? 'All goals met.' : `Missed: ${missed.join(', ')}.`
-  return [...lines, '', last].join('\n')
+  const last = [
+    ...(missed.length > 0 ? [`Missed: ${missed.join(', ')}.`] : []),
+    ...(failed.length > 0 ? [`Not measured because of an error: ${failed.join(', ')}.`] : []),
+  ]
+  return [...lines, '', last.join(' ') || 'All goals met.'].join('\n')
 }
 
 /** Formats a number: whole from 100, with one decimal from 10, with two below. */
