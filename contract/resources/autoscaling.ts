@@ -19,8 +19,8 @@ const ScalerRequest = Type.Object({
 
 /**
  * How a service scales by events. One machine does not scale: only the cool-down acts, as the time
- * before a service sleeps. Clusters scale by events if they have KEDA, and reject a policy
- * otherwise.
+ * before a service sleeps. Clusters scale by events if they have KEDA, and reject an enabled scaler
+ * otherwise. If all scalers are disabled, only the cool-down acts on clusters as well.
  */
 export const AutoscalingRequest = Type.Object({
   mode: Enum(['KEDA']),

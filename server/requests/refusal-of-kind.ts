@@ -44,7 +44,7 @@ interface PlacedService {
   readonly kind: KindName
   readonly cluster_name: string
   readonly cluster_engine: string | null
-  readonly has_autoscaling: boolean
+  readonly scales_by_events: boolean
 }
 
 /** Throws 400 if the service cannot be deployed on its cluster. */
@@ -57,7 +57,7 @@ export function refuseKind(options: RefusalOptions, service: PlacedService): voi
 export function refusalOf(options: RefusalOptions, service: PlacedService): string | undefined {
   const { kind, cluster_name: name, cluster_engine: engine } = service
   const ofKind = refusalOfKind(options, kind, { name, engine })
-  if (ofKind || !service.has_autoscaling) return ofKind
+  if (ofKind || !service.scales_by_events) return ofKind
   const { events = 'cool-down' } = options.capabilitiesOf({ engine }) ?? {}
   return autoscalingRefusal({ name, events })
 }

@@ -148,6 +148,7 @@ function policyRefusal(
   policy: PolicyRow,
   place: { readonly name: string; readonly events: EventUse },
 ): string | undefined {
+  if (!scalesByEvents(policy)) return undefined
   const refusal = autoscalingRefusal(place)
   if (refusal) return refusal
   if (place.events !== 'scale') return undefined
@@ -155,7 +156,10 @@ function policyRefusal(
   return 'problem' in read ? `${read.problem}.` : undefined
 }
 
-/** Pure: returns why a cluster takes no policy; undefined if it does. */
+/** Whether a policy has events. One whose scalers are all disabled is an idle time alone. */
+const scalesByEvents = ({ scalers }: PolicyRow): boolean => scalers.some(({ enabled }) => enabled)
+
+/** Pure: returns why a cluster takes no policy with events; undefined if it does. */
 export const autoscalingRefusal = ({
   name,
   events,
@@ -164,8 +168,9 @@ export const autoscalingRefusal = ({
   readonly events: EventUse
 }): string | undefined =>
   typeof events === 'object'
-    ? `autoscaling must be null on cluster "${name}": it has ${events.lacks}. Install it there, or leave ` +
-      'autoscaling out, and replicas follow the load.'
+    ? `autoscaling must have no enabled scaler on cluster "${name}": it has ${events.lacks}. Install it there, or ` +
+      'leave autoscaling out, and replicas follow the load. To choose only when a service sleeps, disable all ' +
+      'scalers, and cooldown_period_seconds is the idle time before it sleeps.'
     : undefined
 
 const readableScalers = ({ scalers }: PolicyRow): ReadScaler[] =>
@@ -176,7 +181,7 @@ const readableScalers = ({ scalers }: PolicyRow): ReadScaler[] =>
     authentication: trigger ? (trigger.values ?? {}) : null,
   }))
 
-/** What a version needs to know of the policy of its service. Null without a policy. */
+/** What a version needs to know of the policy of its service. Null without one that has events. */
 export interface EventPolicy extends Omit<EventScaling, 'triggers'> {
   readonly scalers: readonly ReadScaler[]
 }
@@ -184,7 +189,7 @@ export interface EventPolicy extends Omit<EventScaling, 'triggers'> {
 /** Returns the policy of a service for a new version. */
 export async function eventPolicyOf(sql: Sql, serviceId: string): Promise<EventPolicy | null> {
   const policy = await findPolicy(sql, serviceId)
-  if (!policy) return null
+  if (!policy || !scalesByEvents(policy)) return null
   const { polling_interval_seconds: pollingSeconds, cooldown_period_seconds: cooldownSeconds } = policy
   return { pollingSeconds, cooldownSeconds, scalers: readableScalers(policy) }
 }

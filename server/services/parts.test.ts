@@ -11,6 +11,7 @@ import { type AutoscalingBody, eventPolicyOf } from './autoscaling.ts'
 import { createGroups } from './groups.ts'
 import { copyServiceParts, partsOf, setParts } from './parts.ts'
 import { createRestrictions } from './restrictions.ts'
+import { findService } from './service-store.ts'
 
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)
@@ -159,7 +160,7 @@ test('a cluster that lacks KEDA rejects a policy with what is missing, and one t
     setParts(sql, service, { autoscaling: policy([scaler]) }, given(now, events))
   await assert.rejects(put({}, { lacks: 'no KEDA' }), {
     code: 'invalid',
-    message: /^autoscaling must be null on cluster ".+": it has no KEDA\. /,
+    message: /^autoscaling must have no enabled scaler on cluster ".+": it has no KEDA\. /,
   })
   const secret = 'secretTargetRef: [{parameter: a, name: quayside-registry, key: b}]'
   await assert.rejects(put({ trigger_authentication: { name: 'a', config_yaml: secret } }, 'scale'), {
@@ -175,6 +176,24 @@ test('a cluster that lacks KEDA rejects a policy with what is missing, and one t
   assert.deepEqual(scaler?.authentication, { env: [{ parameter: 'host', name: 'URL' }] })
   const answered = (await partsOf(sql, [service.id]))(service.id).autoscaling
   assert.ok(!JSON.stringify(answered).includes('"values"'))
+})
+
+test('a policy without an enabled scaler is an idle time on every cluster, and needs no KEDA', async (t) => {
+  const { sql, service } = await openBench(t)
+  const idle = { ...policy([{ enabled: false }]), cooldown_period_seconds: 60 }
+  const scalesByEvents = async () => (await findService(sql, service.id))?.scales_by_events
+  for (const events of ['cool-down', 'scale', { lacks: 'no KEDA' }] as const) {
+    await setParts(sql, service, { autoscaling: idle }, given(now, events))
+    assert.equal((await partsOf(sql, [service.id]))(service.id).autoscaling?.cooldown_period_seconds, 60)
+    // Its versions scale by load.
+    assert.deepEqual([await eventPolicyOf(sql, service.id), await scalesByEvents()], [null, false])
+  }
+  const some = policy([{ enabled: false }, {}])
+  await assert.rejects(setParts(sql, service, { autoscaling: some }, given(now, { lacks: 'no KEDA' })), {
+    message: /disable all scalers, and cooldown_period_seconds is the idle time before it sleeps\.$/,
+  })
+  await setParts(sql, service, { autoscaling: some }, given(now, 'scale'))
+  assert.deepEqual([(await eventPolicyOf(sql, service.id))?.scalers.length, await scalesByEvents()], [2, true])
 })
 
 test('an autoscaling policy is stored with its defaults, and an unchanged scaler keeps its id', async (t) => {

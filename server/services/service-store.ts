@@ -63,7 +63,8 @@ export interface ServiceOf<K extends KindName> {
    * read without a query for them.
    */
   readonly has_parts: boolean
-  readonly has_autoscaling: boolean
+  /** Whether its autoscaling policy has an enabled scaler. */
+  readonly scales_by_events: boolean
   /** Advanced settings as they were last sent. */
   readonly advanced_settings: SettingValues
   readonly state: State
@@ -99,7 +100,9 @@ const from = (sql: Sql) => sql`
     case when s.accessibility = 'PUBLIC' then public_address(s.id) end as public_address,
     exists (select from service_tag_group t where t.service_id = s.id)
       or exists (select from autoscaling_policy a where a.service_id = s.id) as has_parts,
-    exists (select from autoscaling_policy a where a.service_id = s.id) as has_autoscaling
+    exists (
+      select from autoscaling_policy a where a.service_id = s.id and a.scalers @> '[{"enabled": true}]'
+    ) as scales_by_events
   from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     join cluster c on c.id = e.cluster_id
     left join git_token g on g.id = s.git_token_id
