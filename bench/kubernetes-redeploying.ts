@@ -15,10 +15,10 @@ import { until } from './until.ts'
 
 const group = 'kubernetes-requests-lost'
 /** They are rolled out at the same time, because a rollout mostly waits. */
-const services = ['one', 'two']
-const rolloutsEach = 50
+const services = ['one', 'two', 'three', 'four']
+const rolloutsEach = 25
 /** A busy machine gets no further rollouts after this time. */
-const mostMs = 8 * 60_000
+const mostMs = 20 * 60_000
 /** Of all services together. */
 const perSecond = 200
 /** Two versions of two replicas run side by side on the node of the tests. */

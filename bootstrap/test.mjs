@@ -11,7 +11,7 @@ import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 import { listUnbuilt, whyNoCluster, withCluster } from './test-cluster.mjs'
 
-/** Tests on a cluster that take two minutes together. All of them take most of an hour. */
+/** Tests on a cluster that take two minutes together. All of them take more than an hour. */
 const shortPart = /\/(?:walk|check|without-docker)\.kubernetes\.ts$/
 
 /** @typedef {import('./suites.mjs').Counts} Counts */
@@ -101,7 +101,7 @@ function suitesOf(only, node, settings) {
  */
 function onKubernetes(node, settings, part = /(?:)/) {
   const kubernetes = sortTests(listFiles(root)).kubernetes.filter((file) => part.test(file))
-  const limits = { timeoutSeconds: 300, limitMinutes: 60 }
+  const limits = { timeoutSeconds: 300, limitMinutes: 120 }
   const run = async () => {
     const reason = whyNoCluster({ isApt: isApt(), isRoot: process.getuid?.() === 0 })
     if (reason !== undefined) return skipped(reason)
