@@ -27,7 +27,6 @@ const samples: Readonly<Record<string, string | number | boolean>> = {
   'network.gateway_api.retry.per_try_timeout_seconds': 7,
 }
 const logins = 'network.ingress.basic_auth_env_var'
-const controllers = { Traefik: 'traefik', 'ingress-nginx': 'ingress-nginx' } as const
 
 /** The rules that a setting changes. Passwords are read at a deployment. */
 function changedBy(key: string): RouteRules {
@@ -38,36 +37,30 @@ function changedBy(key: string): RouteRules {
   )
 }
 
-/** Reads the table of docs/kubernetes.md: what each controller does with a setting. */
-async function readTable(): Promise<Map<string, Readonly<Record<keyof typeof controllers, string>>>> {
+/** Reads the table of docs/kubernetes.md: what Traefik does with a setting. */
+async function readTable(): Promise<Map<string, string>> {
   const page = await readFile(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8')
-  const [, table = ''] = page.split('| Setting, after `network.` | Traefik | ingress-nginx |\n')
+  const [, table = ''] = page.split('| Setting, after `network.` | Traefik |\n')
   const rows = table.split('\n\n', 1)[0]?.split('\n').slice(1) ?? []
   return new Map(
     rows.flatMap((row) => {
-      const [, keys = '', traefik = '', nginx = ''] = row.split('|').map((cell) => cell.trim())
-      return [...keys.matchAll(/`([^`]+)`/g)].map(
-        ([, key]) => [`network.${key}`, { Traefik: traefik, 'ingress-nginx': nginx }] as const,
-      )
+      const [, keys = '', cell = ''] = row.split('|').map((part) => part.trim())
+      return [...keys.matchAll(/`([^`]+)`/g)].map(([, key]) => [`network.${key}`, cell] as const)
     }),
   )
 }
 
-test('the page on Kubernetes says for each setting of routes whether a controller applies it', async () => {
+test('the page on Kubernetes says for each setting of routes whether Traefik applies it', async () => {
   const table = await readTable()
   const missing = [...ruledSettings].filter((key) => !table.has(key))
   assert.deepEqual(missing, [])
-  for (const [key, cells] of table) {
+  for (const [key, cell] of table) {
     assert.ok(key in advancedSettings, key)
     if (!ruledSettings.has(key)) continue
     const rules = changedBy(key)
     assert.ok(Object.keys(rules).length > 0, `${key} changes no rule`)
     const route: Route = { host: 'a.test', service: 'a', name: 'a', endpoints: [], rules }
-    for (const [name, controller] of Object.entries(controllers)) {
-      const found = unsupportedRules(route, { controller, hasTraefikKinds: true })
-      // The keys of the object are the columns.
-      const cell = cells[name as keyof typeof controllers]
-      assert.match(cell, found.length > 0 ? /^no: / : /^yes/, `${key} in ${name}: ${found[0]?.reason ?? 'applied'}`)
-    }
+    const [found] = unsupportedRules(route, { controller: 'traefik', hasTraefikKinds: true })
+    assert.match(cell, found ? /^no: / : /^yes/, `${key}: ${found?.reason ?? 'applied'}`)
   }
 })

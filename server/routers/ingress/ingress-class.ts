@@ -1,3 +1,4 @@
+import { printable } from '../../lib/text.ts'
 import type { KubeKind, KubeObjects } from './kube-objects.ts'
 import { type Controller, controllerOf } from './rule-mapping.ts'
 
@@ -46,6 +47,16 @@ export function chooseClass(classes: readonly ClassObject[], wished: string | un
       : sorted.find(({ metadata }) => metadata.name === wished)
   return chosen && { ingressClass: chosen.metadata.name, controller: controllerOf(chosen.spec?.controller) }
 }
+
+/** Says that rules do not act with the controller of a class, and what mends it. */
+export const otherControllerText = (ingressClass: string): string =>
+  printable(
+    `The controller of its ingress class "${ingressClass}" is not Traefik. Requests reach services, but the ` +
+      'platform writes rules only for Traefik and for its own router. A service that changes its settings ' +
+      'network.ingress.* or network.gateway_api.* is refused, and one with limited networks or passwords gets no ' +
+      "requests. To use rules, install Traefik, or have the operator choose the platform's own router: " +
+      'QUAYSIDE_CLUSTER_ROUTER_IMAGE, and QUAYSIDE_CLUSTER_INGRESS_CLASS with a name that no class has.',
+  )
 
 /** Says that a cluster has no class for the traffic of its services, and what mends it. */
 export const noClassText = (wished: string | undefined): string =>

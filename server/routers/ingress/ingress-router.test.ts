@@ -198,3 +198,30 @@ test('ingress router: wakes sleeping services at once, and puts none to sleep', 
   await assert.rejects(router.wakes(sequence, 10_000, AbortSignal.abort(new Error('called off'))), /called off/)
   assert.deepEqual(await router.activity(signal), new Map([['service of c.test', { requests: 0, open: 1 }]]))
 })
+
+test('ingress router: reports that rules do not act with a controller other than Traefik', async () => {
+  const { cluster, router } = open()
+  assert.deepEqual(await router.listFindings(signal), [])
+  cluster.classes = [nginxClass]
+  const [finding, ...more] = await router.listFindings(signal)
+  assert.match(String(finding?.message), /ingress class "nginx" is not Traefik.*To use rules, install Traefik/)
+  assert.deepEqual([finding?.isBlocking, more], [false, []])
+})
+
+test('ingress router: leads a protected route of a class of ingress-nginx nowhere, with the reason', async () => {
+  const { cluster, router } = open()
+  cluster.classes = [nginxClass]
+  const rules = { allow: ['192.0.2.0/24'] }
+  await assert.rejects(router.replaceAll([route('free.test'), route('closed.test', { rules })], signal), {
+    name: 'RoutesRefusedError',
+    message: /its rule allow cannot be applied: the platform writes rules only for Traefik/,
+  })
+  assert.deepEqual(cluster.hosts(), ['e1 free.test', `${idleNamespace} closed.test`])
+})
+
+const nginxClass = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IngressClass',
+  metadata: { name: 'nginx' },
+  spec: { controller: 'k8s.io/ingress-nginx' },
+}

@@ -5,7 +5,7 @@ import type { Activity, Router, Wakes } from '../router.ts'
 import { RoutesRefusedError } from '../routes-refused.ts'
 import { applyChanges, ensureNamespace, findObjects, unreachable } from './apply-objects.ts'
 import { untilFollowed } from './endpoint-slices.ts'
-import { findIngressClass, type IngressClass, noClassText } from './ingress-class.ts'
+import { findIngressClass, type IngressClass, noClassText, otherControllerText } from './ingress-class.ts'
 import { type IngressSetting, ingressObjects } from './ingress-objects.ts'
 import { type KubeObject, type KubeObjects, statusOf } from './kube-objects.ts'
 import { type Applied, planChanges } from './plan-changes.ts'
@@ -21,7 +21,7 @@ export interface IngressRouterOptions {
 
 /**
  * How long an ingress controller may take to follow a change. Traefik collects changes for two
- * seconds, ingress-nginx for up to three, and both learn of them within some hundred milliseconds.
+ * seconds, and learns of them within some hundred milliseconds.
  */
 export const controllerLagMs = 5_000
 
@@ -63,7 +63,8 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
       const { kube, className } = options
       try {
         const found = await findIngressClass(kube, className, signal)
-        if (found) return []
+        if (found?.controller === 'traefik') return []
+        if (found) return [{ message: otherControllerText(found.ingressClass), isBlocking: false }]
       } catch (error) {
         // The engine of the cluster reports rights that are missing.
         if (statusOf(error) === 403) return []

@@ -1,7 +1,7 @@
 /** A path of an Ingress. */
 export interface RoutePath {
   readonly path: string
-  readonly pathType: 'Exact' | 'Prefix' | 'ImplementationSpecific'
+  readonly pathType: 'Exact' | 'Prefix'
 }
 
 /**

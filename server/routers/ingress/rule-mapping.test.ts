@@ -94,52 +94,6 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
   for (const { metadata } of objects) assert.deepEqual([metadata.namespace, metadata.labels], ['ns', { ours: 'yes' }])
 })
 
-test('settings of CORS cannot write directives of nginx', () => {
-  const cors = { origins: ['*'], methods: 'GET', headers: 'X-One' }
-  const attack = '";} location /x { root /; } #'
-  for (const change of [{ origins: [attack] }, { methods: attack }, { headers: attack }, { headers: '$remote_addr' }]) {
-    const { ingress, unsupported } = map('ingress-nginx', { cors: { ...cors, ...change } })
-    assert.deepEqual([ingress, unsupported.map(({ rule }) => rule)], [{}, ['cors']])
-  }
-})
-
-test('ingress-nginx applies these rules, and names why it cannot apply the others', () => {
-  const { ingress, service, objects, unsupported, paths } = map('ingress-nginx', all, { path: '/a.b', rewrite: '/v1' })
-  assert.deepEqual(
-    unsupported.map(({ rule }) => rule),
-    ['clientTimeoutMs', 'requestTimeoutMs', 'idleTimeoutMs', 'headers'],
-  )
-  assert.deepEqual(ingress, {
-    'proxy-body-size': '1048576',
-    'proxy-read-timeout': '2',
-    'proxy-send-timeout': '3',
-    'proxy-connect-timeout': '2',
-    'whitelist-source-range': '10.0.0.0/8',
-    'denylist-source-range': '192.0.2.0/24',
-    affinity: 'cookie',
-    'session-cookie-name': 'quayside_replica',
-    'session-cookie-samesite': 'Lax',
-    'enable-cors': 'true',
-    'cors-allow-origin': 'https://a.test',
-    'cors-allow-methods': 'GET, PUT',
-    'cors-allow-headers': 'X-One, X-Two',
-    'cors-allow-credentials': 'true',
-    'cors-max-age': '1728000',
-    'auth-type': 'basic',
-    'auth-secret': 'route-1-logins',
-    'proxy-next-upstream': 'error',
-    'proxy-next-upstream-tries': '3',
-    'use-regex': 'true',
-    'rewrite-target': '/v1$1$2',
-  })
-  assert.deepEqual(service, {})
-  assert.deepEqual(paths, [{ path: String.raw`/a\.b(/|$)(.*)`, pathType: 'ImplementationSpecific' }])
-  assert.deepEqual(
-    objects.map(({ kind, data }) => [kind, data]),
-    [['Secret', { auth: Buffer.from('anna:$apr1$salt$hash\n').toString('base64') }]],
-  )
-})
-
 test('another controller applies no rule', () => {
   const { unsupported, ingress, objects } = map('other', all, { rewrite: '/v1' })
   assert.deepEqual(new Set(unsupported.map(({ rule }) => rule)), new Set([...Object.keys(all), 'rewrite']))
@@ -175,10 +129,8 @@ test('defaults are not listed as unsupported, changed ones are', () => {
 
 test('passwords that the platform has hashed itself are unsupported', () => {
   const rules = { basicAuth: [{ login: 'anna', hash: 'scrypt:a:b' }] }
-  for (const controller of ['traefik', 'ingress-nginx'] as const) {
-    assert.match(String(map(controller, rules).unsupported[0]?.reason), /htpasswd -nm/)
-    assert.deepEqual(map(controller, rules).objects, [])
-  }
+  assert.match(String(map('traefik', rules).unsupported[0]?.reason), /htpasswd -nm/)
+  assert.deepEqual(map('traefik', rules).objects, [])
 })
 
 test('Traefik allows credentials only for named origins, and reads patterns of origins', () => {
@@ -190,22 +142,16 @@ test('Traefik allows credentials only for named origins, and reads patterns of o
   assert.equal(named.accessControlAllowOriginList, undefined)
 })
 
-test('retries on what a controller cannot see are unsupported', () => {
-  const reasonOf = (controller: Controller, retry: NonNullable<RouteRules['retry']>) =>
-    map(controller, { retry }).unsupported[0]?.reason
-  assert.match(String(reasonOf('traefik', { times: 1, statuses: [503] })), /no response by its status/)
-  assert.match(String(reasonOf('traefik', { times: 1, on: ['5xx'] })), /not on 5xx/)
-  assert.match(String(reasonOf('traefik', { times: 1, perTryMs: 5 })), /one try/)
-  assert.equal(reasonOf('traefik', { times: 1, on: ['connect-failure', 'reset'] }), undefined)
-  assert.match(String(reasonOf('ingress-nginx', { times: 1, statuses: [418] })), /status 418/)
-  assert.match(String(reasonOf('ingress-nginx', { times: 1, on: ['refused-stream'] })), /refused-stream/)
-  const { ingress } = map('ingress-nginx', { retry: { times: 1, on: ['gateway-error'], statuses: [429] } })
-  assert.equal(ingress['proxy-next-upstream'], 'http_502 http_503 http_504 http_429')
-  assert.equal(map('ingress-nginx', { retry: { times: 0 } }).ingress['proxy-next-upstream'], 'off')
+test('retries on what Traefik cannot see are unsupported', () => {
+  const reasonOf = (retry: NonNullable<RouteRules['retry']>) => map('traefik', { retry }).unsupported[0]?.reason
+  assert.match(String(reasonOf({ times: 1, statuses: [503] })), /no response by its status/)
+  assert.match(String(reasonOf({ times: 1, on: ['5xx'] })), /not on 5xx/)
+  assert.match(String(reasonOf({ times: 1, perTryMs: 5 })), /one try/)
+  assert.equal(reasonOf({ times: 1, on: ['connect-failure', 'reset'] }), undefined)
 })
 
 test('the controller of a class is known by its name', () => {
   assert.equal(controllerOf('traefik.io/ingress-controller'), 'traefik')
-  assert.equal(controllerOf('k8s.io/ingress-nginx'), 'ingress-nginx')
+  assert.equal(controllerOf('k8s.io/ingress-nginx'), 'other')
   assert.equal(controllerOf(undefined), 'other')
 })

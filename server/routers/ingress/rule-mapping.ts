@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Route, RouteRules } from '@quayside/contract/routes.ts'
 import type { KubeObject } from './kube-objects.ts'
-import { nginxRules } from './nginx-rules.ts'
 import { pathsOf, type RoutePath } from './route-paths.ts'
 import { traefikRules } from './traefik-rules.ts'
 
-/** The ingress controllers whose annotations the platform knows. */
-export type Controller = 'traefik' | 'ingress-nginx' | 'other'
+/** The ingress controllers for which the platform writes rules, and all others. */
+export type Controller = 'traefik' | 'other'
 
-/** Returns the controller of an ingress class, by the member `controller` of its `spec`. */
-export function controllerOf(name: unknown): Controller {
-  if (name === 'traefik.io/ingress-controller') return 'traefik'
-  return name === 'k8s.io/ingress-nginx' ? 'ingress-nginx' : 'other'
-}
+/**
+ * Returns the controller of an ingress class, by the member `controller` of its `spec`. The name of
+ * ingress-nginx is no proof of its annotations: other programs answer to it and ignore some of
+ * them, such as allowed networks.
+ */
+export const controllerOf = (name: unknown): Controller =>
+  name === 'traefik.io/ingress-controller' ? 'traefik' : 'other'
 
 /** The names and labels of what belongs to one route. */
 export interface RuleSetting {
@@ -44,9 +45,10 @@ export interface RuleMapping {
   readonly unsupported: readonly UnsupportedRule[]
 }
 
+const notTraefik = 'the platform writes rules only for Traefik and for its own router, not for this ingress controller'
+
 const mappers = {
   traefik: traefikRules,
-  'ingress-nginx': nginxRules,
   other: ({ path, rewrite, rules = {} }: Route): RuleMapping => ({
     paths: pathsOf(path),
     ingress: {},
@@ -55,7 +57,7 @@ const mappers = {
     unsupported: [...Object.keys(rules), ...(rewrite === undefined ? [] : ['rewrite'])].map((rule) => ({
       // The keys of an object literal type.
       rule: rule as UnsupportedRule['rule'],
-      reason: 'the platform does not know the controller of the ingress class',
+      reason: notTraefik,
     })),
   }),
 }

@@ -31,7 +31,7 @@ const table: RuleTable<Part, Setting> = {
   }),
   basicAuth: (logins, setting) => {
     const { namespace, labels, name, displayName } = setting
-    const secret = loginsSecret(logins, 'users', { name: `${name}-logins`, namespace, labels })
+    const secret = loginsSecret(logins, { name: `${name}-logins`, namespace, labels })
     if (!secret) return { unsupported: plainLogins }
     const realm = displayName.replace(/[^\x20-\x7e]|["\\]/g, '?')
     const basicAuth = { secret: secret.metadata.name, realm }
