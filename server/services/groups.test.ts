@@ -38,6 +38,17 @@ test('groups of all services are read with one query and have all their entries'
   })
 })
 
+test('annotations that are too long in all their scopes are rejected before a version keeps them', async (t) => {
+  const { sql, service, groups, organizationId, owner } = await openBench(t)
+  const entries = Array.from({ length: 33 }, (_, index) => ({ key: `a${index}`, value: 'x'.repeat(4096) }))
+  const make = (name: string, scopes: ('PODS' | 'JOBS')[]) =>
+    groups.create(organizationId, 'annotations', { name, entries, scopes })
+  await setGroups(sql, 'service', owner, { annotations_groups: [await make('one', ['PODS'])] })
+  assert.equal(Object.keys((await tagsOf(sql, 'service', service.serviceId)).annotations.PODS ?? {}).length, 33)
+  await setGroups(sql, 'service', owner, { annotations_groups: [await make('two', ['PODS', 'JOBS'])] })
+  await assert.rejects(tagsOf(sql, 'service', service.serviceId), { code: 'conflict', message: /270514 bytes/ })
+})
+
 test('groups are unchanged when a request omits them, and removed by null and an empty list', async (t) => {
   const { sql, service, makeLabels, makeAnnotations, owner } = await openBench(t)
   const refs = { labels_groups: [await makeLabels('one')], annotations_groups: [await makeAnnotations('one')] }

@@ -1,6 +1,6 @@
 import type { AnnotationScope, ScopedAnnotations } from '@quayside/contract/resources/tag-group.ts'
 import type { Sql } from '../database/index.ts'
-import { notFound } from '../lib/error.ts'
+import { AppError, notFound } from '../lib/error.ts'
 import type { GroupRow } from './group-store.ts'
 import { annotationsGroupRecord, labelsGroupRecord } from './groups.ts'
 import { type GroupOwner, holdGroups, listOwnedGroups, replaceOwnedGroups } from './owner-store.ts'
@@ -38,12 +38,23 @@ export interface Tags {
   readonly annotations: ScopedAnnotations
 }
 
+/** No engine takes more for one object, and every version of a service keeps its annotations. */
+const mostAnnotationBytes = 256 * 1024
+
 /**
  * Returns the entries of all groups of an owner. If two groups have the same key, the newer group
- * wins.
+ * wins. Throws 409 if its annotations are too long.
  */
 export async function tagsOf(sql: Sql, owner: GroupOwner, id: string): Promise<Tags> {
   const own = (await groupsOf(sql, owner, [id])).get(id) ?? noGroups
+  const bytes = own.annotations_groups.reduce((sum, group) => sum + bytesOf(group.annotations) * group.scopes.length, 0)
+  if (bytes > mostAnnotationBytes) {
+    throw new AppError(
+      'conflict',
+      `The annotations groups have ${bytes} bytes in all their scopes, and at most ${mostAnnotationBytes} are ` +
+        'possible. Remove some of them.',
+    )
+  }
   const scopes = new Set(own.annotations_groups.flatMap((group) => group.scopes))
   const inScope = (scope: AnnotationScope) => own.annotations_groups.filter((group) => group.scopes.includes(scope))
   return {
@@ -57,6 +68,9 @@ export async function tagsOf(sql: Sql, owner: GroupOwner, id: string): Promise<T
 /** Returns a function that reads the labels of a cluster. */
 export const clusterLabelsReader = (sql: Sql, id: string) => async (): Promise<Tags['labels']> =>
   (await tagsOf(sql, 'cluster', id)).labels
+
+const bytesOf = (entries: readonly { readonly key: string; readonly value: string }[]): number =>
+  entries.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
 
 const byKey = (entries: readonly { readonly key: string; readonly value: string }[]): Record<string, string> =>
   Object.fromEntries(entries.map(({ key, value }) => [key, value]))
