@@ -1,43 +1,44 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
 import { usePublishedImage } from '../../server/engines/kubernetes/test-image.ts'
-import { routerCases } from '../../server/routers/router.cases.ts'
+import { type RouterUnderTest, routerCases } from '../../server/routers/router.cases.ts'
+import { RoutesRefusedError } from '../../server/routers/routes-refused.ts'
 import { until } from '../support/until.ts'
 import { kubectl } from './cluster/commands.ts'
 import { askPortOf, datagrams } from './support/ask-port-of.ts'
 import { type Answer, askController, type IngressBench, openIngressBench } from './support/ingress-bench.ts'
+import { type OtherController, startOtherController } from './support/other-controller.ts'
 
-// Traefik on a real cluster.
+// Traefik on a real cluster, and a controller of another class.
 
 const image = usePublishedImage()
 const signal = AbortSignal.timeout(600_000)
 const serve = (answer: string): string => `require('http').createServer((q,r)=>{${answer}}).listen(8080)`
 
-routerCases(
-  'ingress router',
-  async () => {
-    const bench = await openIngressBench(image.reference())
-    const ask = async (host: string): Promise<string | undefined> => {
-      const { status, body } = await askController(host)
-      return status === 200 ? body : undefined
-    }
-    return {
-      router: bench.router,
-      application: (name) => bench.start(serve(`r.end(${JSON.stringify(name)})`) + datagrams(name)),
-      askPort: (listen) => askPortOf(bench.router, listen, signal),
-      ask,
-      follows: async (host, name) => {
-        await until(`${name} answers at ${host}`, async () => (await ask(host)) === name)
-      },
-      replicas: bench.replicas,
-      open: () => Promise.reject(new Error('nobody counts the requests of a controller')),
-      close: bench.close,
-    }
-  },
-  { countsRequests: false },
-)
+routerCases('ingress router', () => subject(), { countsRequests: false })
+
+/** Opens a router for the cases, whose controller is Traefik or the one of a class. */
+async function subject(other?: OtherController): Promise<RouterUnderTest> {
+  const bench = await openIngressBench(image.reference(), other && { className: other.className })
+  const ask = async (host: string): Promise<string | undefined> => {
+    const { status, body } = await askController(host, other && { address: other.address })
+    return status === 200 ? body : undefined
+  }
+  return {
+    router: bench.router,
+    application: (name) => bench.start(serve(`r.end(${JSON.stringify(name)})`) + datagrams(name)),
+    askPort: (listen) => askPortOf(bench.router, listen, signal),
+    ask,
+    follows: async (host, name) => {
+      await until(`${name} answers at ${host}`, async () => (await ask(host)) === name)
+    },
+    replicas: bench.replicas,
+    open: () => Promise.reject(new Error('nobody counts the requests of a controller')),
+    close: bench.close,
+  }
+}
 
 async function open(t: { after(work: () => Promise<void>): void }): Promise<IngressBench> {
   const bench = await openIngressBench(image.reference())
@@ -118,8 +119,51 @@ test('a route with a rule that cannot be applied is refused, and leads nowhere i
   await until('the refused route leads nowhere', async () => (await askController('denied.test')).status === 503)
 })
 
+describe('with a class of ingress-nginx', () => {
+  let controller: OtherController
+  before(async () => {
+    controller = await startOtherController()
+  })
+  after(() => controller?.close())
+
+  routerCases('ingress router of another class', () => subject(controller), { countsRequests: false })
+
+  test('routes without rules act, and protected ones lead nowhere', async (t) => {
+    const { className, address } = controller
+    const bench = await openIngressBench(image.reference(), { className })
+    t.after(() => bench.close())
+    const endpoint = await bench.start(echo)
+    const replicas = bench.replicas([endpoint])
+    const at = (host: string, more: Partial<Route>): Route => ({
+      ...{ host, service: host, name: 'shop', endpoints: [endpoint] },
+      ...(replicas && { replicas }),
+      ...more,
+    })
+    const routes = [
+      at('free.test', {}),
+      at('free.test', { path: '/api' }),
+      at('*.wild.test', {}),
+      at('allowed.test', { rules: { allow: ['192.0.2.0/24'] } }),
+      at('login.test', { rules: { basicAuth: [{ login: 'ada', hash: hashed }] } }),
+      at('moved.test', { rewrite: '/v1' }),
+    ]
+    const refused = await bench.router.replaceAll(routes, signal).catch((error: unknown) => error)
+    assert.ok(refused instanceof RoutesRefusedError)
+    assert.deepEqual([...refused.services.keys()].toSorted(), ['allowed.test', 'login.test', 'moved.test'])
+    const bodyAt = async (host: string, path = '/') => (await askController(host, { path, address })).body
+    await until('the free route answers', async () => (await bodyAt('free.test', '/x')) === '/x')
+    await until('the path below it answers', async () => (await bodyAt('free.test', '/api/z')) === '/api/z')
+    await until('the wildcard answers', async () => (await bodyAt('a.wild.test')) === '/')
+    for (const host of ['allowed.test', 'login.test', 'moved.test']) {
+      await until(`${host} leads nowhere`, async () => (await askController(host, { address })).status === 503)
+    }
+    const [finding] = await bench.router.listFindings(signal)
+    assert.match(String(finding?.message), /is not Traefik/)
+  })
+})
+
 test('a port without a load balancer says so, and is reached at the address of one that comes', async (t) => {
-  const bench = await openIngressBench(image.reference(), 'LoadBalancer')
+  const bench = await openIngressBench(image.reference(), { portType: 'LoadBalancer' })
   t.after(() => bench.close())
   const endpoint = await bench.start(echo)
   const replicas = bench.replicas([endpoint])

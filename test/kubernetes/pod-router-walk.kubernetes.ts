@@ -100,14 +100,13 @@ test('no request is lost while the server is killed and starts again', async (t)
 test('an idle application sleeps, and its requests wait until it is awake', async () => {
   const selection = { labels: { [label.service]: application.id } }
   const pods = async () => (await kube.list(kinds.pod, selection, limit())).items.length
-  // Five minutes without requests are long for a test, and the API takes another time only on a
-  // cluster with KEDA.
-  await server.sql`
-    insert into autoscaling_policy (id, service_id, mode, polling_interval_seconds, cooldown_period_seconds, scalers,
-      created_at, updated_at)
-    values (gen_random_uuid(), ${application.id}, 'KEDA', 30, 20, '[]', now(), now())`
+  // A policy without an enabled scaler is an idle time, also on a cluster without KEDA.
+  const scaler = { scaler_type: 'cron', role: 'PRIMARY', enabled: false, config_yaml: 'timezone: UTC' }
+  const autoscaling = { mode: 'KEDA', cooldown_period_seconds: 20, scalers: [scaler] }
+  const path = `/application/${application.id}`
+  await server.must('PUT', path, { autoscaling })
   await until('it sleeps', async () => (await pods()) === 0, { limitMs: 120_000, seen: () => server.output.slice(-5) })
-  await server.sql`delete from autoscaling_policy`
+  await server.must('PUT', path, { autoscaling: null })
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask()))
   for (const answer of answers) assert.deepEqual(answer, { status: 200, body: 'fifth' })
   assert.equal(await pods(), 1)

@@ -14,23 +14,30 @@ import { podOf, untilReady } from './test-pod.ts'
 
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
-/**
- * An ingress router of the test cluster, whose controller is Traefik, with applications in pods.
- */
+/** An ingress router of the test cluster, with applications in pods. */
 export interface IngressBench {
   readonly router: Router
   readonly kube: Kube
   /** The namespace of the applications. */
   readonly namespace: string
-  /** Starts a program as a pod of a release of its own, and returns its endpoint. */
-  start(source: string): Promise<RouteEndpoint>
+  /**
+   * Starts a program as a pod of a release of its own, or of the release of another one. Returns
+   * its endpoint.
+   */
+  start(source: string, beside?: RouteEndpoint): Promise<RouteEndpoint>
   /** Returns the replicas of endpoints that `start` returned. */
   replicas(endpoints: readonly RouteEndpoint[]): Route['replicas']
   close(): Promise<void>
 }
 
-/** `portType` is the type of the Services of TCP and UDP ports. */
-export async function openIngressBench(image: string, portType: PortType = 'NodePort'): Promise<IngressBench> {
+/**
+ * `portType` is the type of the Services of TCP and UDP ports. Without the name of a class the
+ * controller is Traefik.
+ */
+export async function openIngressBench(
+  image: string,
+  { portType = 'NodePort', className }: { readonly portType?: PortType; readonly className?: string } = {},
+): Promise<IngressBench> {
   const instance = `test-${newId().slice(-8)}`
   const environment = newId()
   const kube = openKube()
@@ -52,14 +59,14 @@ export async function openIngressBench(image: string, portType: PortType = 'Node
       router: createIngressRouter({
         kube,
         clock,
-        className: undefined,
+        className,
         setting: { labels: routeLabels(instance), idleNamespace, podsOf, usual: {} },
       }),
     }),
-    start: async (source) => {
-      const release = newId()
+    start: async (source, beside) => {
+      const release = (beside && releases.get(beside.address)) ?? newId()
       const pod = podsOf({ environment, release })
-      const name = `pod-${release.slice(-12)}`
+      const name = `pod-${newId().slice(-12)}`
       await kube.create(podOf({ namespace, name, labels: pod.labels }, image, source), limit())
       const address = await untilReady(kube, { namespace, name })
       releases.set(address, release)
@@ -85,20 +92,25 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** Sends a request to the ingress controller of the test cluster. */
+/** Sends a request to the ingress controller of the test cluster, or to the one at `address`. */
 export function askController(
   host: string,
   {
     path = '/',
     headers = {},
     method = 'GET',
-  }: { path?: string; headers?: Record<string, string>; method?: string } = {},
+    address = { host: addresses.node, port: ports.ingress },
+  }: {
+    path?: string
+    headers?: Record<string, string>
+    method?: string
+    address?: { readonly host: string; readonly port: number }
+  } = {},
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const sent = request(
     {
-      host: addresses.node,
-      port: ports.ingress,
+      ...address,
       path,
       method,
       headers: { host, ...headers },
