@@ -8,7 +8,7 @@ import { attempt, newRelease } from '../engine.cases.ts'
 import type { Release } from '../engine.ts'
 import { type VolumeBench, volumeCases } from '../engine.volumes.cases.ts'
 import { kinds } from './client/index.ts'
-import { label } from './labels.ts'
+import { annotation, label } from './labels.ts'
 import { namespaceOf } from './names.ts'
 import { type KubernetesBench, openKubernetesBench } from './test-bench.ts'
 import { usePublishedImage } from './test-image.ts'
@@ -42,6 +42,22 @@ describe('copies of volumes on a cluster', () => {
   const volumeOf = ({ workload }: Release): string => workload.storage[0]?.id ?? ''
   const deploymentsOf = async ({ environment }: Release) =>
     (await bench.kube.list(kinds.deployment, { namespace: namespaceOf(environment) }, limit())).items
+
+  it('give replicas back that a killed process kept away', async () => {
+    const [source, target] = [withVolume(), withVolume()]
+    await bench.engine.start(source, attempt())
+    await bench.write(source, 'here')
+    const [deployment] = await deploymentsOf(source)
+    assert.ok(deployment)
+    const left = { labels: { [label.held]: 'true' }, annotations: { [annotation.heldReplicas]: '1' } }
+    await bench.kube.patch(kinds.deployment, deployment.metadata, { metadata: left, spec: { replicas: 0 } }, limit())
+    const copies = [{ from: volumeOf(source), to: volumeOf(target), owner: target }]
+    assert.ok((await bench.another().copyVolumes(copies, { mostStandingSeconds: 100 }, attempt())) > 0)
+    const [after] = await deploymentsOf(source)
+    assert.deepEqual([after?.spec.replicas, after?.metadata.labels?.[label.held]], [1, undefined])
+    await bench.engine.start(target, attempt())
+    assert.equal(await bench.read(target), 'here')
+  })
 
   it('report their services as held, which another process resumes after a crash', async () => {
     const [source, target] = [withVolume(), withVolume()]

@@ -10,6 +10,8 @@ import { type Claim, usersOf, uses } from './volume-claims.ts'
 
 /** How long a copy waits until the replicas of a service are back. Then it returns. */
 const backMs = 60_000
+/** After this time a copy looks again who has given replicas back that it waits for. */
+const lookMs = 5000
 
 /** The Deployments whose replicas this process keeps away. */
 export class HeldDeployments {
@@ -35,7 +37,9 @@ export class HeldDeployments {
 
 /**
  * Ends the replicas of all releases that use one of the claims, and waits until they are gone. Adds
- * their Deployments to `away`. Throws EngineError('refused') if something else uses a claim.
+ * their Deployments to `away`, and those that a killed process has left without replicas. Replicas
+ * that come back meanwhile, such as by a repair, are ended as well. Throws EngineError('refused')
+ * if something else uses a claim.
  */
 export async function sendAway(
   host: KubeHost,
@@ -44,21 +48,30 @@ export async function sendAway(
   away: Deployment[],
   signal: AbortSignal,
 ): Promise<void> {
-  const users = (await everyOne(claims.map((claim) => deploymentsOf(host, claim, signal)))).flat()
-  const deployments = [...new Map(users.map((one) => [keyOf(one), one])).values()]
-  for (const deployment of deployments) {
-    held.add(deployment)
-    away.push(deployment)
+  for (;;) {
+    const users = (await everyOne(claims.map((claim) => deploymentsOf(host, claim, signal)))).flat()
+    const deployments = [...new Map(users.map((one) => [keyOf(one), one])).values()]
+    const known = new Set(away.map(keyOf))
+    for (const deployment of deployments.filter((one) => !known.has(keyOf(one)))) {
+      held.add(deployment)
+      away.push(deployment)
+    }
+    await everyOne(deployments.filter(hasReplicas).map((deployment) => scaleDown(host, deployment, signal)))
+    const unused = await everyOne(claims.map((claim) => untilUnused(host, claim, signal)))
+    if (!unused.includes(false)) return
   }
-  await everyOne(deployments.map((deployment) => scaleDown(host, deployment, signal)))
-  await everyOne(claims.map((claim) => untilUnused(host, claim, signal)))
 }
 
-/** Returns our Deployments with replicas that use a claim. */
+const hasReplicas = ({ spec }: Deployment): boolean => (spec.replicas ?? 1) > 0
+
+/** Returns our Deployments that use a claim: with replicas, or without them for a copy. */
 async function deploymentsOf({ kube, instance }: KubeHost, { namespace, name }: Claim, signal: AbortSignal) {
   const { items } = await kube.list(kinds.deployment, { namespace, labels: ownLabels(instance) }, signal)
   return items.filter(
-    ({ spec }) => (spec.replicas ?? 1) > 0 && spec.template !== undefined && uses(spec.template, name),
+    (one) =>
+      (hasReplicas(one) || one.metadata.labels?.[label.held] !== undefined) &&
+      one.spec.template !== undefined &&
+      uses(one.spec.template, name),
   )
 }
 
@@ -76,7 +89,8 @@ const releaseOf = ({ metadata: { namespace, name } }: Pick<Deployment, 'metadata
   fields: `metadata.name=${name}`,
 })
 
-async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): Promise<void> {
+/** Waits until no pod of ours uses a claim, but not for long. Returns whether none does. */
+async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): Promise<boolean> {
   const { instance } = host
   const foreign = (await usersOf(host, claim, signal)).find(
     ({ metadata }) => metadata.labels?.[label.instance] !== instance,
@@ -87,9 +101,15 @@ async function untilUnused(host: KubeHost, claim: Claim, signal: AbortSignal): P
   }
   const reduce = (pod: Pod): boolean => pod.metadata.labels?.[label.helper] === undefined && uses(pod, claim.name)
   const selection = { namespace: claim.namespace, labels: ownLabels(instance) }
-  for await (const pods of followObjects(host, { kind: kinds.pod, selection, reduce }, signal)) {
-    if (![...pods.values()].includes(true)) return
+  const look = startDeadline(lookMs, signal)
+  try {
+    for await (const pods of followObjects(host, { kind: kinds.pod, selection, reduce }, look.signal)) {
+      if (![...pods.values()].includes(true)) return true
+    }
+  } catch (error) {
+    if (!look.isOver || signal.aborted) throw error
   }
+  return false
 }
 
 /** Whether nothing has used the claims since their users were sent away. */
@@ -97,7 +117,7 @@ export async function areUnused(host: KubeHost, claims: readonly Claim[], signal
   const users = await everyOne(
     claims.map(async (claim) => [
       ...(await usersOf(host, claim, signal)),
-      ...(await deploymentsOf(host, claim, signal)),
+      ...(await deploymentsOf(host, claim, signal)).filter(hasReplicas),
     ]),
   )
   return users.flat().length === 0
