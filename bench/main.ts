@@ -63,17 +63,22 @@ const say = (line: string): void => console.error(line)
 const results: Figure[] = []
 const failed: string[] = []
 let current: AsyncDisposableStack | undefined
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(130)))
+let isEnding = false
+/** Removes what the current figure has started. The figure then fails, and no other one begins. */
+const end = (code: number): void => {
+  isEnding = true
+  void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(code))
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(130))
 // An unhandled error would skip the cleanup and leave containers and processes running.
 process.once('uncaughtException', (error) => {
   console.error(error)
-  void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(1))
+  end(1)
 })
 for (const { figures, group = '', measure } of benchmarks) {
   const wanted = figures.filter((name) => asked.length === 0 || asked.includes(name) || asked.includes(group))
   if (wanted.length === 0) continue
+  if (isEnding) break
   say(`Measuring ${wanted.join(', ')} …`)
   const measured = await measureOne(measure).catch((error: unknown) => {
     // The previous figures took many minutes, and the next ones do not depend on this one.
