@@ -46,7 +46,46 @@ export interface Route {
   readonly asleep?: boolean
   /** The rules for its requests, if any. */
   readonly rules?: RouteRules
+  /**
+   * The certificate of its host. Without it, the host has none. Only ingress controllers of
+   * clusters speak TLS.
+   */
+  readonly tls?: RouteTls
 }
+
+export interface RouteTls {
+  /**
+   * A Secret of the cluster, a ClusterIssuer of cert-manager that makes a certificate for the host,
+   * or the default certificate of the ingress controller.
+   */
+  readonly from: { readonly secret: string } | { readonly issuer: string } | 'controller'
+  /** Whether plain HTTP is redirected to HTTPS. */
+  readonly redirects: boolean
+}
+
+/** The settings of a cluster for certificates, and the domain of its names. */
+export interface ClusterTls {
+  readonly domain: string
+  readonly secret: string | null
+  readonly issuer: string | null
+  readonly byController: boolean
+}
+
+/**
+ * `READY` and `EXPIRED`: the host answers with its certificate. `PENDING` and `FAILED`: it answers
+ * plain HTTP only.
+ */
+export const certificateStates = ['PENDING', 'READY', 'EXPIRED', 'FAILED'] as const
+
+/** The certificate of a host as its router knows it. */
+export interface HostCertificate {
+  readonly state: (typeof certificateStates)[number]
+  /** Why it is not ready. A sentence without its end. */
+  readonly message: string | null
+}
+
+/** Whether HTTPS answers with this certificate. */
+export const isServed = ({ state }: HostCertificate): boolean => state === 'READY' || state === 'EXPIRED'
 
 /** Characters without escapes and with one meaning, so that a path has one form. */
 const segment = /^[A-Za-z0-9._~-]+$/

@@ -1,4 +1,5 @@
 import { operation } from '../operation.ts'
+import { certificateStates } from '../routes.ts'
 import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type } from '../schema.ts'
 import type { KindName } from '../services/kinds.ts'
 import { onService, pathOf } from '../services/on-service.ts'
@@ -23,6 +24,18 @@ export type ProofStateName = (typeof proofStates)[number]
 /** How a name was proven: by a DNS record, or without one for the named reason. */
 export const proofMethods = ['CNAME', 'TXT', 'WAIVED', 'NO_PUBLIC_DNS', 'BEFORE_REQUIRED'] as const
 
+/**
+ * `NOT_REQUESTED` without `generate_certificate`. `UNAVAILABLE`: it does not act where the service
+ * is. Otherwise the states of the certificate itself.
+ */
+export const domainCertificateStates = ['NOT_REQUESTED', 'UNAVAILABLE', ...certificateStates] as const
+export type DomainCertificateState = (typeof domainCertificateStates)[number]
+
+const Certificate = Type.Object({
+  state: Enum(domainCertificateStates),
+  message: Nullable(Type.String({ description: 'why it is not ready' })),
+})
+
 const Proof = Type.Object({
   state: Enum(proofStates),
   method: Nullable(Enum(proofMethods)),
@@ -44,6 +57,7 @@ export const CustomDomain = Type.Object({
   validation_domain: Type.String({ description: 'the target of its CNAME record' }),
   status: Enum(customDomainStatuses),
   proof: Proof,
+  certificate: Certificate,
 })
 export const CustomDomainRequest = Type.Object({
   domain: Text(255, 1),

@@ -1,4 +1,4 @@
-import { choice, flag, map, needs, number, type SettingTable, text, texts } from './setting-table.ts'
+import { choice, flag, map, needs, number, objectName, own, type SettingTable, text, texts } from './setting-table.ts'
 
 const resources = (name: string, cpu: number, memory: number): SettingTable => ({
   [`${name}.cpu_request_m`]: needs('loki', number('*', 300)),
@@ -70,7 +70,13 @@ export const clusterSettings: SettingTable = {
   'storageclass.fast_ssd': needs('cloud-provider', text('*', '')),
   'qovery.static_ip_mode': needs('cloud-provider', flag('*', false)),
   'k8s.api.allowed_public_access_cidrs': needs('kubernetes-api', texts('*', [])),
+  'tls.secret_name': needs('cluster-tls', own(objectName('*'))),
+  'tls.controller_certificate': needs('cluster-tls', own(flag('*', false))),
+  'tls.cluster_issuer': needs('cluster-tls', own(objectName('*'))),
 }
+
+/** The settings that give services of a cluster certificates. */
+export const tlsSettings = ['tls.secret_name', 'tls.controller_certificate', 'tls.cluster_issuer'] as const
 
 /** A nullable setting with a default other than null. */
 function nullable(setting: SettingTable[string], initial: unknown): SettingTable[string] {

@@ -44,6 +44,12 @@ export const text = (on: string, initial: string | null): AdvancedSetting => ({
   default: initial,
   schema: initial === null ? Nullable(Text(4096)) : Text(4096),
 })
+/** The name of an object of Kubernetes, or nothing. */
+export const objectName = (on: string): AdvancedSetting => ({
+  on,
+  default: '',
+  schema: Type.String({ pattern: '^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$', maxLength: 253 }),
+})
 export const choice = (on: string, initial: string, values: readonly string[]): AdvancedSetting => ({
   on,
   default: initial,

@@ -9,19 +9,22 @@ import { createClusterParts } from './cluster-parts.ts'
 import { createClusterRecords } from './clusters.ts'
 import { checkedDns } from './dns.ts'
 import { readAccess } from './kubeconfig.ts'
+import { tlsOfCluster } from './part-store.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database } = await testDatabase({ after })
 const vault = await testVault({ after }, database)
-const parts = createClusterParts({
+const options = {
   database,
   clock,
   vault,
   domain: 'apps.test',
-  ableOf: (engine) => (engine === null ? undefined : { shapes: new Set(), settings: new Set() }),
-  allowsHost: (host) => host !== '10.0.0.1',
+  ableOf: (engine: string | null) =>
+    engine === null ? undefined : { shapes: new Set<never>(), settings: new Set<never>() },
+  allowsHost: (host: string) => host !== '10.0.0.1',
   inCluster: undefined,
-})
+}
+const parts = createClusterParts(options)
 const clusters = createClusterRecords({ database, clock, ceilingOf: () => ({ cpu: 1, memory: 1 }) })
 const { organizationId, builtIn } = await addOrganization(database)
 const { id } = await clusters.create(owner(organizationId), request('record'))
@@ -60,7 +63,7 @@ test('a body that is not a kubeconfig is rejected', async () => {
 test('advanced settings of a cluster without an engine are stored, and are in its Helm values', async () => {
   const { id: record } = await clusters.create(owner(organizationId), request('without kubeconfig'))
   const defaults = parts.defaultSettings()
-  assert.equal(Object.keys(defaults).length, 59)
+  assert.equal(Object.keys(defaults).length, 62)
   assert.deepEqual(await parts.advancedSettings(organizationId, record), defaults)
   const sent = { 'loki.log_retention_in_week': 4, 'of.tomorrow': [1] }
   assert.deepEqual(await parts.setAdvancedSettings(organizationId, record, sent), { ...defaults, ...sent })
@@ -171,4 +174,29 @@ test('the values of a chart name the cluster', async () => {
   const text = await parts.helmValues(organizationId, id)
   assert.match(text, new RegExp(`clusterId: ${id}\n`))
   assert.match(text, /clusterName: record\n/)
+})
+
+test('certificates need a domain of their cluster, which stays while settings name them', async () => {
+  const { id: secure } = await clusters.create(owner(organizationId), request('secure'))
+  const able = { shapes: new Set<never>(), settings: new Set(['cluster-tls'] as const) }
+  const own = createClusterParts({ ...options, ableOf: () => able })
+  await database`update cluster set sealed_kubeconfig = 'v1.b25l' where id = ${secure}`
+  const settings = { 'tls.secret_name': 'wildcard', 'tls.cluster_issuer': '' }
+  const store = (values: object) => own.setAdvancedSettings(organizationId, secure, { ...values })
+  const setDomain = async (domain: string) =>
+    own.setDnsProvider(await rowOf(database, organizationId, secure), { provider: 'QOVERY', domain })
+  assert.equal(await tlsOfCluster(database, secure), undefined)
+  await assert.rejects(store(settings), { code: 'invalid', message: /^tls\.secret_name needs a domain of the cluster/ })
+  await setDomain('secure.test')
+  await store(settings)
+  const tls = { domain: 'secure.test', secret: 'wildcard', issuer: null, byController: false }
+  assert.deepEqual(await tlsOfCluster(database, secure), tls)
+  await assert.rejects(setDomain('apps.test'), {
+    code: 'conflict',
+    message: /Remove its setting tls\.secret_name first/,
+  })
+  await store({ 'tls.controller_certificate': true })
+  assert.deepEqual(await tlsOfCluster(database, secure), { ...tls, secret: null, byController: true })
+  await store({})
+  await setDomain('apps.test')
 })

@@ -1,5 +1,5 @@
 import type { Abilities } from '@quayside/contract/services/capabilities.ts'
-import { clusterSettings } from '@quayside/contract/services/cluster-settings.ts'
+import { clusterSettings, tlsSettings } from '@quayside/contract/services/cluster-settings.ts'
 import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
 import {
   effectiveSettings,
@@ -132,6 +132,7 @@ export function createClusterParts({
         const sealed = secret === undefined ? null : await vault.seal(sql, row.organization_id, place, secret)
         // The domain of the platform is that of a cluster without one.
         const kept = isBuiltIn(row) || settings.provider !== 'QOVERY' || settings.domain !== domain ? settings : null
+        if (kept === null) refuseCertificates(row)
         await checkDomainChange(sql, row, kept?.domain)
         await updateDns(sql, row.id, { settings: kept, sealed }, clock.now())
         return { dns_provider: settings }
@@ -153,6 +154,11 @@ function checkSettings(row: ClusterRow, sent: SettingValues, able: Abilities | u
   const place = { table: clusterSettings, able, listed: 'GET /defaultClusterAdvancedSettings' }
   const refused = refusedSettings(sent, advanced_settings, place)
   if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
+  const tls = tlsSettings.find((key) => sent[key] && sent[key] !== advanced_settings[key])
+  if (tls !== undefined && row.dns_provider === null) {
+    const message = `${tls} needs a domain of the cluster: PUT /cluster/${row.id}/dnsProvider first.`
+    throw new AppError('invalid', message)
+  }
 }
 
 /** Throws 409 if services on a connected cluster have names of another domain. */
@@ -163,6 +169,13 @@ async function checkDomainChange(sql: Sql, { id, name, ...row }: ClusterRow, dom
     'conflict',
     `Cluster "${name}" has environments, whose services keep their names. Delete them before the domain changes.`,
   )
+}
+
+/** Throws 409 if settings of the cluster name certificates for its domain. */
+function refuseCertificates({ name, advanced_settings, dns_provider }: ClusterRow): void {
+  const key = tlsSettings.find((one) => advanced_settings[one])
+  if (dns_provider === null || key === undefined) return
+  throw new AppError('conflict', `Cluster "${name}" has certificates for its domain. Remove its setting ${key} first.`)
 }
 
 function refuseInCluster({ id, name }: ClusterRow, inCluster: InCluster | undefined): void {

@@ -1,4 +1,5 @@
 import type { ServiceType } from '@quayside/contract/enums.ts'
+import type { ClusterTls } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
 import type { DnsSettings, RouteEntry } from './cluster-store.ts'
 
@@ -46,6 +47,15 @@ export async function updateDns(
     update cluster set dns_provider = ${dns.settings && sql.json(JSON.parse(JSON.stringify(dns.settings)))},
       sealed_dns_secrets = ${dns.sealed}, config_version = config_version + 1, updated_at = ${now}
     where id = ${id}`
+}
+
+/** Returns the settings of a cluster for certificates. Undefined if it has none. */
+export async function tlsOfCluster(sql: Sql, id: string): Promise<ClusterTls | undefined> {
+  const [row] = await sql<ClusterTls[]>`
+    select traffic_domain as domain, tls_secret as secret, tls_issuer as issuer, tls_by_controller as "byController"
+    from cluster where id = ${id} and traffic_domain is not null
+      and (tls_secret is not null or tls_issuer is not null or tls_by_controller)`
+  return row
 }
 
 export interface ClusterEnvironmentRow {

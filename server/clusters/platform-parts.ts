@@ -1,3 +1,4 @@
+import type { ClusterTls } from '@quayside/contract/routes.ts'
 import type { Database, Sql } from '../database/index.ts'
 import { type Attempt, silent } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -6,7 +7,7 @@ import { newId } from '../lib/id.ts'
 import { type EnvironmentRow, findEnvironment } from '../organizations/index.ts'
 import { engineOfCluster, findCluster, insertBuiltInCluster } from './cluster-store.ts'
 import type { ClusterFinding, ClusterParts } from './cluster-workflow.ts'
-import { hasOpenRequest, hasRunningService, listEnvironmentsOf } from './part-store.ts'
+import { hasOpenRequest, hasRunningService, listEnvironmentsOf, tlsOfCluster } from './part-store.ts'
 
 /** The fields of a cluster that decide which engine and which router it has. */
 interface Place {
@@ -49,7 +50,7 @@ export interface ReachedBuilder {
 /** The part of a router that operations on clusters use. */
 export interface ReachedRouter {
   renew(signal: AbortSignal): Promise<void>
-  listFindings(signal: AbortSignal): Promise<readonly ClusterFinding[]>
+  listFindings(signal: AbortSignal, tls?: ClusterTls): Promise<readonly ClusterFinding[]>
 }
 
 /** What operations on clusters need of other rooms. */
@@ -82,7 +83,8 @@ export const createPlatformParts = <Release>({
   checkEngine: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
   listFindings: async (id, signal) => {
     const place = { engine: await engineOfCluster(database, id) }
-    const lists = [engineOf(place), routerOf(place)].map((part) => part.listFindings(signal))
+    const tls = await tlsOfCluster(database, id)
+    const lists = [engineOf(place).listFindings(signal), routerOf(place).listFindings(signal, tls)]
     return (await Promise.all([...lists, publishFindings(builderOf(place), signal)])).flat()
   },
   listEnvironments: async (id) =>

@@ -1,6 +1,6 @@
 import { isScratch } from '../backups/index.ts'
 import type { Disks } from '../disk/index.ts'
-import { portTrouble, readServiceMarks } from '../domains/index.ts'
+import { readServiceMarks, routeTrouble } from '../domains/index.ts'
 import type { NamedEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import {
@@ -58,6 +58,6 @@ function createServiceObserver(
     ...createRestarter({ database, engine, releases, collector }),
     ...createLineFollower({ log, lines, releases, collector }),
     isScratch: (service) => isScratch(database, service),
-    troubleOf: (service) => portTrouble(recipe.routes, service) ?? keeper?.troubleOf(service),
+    troubleOf: (service) => routeTrouble(recipe.routes, service) ?? keeper?.troubleOf(service),
   })
 }

@@ -225,6 +225,9 @@ CASE
     WHEN ((kubernetes = 'SELF_MANAGED'::text) AND (sealed_kubeconfig IS NOT NULL)) THEN (dns_provider ->> 'domain'::text)
     ELSE NULL::text
 END) stored,
+  tls_secret text generated always as (NULLIF((advanced_settings ->> 'tls.secret_name'::text), ''::text)) stored,
+  tls_issuer text generated always as (NULLIF((advanced_settings ->> 'tls.cluster_issuer'::text), ''::text)) stored,
+  tls_by_controller boolean not null generated always as (COALESCE(((advanced_settings -> 'tls.controller_certificate'::text) = 'true'::jsonb), false)) stored,
   constraint cluster_credentials_id_fkey FOREIGN KEY (credentials_id) REFERENCES credentials(id),
   constraint cluster_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint cluster_pkey PRIMARY KEY (id)
@@ -1061,6 +1064,7 @@ create table route (
   path text not null default '/'::text,
   rewrite text,
   outside jsonb,
+  certificate jsonb,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host, path),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE

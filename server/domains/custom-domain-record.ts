@@ -1,11 +1,13 @@
-import type { ProofStateName } from '@quayside/contract/resources/custom-domain.ts'
+import type { DomainCertificateState, ProofStateName } from '@quayside/contract/resources/custom-domain.ts'
 import type { CustomDomainRow } from './custom-domain-store.ts'
 import { type ProofState, recordsFor } from './proof.ts'
+import type { TrafficPlace } from './route-store.ts'
 
 /**
  * Returns a custom domain in API format. The public API has one status; `proof` has the details.
  */
-export function toRecord(row: CustomDomainRow, validationDomain: string) {
+export function toRecord(row: CustomDomainRow, place: DomainPlace) {
+  const { host: validationDomain } = place
   const { id, created_at, updated_at, domain, generate_certificate, use_cdn } = row
   return {
     id,
@@ -26,8 +28,39 @@ export function toRecord(row: CustomDomainRow, validationDomain: string) {
       message: row.finding,
       records: recordsFor(row, validationDomain),
     },
+    certificate: certificateOf(row, place),
   }
 }
+/** Where the service of a domain is reached. */
+export interface DomainPlace extends Pick<TrafficPlace, 'domain' | 'issuer'> {
+  /** The platform's name of the service. */
+  readonly host: string
+}
+
+/** Returns the state of a domain's certificate, and where none is made, why. Pure. */
+export function certificateOf(
+  { generate_certificate, proof, certificate }: Pick<CustomDomainRow, 'generate_certificate' | 'proof' | 'certificate'>,
+  { domain, issuer }: Pick<DomainPlace, 'domain' | 'issuer'>,
+): { readonly state: DomainCertificateState; readonly message: string | null } {
+  const answer = (state: DomainCertificateState, message: string | null) => ({ state, message })
+  if (!generate_certificate) return answer('NOT_REQUESTED', null)
+  if (domain === null) return answer('UNAVAILABLE', withoutController)
+  if (issuer === null) return answer('UNAVAILABLE', withoutIssuer)
+  if (proof === null) return answer('PENDING', 'The certificate is ordered once the domain is proven.')
+  if (!certificate)
+    return answer('PENDING', 'The certificate is ordered once a public HTTP port answers at the domain.')
+  const { state, message } = certificate
+  return answer(state, message && sentence(message))
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+const withoutController =
+  'generate_certificate has no effect here: the router of the platform speaks HTTP. End TLS in front of it.'
+const withoutIssuer =
+  'generate_certificate has no effect here: the cluster has no issuer of certificates. An administrator names one by ' +
+  'the advanced setting tls.cluster_issuer of the cluster.'
+
 export type CustomDomainRecord = ReturnType<typeof toRecord>
 
 function stateOf({ proof, lost_since, next_ask_at }: ProofState): ProofStateName {

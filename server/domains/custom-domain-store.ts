@@ -1,3 +1,4 @@
+import type { HostCertificate } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
 import type { ProofState } from './proof.ts'
 
@@ -8,6 +9,8 @@ export interface CustomDomainValues {
   readonly use_cdn: boolean
 }
 export interface CustomDomainRow extends CustomDomainValues, ProofState {
+  /** The certificate of its routes. Null: it has none. */
+  readonly certificate: HostCertificate | null
   readonly id: string
   readonly organization_id: string
   readonly asked_at: Date | null
@@ -16,11 +19,16 @@ export interface CustomDomainRow extends CustomDomainValues, ProofState {
   readonly updated_at: Date
 }
 
+const columns = (sql: Sql) => sql`
+  d.*, (select r.certificate from route r where r.custom_domain_id = d.id order by r.path limit 1) as certificate`
+
 export const listCustomDomains = (sql: Sql, serviceId: string) =>
-  sql<CustomDomainRow[]>`select * from custom_domain where service_id = ${serviceId} order by created_at, id`
+  sql<CustomDomainRow[]>`
+    select ${columns(sql)} from custom_domain d where d.service_id = ${serviceId} order by d.created_at, d.id`
 
 export async function findCustomDomain(sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow | undefined> {
-  const [row] = await sql<CustomDomainRow[]>`select * from custom_domain where id = ${id} and service_id = ${serviceId}`
+  const [row] = await sql<CustomDomainRow[]>`
+    select ${columns(sql)} from custom_domain d where d.id = ${id} and d.service_id = ${serviceId}`
   return row
 }
 

@@ -4,7 +4,7 @@ import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { sampleOf } from './ask-proof.ts'
 import { judgeRivals } from './claim.ts'
-import { toRecord } from './custom-domain-record.ts'
+import { type DomainPlace, toRecord } from './custom-domain-record.ts'
 import {
   type CustomDomainRow,
   type CustomDomainValues,
@@ -16,8 +16,8 @@ import {
   lockOwner,
   updateCustomDomain,
 } from './custom-domain-store.ts'
-import { type CheckedDomain, judge } from './domain-check.ts'
-import { parseDomain } from './domain-name.ts'
+import { type CheckedDomain, judge, withCertificate } from './domain-check.ts'
+import { parseDomain, refuseNamesOf } from './domain-name.ts'
 import { hostName } from './host-names.ts'
 import { assumedProof, type DomainProof, newProof, type ProofState, takenError } from './proof.ts'
 import { countPending, listRivals, lockProofs, ownNames } from './proof-store.ts'
@@ -60,9 +60,11 @@ const checkMs = 2000
 export function createCustomDomains(options: CustomDomainsOptions) {
   const { database, clock, domain: platform, mode } = options
   /** The platform's name of a service: the target of its CNAME records. */
-  const hostOf = async (service: DomainOwner): Promise<string> =>
-    hostName(service, (await findTrafficPlace(database, service.id)).domain ?? platform)
-  const record = async (service: DomainOwner, row: CustomDomainRow) => toRecord(row, await hostOf(service))
+  const placeOf = async (service: DomainOwner): Promise<DomainPlace> => {
+    const place = await findTrafficPlace(database, service.id)
+    return { ...place, host: hostName(service, place.domain ?? platform) }
+  }
+  const record = async (service: DomainOwner, row: CustomDomainRow) => toRecord(row, await placeOf(service))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {
     const row = await findCustomDomain(sql, serviceId, id)
     if (!row) throw notFound('custom domain', id)
@@ -73,6 +75,11 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     generate_certificate: body.generate_certificate,
     use_cdn: body.use_cdn ?? false,
   })
+  /** Names below the domain of the cluster are those of its services, and have its certificate. */
+  const refuseClusterNames = async (sql: Sql, { id }: DomainOwner, name: string): Promise<void> => {
+    const { domain } = await findTrafficPlace(sql, id)
+    if (domain !== null) refuseNamesOf(domain, name)
+  }
   /** Returns the proof of a new name. Throws 409 if another organization has proven the name. */
   const claim = async (sql: Sql, { organization_id }: DomainOwner, domain: string): Promise<ProofState> => {
     const assumed = assumedProof(domain, mode)
@@ -96,8 +103,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
 
   return {
     async list(service: DomainOwner) {
-      const host = await hostOf(service)
-      return (await listCustomDomains(database, service.id)).map((row) => toRecord(row, host))
+      const place = await placeOf(service)
+      return (await listCustomDomains(database, service.id)).map((row) => toRecord(row, place))
     },
 
     async get(service: DomainOwner, id: string) {
@@ -107,6 +114,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     async create(service: DomainOwner, body: CustomDomainRequest) {
       const values = checked(body)
       const row = await locked(service, async (sql) => {
+        await refuseClusterNames(sql, service, values.domain)
         if ((await countCustomDomains(sql, service.id)) >= mostDomains) {
           throw new AppError('conflict', `A service has at most ${mostDomains} custom domains; delete one first.`)
         }
@@ -126,6 +134,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       const values = checked(body)
       const row = await locked(service, async (sql) => {
         const before = await existing(sql, service.id, id)
+        if (before.domain !== values.domain) await refuseClusterNames(sql, service, values.domain)
         const proof =
           before.domain === values.domain ? askedAnew(before, clock.now()) : await claim(sql, service, values.domain)
         await updateCustomDomain(sql, id, { ...values, ...proof }, clock.now())
@@ -147,7 +156,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
      */
     async check(service: DomainOwner, waiting?: AbortSignal): Promise<CheckedDomain[]> {
       const rows = await listCustomDomains(database, service.id)
-      const host = await hostOf(service)
+      const place = await placeOf(service)
+      const { host } = place
       const names = rows.map(({ domain }) => sampleOf(domain))
       waiting?.throwIfAborted()
       const signal = AbortSignal.timeout(checkMs)
@@ -155,7 +165,10 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       const aliases = found.flatMap(({ alias }) => alias ?? [])
       const ownAliases = await ownNames(database, service.organization_id, aliases, platform)
       const target = { host, ownAliases, resolved: own ?? { addresses: [] } }
-      return rows.map((row, index) => judge(toRecord(row, host), target, found[index] ?? { addresses: [] }))
+      return rows.map((row, index) => {
+        const one = toRecord(row, place)
+        return withCertificate(judge(one, target, found[index] ?? { addresses: [] }), one)
+      })
     },
   }
 }

@@ -69,6 +69,17 @@ export function judge(
   return answer('DOMAIN_LINKED_TO_WRONG_HOST', elsewhere, isProven ? lost : toSet)
 }
 
+/** Pure: adds why HTTPS does not answer at a domain where certificates are made. */
+export function withCertificate(
+  checked: CheckedDomain,
+  { certificate }: Pick<CustomDomainRecord, 'certificate'>,
+): CheckedDomain {
+  const { state, message } = certificate
+  if (state === 'NOT_REQUESTED' || state === 'UNAVAILABLE' || message === null) return checked
+  const details = [checked.error_details, `Certificate: ${message}`].filter((detail) => detail !== null)
+  return { ...checked, error_details: details.join(' ') }
+}
+
 /** Returns the message for a correct record that was not checked yet or is blocked. */
 const waiting = ({ state, message }: Pick<CustomDomainRecord['proof'], 'state' | 'message'>): string =>
   state === 'RELEASED'

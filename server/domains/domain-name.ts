@@ -57,11 +57,15 @@ function isHostName(name: string): boolean {
   return name.length <= 253 && labels.length > 1 && labels.every(isLabel) && /^[a-z]/.test(labels.at(-1) ?? '')
 }
 
+/** Throws 400 for names at or below a domain whose names the platform assigns. */
+export function refuseNamesOf(own: string, domain: string): void {
+  if (!isAtOrBelow(baseOf(domain), own)) return
+  throw new AppError('invalid', `domain must not be ${own} or a name below it: the platform assigns those names.`)
+}
+
 function checkNotPlatform(domain: string, { domain: own, hosts }: PlatformNames): void {
   const base = baseOf(domain)
-  if (isAtOrBelow(base, own)) {
-    throw new AppError('invalid', `domain must not be ${own} or a name below it: the platform assigns those names.`)
-  }
+  refuseNamesOf(own, domain)
   const isWildcard = base !== domain
   const used = [own, ...hosts].find((name) => name === domain || (isWildcard && parentOf(name) === base))
   if (used === undefined) return

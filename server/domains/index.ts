@@ -12,9 +12,9 @@ export { type PublicPortRange, publicPortAddress, publicPortHost, reservePublicP
 export {
   createRoutePublisher,
   createRoutePublishers,
-  portTrouble,
   type RoutePublisher,
   type RoutePublishers,
+  routeTrouble,
   type UnreachedPort,
   unreachedText,
 } from './publisher.ts'

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { type ServiceType, serviceTypeOf } from '@quayside/contract/enums.ts'
+import { isServed } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import type { HostAndPort } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
@@ -37,7 +38,7 @@ export function toLinks(route: RouteRow, service_type: ServiceType, own: PublicA
   }
   const { public_protocol: protocol } = route
   if (protocol === null) {
-    const address = route.has_controller ? controllerAddress : own
+    const address = route.has_controller ? controllerAddress(route) : own
     const url = urlOf(route.host, address) + (route.path === '/' ? '' : route.path)
     return [{ ...link, url, external_port: address.port }]
   }
@@ -54,4 +55,5 @@ export function portAddress({ host, public_port, has_controller, outside }: Rout
 }
 
 /** Ingress controllers are behind a load balancer with the usual ports. */
-const controllerAddress: PublicAddress = { scheme: 'http', port: 80 }
+const controllerAddress = ({ certificate }: Pick<RouteRow, 'certificate'>): PublicAddress =>
+  certificate && isServed(certificate) ? { scheme: 'https', port: 443 } : { scheme: 'http', port: 80 }

@@ -24,7 +24,7 @@ interface Bench {
   readonly service: string
   readonly environment: string
   readonly tables: (readonly Route[])[]
-  readonly router: Pick<Router, 'replaceAll' | 'portAddresses'>
+  readonly router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'>
 }
 
 async function openBench(t: Cleanup): Promise<Bench> {
@@ -35,7 +35,7 @@ async function openBench(t: Cleanup): Promise<Bench> {
     tables.push(routes)
     return []
   }
-  const router = { replaceAll, portAddresses: async () => [] }
+  const router = { replaceAll, portAddresses: async () => [], certificates: async () => [] }
   return { sql, service, environment, tables, router }
 }
 const { signal } = new AbortController()
@@ -71,7 +71,7 @@ test('the publisher reports ports that other programs use, by the last table', a
   const publisher = createRoutePublisher({
     database: sql,
     marks: marksOf(sql),
-    router: { replaceAll: async () => taken, portAddresses: async () => [] },
+    router: { replaceAll: async () => taken, portAddresses: async () => [], certificates: async () => [] },
   })
   assert.deepEqual(publisher.lostPorts(service), [])
   await publisher.apply(signal)
@@ -93,7 +93,7 @@ test('the publisher records where a cluster opens ports, and says which are reac
     { service, port: 40001, reached: { host: '203.0.113.1', port: 31_000 } },
     { service, port: 40002, reached: { reason: 'no address' } },
   ]
-  const router = { replaceAll: async () => [], portAddresses: async () => ports }
+  const router = { replaceAll: async () => [], portAddresses: async () => ports, certificates: async () => [] }
   const publisher = createRoutePublisher({ database: sql, marks: marksOf(sql), router })
   const outsides = async () =>
     (await listServiceRoutes(sql, service)).flatMap(({ public_port, outside }) =>
@@ -124,7 +124,7 @@ test('a refused route concerns its own service, and the reconciler reports it', 
   const publisher = createRoutePublisher({
     database: sql,
     marks: marksOf(sql),
-    router: { replaceAll, portAddresses: async () => [] },
+    router: { replaceAll, portAddresses: async () => [], certificates: async () => [] },
   })
   assert.deepEqual(await publisher.apply(signal), [])
   assert.equal(publisher.refusalOf(service), 'another Ingress has the host')
@@ -184,7 +184,7 @@ test('one hand-over at a time, and a failed one keeps none from following', asyn
   let running = 0
   let most = 0
   let failures = 2
-  const slow: Pick<Router, 'replaceAll' | 'portAddresses'> = {
+  const slow: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'> = {
     ...router,
     replaceAll: async (routes, stop) => {
       most = Math.max(most, ++running)

@@ -11,7 +11,7 @@ import {
   serves,
 } from '../routers/index.ts'
 import type { RouteMarks } from './route-marks.ts'
-import { readTable, setOutsides } from './route-store.ts'
+import { readTable, setCertificates, setOutsides } from './route-store.ts'
 
 export interface RoutePublisher {
   /**
@@ -27,6 +27,11 @@ export interface RoutePublisher {
    * the last table sent.
    */
   unreached(serviceId: string): readonly UnreachedPort[]
+  /**
+   * Returns the service's hosts whose certificates are not ready, each with the reason, by the last
+   * table sent.
+   */
+  uncertified(serviceId: string): readonly UncertifiedHost[]
   /** Returns why the router refuses a route of a service, by the last table sent. */
   refusalOf(serviceId: string): string | undefined
   /**
@@ -39,6 +44,12 @@ export interface RoutePublisher {
 /** A port of a service, by its route, and why nobody reaches it. */
 export interface UnreachedPort {
   readonly port: number
+  readonly reason: string
+}
+
+/** A host of a service, and why its certificate is not ready. */
+export interface UncertifiedHost {
+  readonly host: string
   readonly reason: string
 }
 
@@ -88,7 +99,7 @@ export function createRoutePublisher({
 }: {
   database: Database
   marks: RouteMarks
-  router: Pick<Router, 'replaceAll' | 'portAddresses'>
+  router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'>
   scope?: RouterScope
   name?: string
 }): RoutePublisher {
@@ -96,6 +107,9 @@ export function createRoutePublisher({
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
   let refused: ReadonlyMap<string, string> = new Map()
   let unreached: ReadonlyMap<string, readonly UnreachedPort[]> = new Map()
+  let uncertified: ReadonlyMap<string, readonly UncertifiedHost[]> = new Map()
+  /** A previous process may have stored certificates. */
+  let hasCertificates = true
   let quiet = 0
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -124,6 +138,23 @@ export function createRoutePublisher({
     )
     unreached = Map.groupBy(missing, ({ service }) => service)
   }
+  /** Certificates become ready, are renewed and expire while the table is the same. */
+  const followCertificates = async (routes: readonly Route[]): Promise<void> => {
+    const found = await router.certificates()
+    if (found.length === 0 && !hasCertificates) return
+    const byHost = new Map(found.map((one) => [hostKey(one), one.certificate]))
+    const known = routes.flatMap((route) =>
+      route.listen
+        ? []
+        : [{ service: route.service, host: route.host, certificate: byHost.get(hostKey(route)) ?? null }],
+    )
+    await setCertificates(database, known)
+    hasCertificates = found.length > 0
+    const missing = found.flatMap(({ service, host, certificate: { message } }) =>
+      message === null ? [] : [{ service, host, reason: message }],
+    )
+    uncertified = Map.groupBy(missing, ({ service }) => service)
+  }
   const inTurn = (read: () => Promise<Table>, signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
       const table = await read()
@@ -131,6 +162,7 @@ export function createRoutePublisher({
       applied = table
       lost = portsOf(table.routes, new Set(taken))
       await followAddresses(signal)
+      await followCertificates(table.routes)
       return taken
     })
     turn = next.catch(() => {})
@@ -142,6 +174,7 @@ export function createRoutePublisher({
     apply,
     lostPorts: (serviceId) => lost.get(serviceId) ?? [],
     unreached: (serviceId) => unreached.get(serviceId) ?? [],
+    uncertified: (serviceId) => uncertified.get(serviceId) ?? [],
     refusalOf: (serviceId) => refused.get(serviceId),
     reconciler: {
       name,
@@ -157,6 +190,8 @@ export function createRoutePublisher({
     },
   }
 }
+
+const hostKey = ({ service, host }: { readonly service: string; readonly host: string }): string => `${service} ${host}`
 
 /** Returns the ports that belong to services, by service. */
 function portsOf(routes: readonly Route[], ports: ReadonlySet<number>): ReadonlyMap<string, readonly number[]> {
@@ -184,8 +219,19 @@ export const unreachedText = (ports: readonly UnreachedPort[]): string | undefin
     ? undefined
     : ports.map(({ port, reason }) => `Nobody reaches the public port ${port} yet: ${reason}.`).join(' ')
 
-/** Returns what keeps clients from the ports of a running service. Undefined for nothing. */
-export const portTrouble = (
-  routes: Pick<RoutePublisher, 'lostPorts' | 'unreached'>,
+/** Returns the message for a running service with hosts without TLS. Undefined for none. */
+export const uncertifiedText = (hosts: readonly UncertifiedHost[]): string | undefined =>
+  hosts.length === 0
+    ? undefined
+    : [...new Map(hosts.map((one) => [one.host, one])).values()]
+        .map(({ host, reason }) => `The certificate of ${host} is not ready: ${reason}.`)
+        .join(' ')
+
+/** Returns what keeps clients from the ports and hosts of a running service. Undefined: nothing. */
+export const routeTrouble = (
+  routes: Pick<RoutePublisher, 'lostPorts' | 'unreached' | 'uncertified'>,
   serviceId: string,
-): string | undefined => lostPortsText(routes.lostPorts(serviceId)) ?? unreachedText(routes.unreached(serviceId))
+): string | undefined =>
+  lostPortsText(routes.lostPorts(serviceId)) ??
+  unreachedText(routes.unreached(serviceId)) ??
+  uncertifiedText(routes.uncertified(serviceId))

@@ -1,4 +1,11 @@
-import type { BasicCredential, Route, RouteEndpoint, RoutePort, RouteRules } from '@quayside/contract/routes.ts'
+import type {
+  BasicCredential,
+  HostCertificate,
+  Route,
+  RouteEndpoint,
+  RoutePort,
+  RouteRules,
+} from '@quayside/contract/routes.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
@@ -6,6 +13,7 @@ import type { Sql } from '../database/index.ts'
 import { allClusters, type HostAndPort, type RouterScope } from '../routers/index.ts'
 import type { PublicHost } from './host-names.ts'
 import { rulesOf } from './route-rules.ts'
+import { type TlsRow, tlsMember } from './route-tls.ts'
 import { listOwnRoutes, refuseTaken, sharedRoutes } from './shared-domain-store.ts'
 
 export interface RouteRow extends PublicHost {
@@ -26,20 +34,27 @@ export interface RouteRow extends PublicHost {
    * cluster has not said.
    */
   readonly outside: HostAndPort | null
+  /** The certificate of the host as its router last reported it. Null: it has none. */
+  readonly certificate: HostCertificate | null
 }
 
 /**
- * Returns the cluster on which a service is, by the name of its engine and the domain of its own.
+ * Returns the cluster on which a service is, by the name of its engine, the domain of its own, and
+ * the issuer of certificates for custom domains.
  */
-export async function findTrafficPlace(
-  sql: Sql,
-  serviceId: string,
-): Promise<{ readonly engine: string | null; readonly domain: string | null }> {
-  const [row] = await sql<{ engine: string | null; domain: string | null }[]>`
-    select k.engine, k.traffic_domain as domain from service s join environment v on v.id = s.environment_id
+export async function findTrafficPlace(sql: Sql, serviceId: string): Promise<TrafficPlace> {
+  const [row] = await sql<TrafficPlace[]>`
+    select k.engine, k.traffic_domain as domain, k.tls_issuer as issuer
+    from service s join environment v on v.id = s.environment_id
       join cluster k on k.id = v.cluster_id
     where s.id = ${serviceId}`
-  return row ?? { engine: null, domain: null }
+  return row ?? { engine: null, domain: null, issuer: null }
+}
+
+export interface TrafficPlace {
+  readonly engine: string | null
+  readonly domain: string | null
+  readonly issuer: string | null
 }
 
 /**
@@ -191,8 +206,25 @@ export async function setOutsides(
   return count > 0
 }
 
+/** Records the certificates of hosts of services. Null: the host has none. */
+export async function setCertificates(
+  sql: Sql,
+  hosts: readonly {
+    readonly service: string
+    readonly host: string
+    readonly certificate: HostCertificate | null
+  }[],
+): Promise<void> {
+  const rows = hosts.map(({ certificate, ...rest }) => ({ ...rest, certificate: certificate && { ...certificate } }))
+  await sql`
+    update route r set certificate = nullif(given.certificate, 'null')
+    from jsonb_to_recordset(${sql.json(rows)}) as given(service uuid, host text, certificate jsonb)
+    where r.service_id = given.service and r.host = given.host
+      and r.certificate is distinct from nullif(given.certificate, 'null')`
+}
+
 /** A route as the database has it. */
-interface TableRow {
+interface TableRow extends TlsRow {
   readonly host: string
   readonly path: string
   readonly rewrite: string | null
@@ -218,9 +250,11 @@ const tableRows = (sql: Sql) => sql`
       r.endpoints, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
-      k.engine
+      k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
+      d.generate_certificate
     from route r join service s on s.id = r.service_id
       join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
+      left join custom_domain d on d.id = r.custom_domain_id
       left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)`
 
@@ -294,11 +328,18 @@ export async function readTable(
       kind,
       wishes,
       basic_auth,
+      has_domain,
+      tls_secret,
+      tls_issuer,
+      tls_by_controller,
+      generate_certificate,
       engine: _engine,
       mark: _mark,
       ...place
     }) => ({
       ...placeOf(place),
+      ...(public_port === null &&
+        tlsMember({ has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, kind, wishes })),
       ...(public_port === null || public_protocol === null
         ? {}
         : { listen: { protocol: public_protocol, port: public_port } }),

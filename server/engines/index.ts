@@ -15,6 +15,7 @@ export { KubernetesEngine, type KubernetesEngineOptions } from './kubernetes/kub
 export {
   environmentsOf,
   instanceOn,
+  issuedLabels,
   label,
   ownLabels,
   portLabels,

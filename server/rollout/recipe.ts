@@ -55,7 +55,9 @@ interface ClusterDrivers {
   readonly builderOf: BuilderOf
   readonly routerOf: RouterOf
   /** Publishes routes to the router of a cluster. */
-  readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached'>
+  readonly routesOf: (
+    place: EnginePlace,
+  ) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached' | 'uncertified'>
 }
 
 /** How much deployments may use, and how many run at a time. */
@@ -116,7 +118,7 @@ export interface Recipe extends RecipeOptions {
   /** The engine that fetches images from registries. */
   readonly images: NamedEngine<ImageStore>
   readonly router: Router
-  readonly routes: Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached'>
+  readonly routes: Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached' | 'uncertified'>
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
 }
 

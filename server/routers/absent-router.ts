@@ -22,6 +22,7 @@ export const createAbsentRouter = (clock: Clock): Router => ({
   },
   activity: async () => new Map(),
   portAddresses: async () => [],
+  certificates: async () => [],
   renew: async () => {},
   listFindings: async () => [],
 })

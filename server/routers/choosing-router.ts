@@ -29,10 +29,11 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
     activity: async (signal) => (await current(signal)).activity(signal),
     portAddresses: async (signal) => (await current(signal)).portAddresses(signal),
+    certificates: async () => last?.certificates() ?? [],
     renew: async (signal) => (await current(signal)).renew(signal),
-    listFindings: async (signal) => {
+    listFindings: async (signal, tls) => {
       chosen = undefined
-      return (await current(signal)).listFindings(signal)
+      return (await current(signal)).listFindings(signal, tls)
     },
   }
 }

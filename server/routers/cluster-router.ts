@@ -3,6 +3,7 @@ import { unreachable } from './ingress/apply-objects.ts'
 import { findIngressClass } from './ingress/ingress-class.ts'
 import { createIngressRouter, type IngressRouterOptions } from './ingress/ingress-router.ts'
 import { statusOf } from './ingress/kube-objects.ts'
+import { routeNamespaces } from './ingress/route-namespaces.ts'
 import { isInstalled } from './pods/installation.ts'
 import type { PodKube } from './pods/pod-kube.ts'
 import { createPodRouter } from './pods/pod-router.ts'
@@ -11,17 +12,14 @@ import type { PortSetting } from './ports/port-objects.ts'
 import { createPortRouter } from './ports/port-router.ts'
 import type { Router } from './router.ts'
 
-export interface ClusterRouterOptions extends Omit<IngressRouterOptions, 'setting' | 'kube'> {
+export interface ClusterRouterOptions
+  extends Omit<IngressRouterOptions, 'setting' | 'kube'>,
+    Pick<IngressRouterOptions['setting'], 'labels' | 'issuedLabels' | 'podsOf' | 'usual'> {
   readonly kube: PodKube & IngressRouterOptions['kube']
   /** Whether the cluster has a domain of its own, whose names lead to it. */
   readonly hasDomain: boolean
   /** The router of this machine. */
   readonly local: Router
-  /** Labels of every object of routes on the cluster, and of no other object. */
-  readonly labels: Readonly<Record<string, string>>
-  readonly podsOf: IngressRouterOptions['setting']['podsOf']
-  /** The default rules of routes. */
-  readonly usual: IngressRouterOptions['setting']['usual']
   /** The type of the Services of TCP and UDP ports, and the labels of all their objects. */
   readonly ports: Omit<PortSetting, 'podsOf'>
   readonly instance: string
@@ -44,6 +42,7 @@ export function createClusterRouter({
   hasDomain,
   local,
   labels,
+  issuedLabels,
   podsOf,
   usual,
   ports,
@@ -52,18 +51,18 @@ export function createClusterRouter({
   ...rest
 }: ClusterRouterOptions): Router {
   if (!hasDomain) return local
-  const idleNamespace = `quayside-routes-${instance}`
-  const ingress = createIngressRouter({ ...rest, setting: { labels, podsOf, usual, idleNamespace } })
+  const setting = { ...routeNamespaces(instance), labels, issuedLabels, podsOf, usual }
+  const ingress = createIngressRouter({ ...rest, setting })
   const { settings, pullConfig, ...place } = ownRouters
   const { kube, clock, className } = rest
   const withPorts = (router: Router) => createPortRouter({ kube, clock, setting: { ...ports, podsOf }, router })
   if (!settings) return withPorts(ingress)
-  const setting = { ...settings, ...place, namespace: `quayside-router-${instance}` }
-  const pods = createPodRouter({ kube, clock, setting, pullConfig, names: { routeLabels: labels, podsOf } })
+  const ownSetting = { ...settings, ...place, namespace: `quayside-router-${instance}` }
+  const pods = createPodRouter({ kube, clock, setting: ownSetting, pullConfig, names: { routeLabels: labels, podsOf } })
   const choosing = createChoosingRouter(async (signal) => {
     try {
       const facts = {
-        hasOwnRouters: await isInstalled(kube, setting, signal),
+        hasOwnRouters: await isInstalled(kube, ownSetting, signal),
         hasController: (await findIngressClass(kube, className, signal)) !== undefined,
       }
       return usesOwnRouters(facts) ? pods : ingress

@@ -1,4 +1,4 @@
-import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { ClusterTls, HostCertificate, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 
 /** Carries traffic from host names to endpoints. Receives the whole table every time. */
 export interface Router {
@@ -36,8 +36,23 @@ export interface Router {
    * router that publishes them on this machine.
    */
   portAddresses(signal: AbortSignal): Promise<readonly PortAddress[]>
-  /** Lists what the router lacks to carry traffic. */
-  listFindings(signal: AbortSignal): Promise<readonly RouterFinding[]>
+  /**
+   * Returns the certificates of the hosts of the last table. A host with TLS that is missing has
+   * none.
+   */
+  certificates(): Promise<readonly RouteCertificate[]>
+  /**
+   * Lists what the router lacks to carry traffic, and for the certificates of its cluster.
+   * Undefined: the cluster has no certificates.
+   */
+  listFindings(signal: AbortSignal, tls?: ClusterTls): Promise<readonly RouterFinding[]>
+}
+
+/** The certificate of one route. */
+export interface RouteCertificate {
+  readonly service: string
+  readonly host: string
+  readonly certificate: HostCertificate
 }
 
 /** Where a TCP or UDP port of a service is reached, or why it is not reached yet. */

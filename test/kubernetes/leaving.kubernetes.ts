@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
 import { KubernetesEngine } from '../../server/engines/kubernetes/kubernetes-engine.ts'
-import { routeLabels } from '../../server/engines/kubernetes/labels.ts'
+import { issuedLabels, routeLabels } from '../../server/engines/kubernetes/labels.ts'
 import { replicasOn } from '../../server/engines/kubernetes/manifests.ts'
 import { namespaceOf, releaseName } from '../../server/engines/kubernetes/names.ts'
 import { openKubernetesBench } from '../../server/engines/kubernetes/test-bench.ts'
@@ -11,6 +11,7 @@ import { silent } from '../../server/lib/attempt.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { createIngressRouter } from '../../server/routers/ingress/ingress-router.ts'
+import { routeNamespaces } from '../../server/routers/ingress/route-namespaces.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { until } from '../support/until.ts'
 import { imageName } from './cluster/build.ts'
@@ -41,8 +42,8 @@ test('no request through the ingress controller is lost when the cluster itself 
   }
   const { id, service, environment } = release
   const endpoints = await engine.start(release, { signal, output: silent })
-  const idleNamespace = `quayside-routes-${instance}`
-  const setting = { labels: routeLabels(instance), idleNamespace, podsOf: replicasOn(instance), usual: {} }
+  const labels = { labels: routeLabels(instance), issuedLabels: issuedLabels(instance) }
+  const setting = { ...labels, ...routeNamespaces(instance), podsOf: replicasOn(instance), usual: {} }
   const router = createIngressRouter({ kube, clock, className: undefined, setting })
   const host = 'leaving.test'
   const replicas = { environment, release: id }

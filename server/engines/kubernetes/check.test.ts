@@ -98,7 +98,7 @@ test('rights on Ingresses are needed by a cluster with a domain of its own', () 
 
 test('the ClusterRole of the documentation has the rights that are checked, and no others', async () => {
   const text = await readFile(new URL('../../../docs/kubernetes.md', import.meta.url), 'utf8')
-  const lines = text.matchAll(/- \{ apiGroups: \["?([a-z0-9.]*)"?\], resources: \[(.*?)\], verbs: \[(.*?)\] \}/g)
+  const lines = text.matchAll(/- \{ apiGroups: \["?([a-z0-9.-]*)"?\], resources: \[(.*?)\], verbs: \[(.*?)\] \}/g)
   const documented = [...lines].flatMap(([, group, resources = '', verbs = '']) =>
     resources.split(', ').map((resource) => `${group}/${resource}: ${verbs}`),
   )

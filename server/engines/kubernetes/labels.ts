@@ -57,6 +57,10 @@ export const routeLabels = (instance: string): Record<string, string> => ownLabe
 /** Returns the labels of an object that opens a TCP or UDP port. Objects of routes have others. */
 export const portLabels = (instance: string): Record<string, string> => ownLabels(instance, { [label.route]: 'port' })
 
+/** Returns the labels of a Secret that cert-manager fills with a certificate for a route. */
+export const issuedLabels = (instance: string): Record<string, string> =>
+  ownLabels(instance, { [label.route]: 'certificate' })
+
 /** Returns the labels of the platform's own routers in a cluster. */
 export const routerLabels = (instance: string): Record<string, string> =>
   ownLabels(instance, { [label.router]: 'true' })

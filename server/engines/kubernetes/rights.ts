@@ -75,6 +75,18 @@ export const rights: readonly Right[] = [
     isOptional: 'rules of routes do not act in Traefik',
   })),
   {
+    group: 'cert-manager.io',
+    resource: 'certificates',
+    verbs: ['list', 'create', 'patch', 'delete'],
+    isOptional: 'cert-manager makes no certificates for services',
+  },
+  {
+    group: 'cert-manager.io',
+    resource: 'clusterissuers',
+    verbs: ['get'],
+    isOptional: 'the platform does not know why cert-manager makes no certificate',
+  },
+  {
     group: 'storage.k8s.io',
     resource: 'storageclasses',
     verbs: ['get', 'list'],

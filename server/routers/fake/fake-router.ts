@@ -1,6 +1,6 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import type { PortAddress, Router, Wakes } from '../router.ts'
+import type { PortAddress, RouteCertificate, Router, Wakes } from '../router.ts'
 
 /** A router in memory. It carries no traffic, but tests can look up hosts and open requests. */
 export interface FakeRouter extends Router {
@@ -24,6 +24,8 @@ export interface FakeRouter extends Router {
   readonly taken: Set<number>
   /** Where ports are reached, as the router of a cluster reports it. */
   addresses: readonly PortAddress[]
+  /** The certificates that the router of a cluster reports. */
+  secured: readonly RouteCertificate[]
   /** Makes every call throw this error. Undefined ends that. */
   failWith(error: Error | undefined): void
 }
@@ -50,6 +52,8 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   const router: FakeRouter = {
     countsRequests: () => true,
     addresses: [],
+    secured: [],
+    certificates: async () => router.secured,
     portAddresses: async (signal) => {
       check(signal)
       return router.addresses

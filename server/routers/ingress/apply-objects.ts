@@ -12,7 +12,8 @@ import {
 } from './kube-objects.ts'
 import { type Applied, type Changes, isIngress, textOf } from './plan-changes.ts'
 
-type Setting = Pick<IngressSetting, 'labels' | 'controller' | 'idleNamespace'>
+type Setting = Pick<IngressSetting, 'labels' | 'controller'>
+type NamespaceSetting = Pick<IngressSetting, 'labels' | 'idleNamespace'>
 
 /** Requests to the API server at the same time. */
 const atOnce = 8
@@ -48,14 +49,14 @@ export async function findObjects(
 }
 
 /** Objects in a list do not repeat their kind. */
-const named =
+export const named =
   ({ apiVersion, kind }: KubeKind) =>
   (object: KubeObject): KubeObject => ({ ...object, apiVersion, kind })
 
 /** Creates the namespace of routes that lead nowhere. Throws if somebody else has its name. */
 export async function ensureNamespace(
   kube: KubeObjects,
-  { labels, idleNamespace: name }: Setting,
+  { labels, idleNamespace: name }: NamespaceSetting,
   signal: AbortSignal,
 ): Promise<void> {
   const { items } = await kube.list(namespaceKind, { labels }, signal)

@@ -9,6 +9,7 @@ const setting: IngressSetting = {
   hasTraefikKinds: true,
   labels: { 'quayside.io/instance': 'here' },
   idleNamespace: 'quayside-routes-here',
+  certificates: new Map(),
   usual: {},
   podsOf: ({ environment, service, release }) => ({
     namespace: `quayside-${environment}`,

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
-import type { Route, RouteRules } from '@quayside/contract/routes.ts'
+import { isServed, type Route, type RouteRules } from '@quayside/contract/routes.ts'
+import { copyOf, type FoundCertificate } from './certificate-objects.ts'
+import { digest } from './digest.ts'
 import type { IngressClass } from './ingress-class.ts'
 import { type KubeObject, routeKinds } from './kube-objects.ts'
 import { pathsOf } from './route-paths.ts'
@@ -13,6 +14,8 @@ export interface IngressSetting extends IngressClass {
   readonly labels: Readonly<Record<string, string>>
   /** The namespace of routes that lead nowhere. */
   readonly idleNamespace: string
+  /** The certificates of hosts with TLS. */
+  readonly certificates: ReadonlyMap<string, FoundCertificate>
   /** The default rules. A controller that cannot apply them refuses no route. */
   readonly usual: RouteRules
   /** Returns where the replicas of a release are, and the labels of their pods. */
@@ -62,14 +65,30 @@ function routeObjects(route: Route, setting: IngressSetting): readonly KubeObjec
   const [endpoint] = endpoints
   if (!endpoint || !replicas || heldBack(route, setting) !== undefined) return idleObjects(route, setting)
   const { port } = endpoint
-  const { mapping, place, pods } = ruled(route, replicas, setting)
+  const { mapping, place, pods, tls } = ruled(route, replicas, setting)
   const annotations = { [ownerAnnotation]: route.service }
   const metadata = { namespace: pods.namespace, labels: setting.labels }
   return [
+    ...tls.copies.map((object) => ({ ...object, metadata: { ...object.metadata, annotations } })),
     ...mapping.objects.map((object) => ({ ...object, metadata: { ...object.metadata, annotations } })),
     serviceOf({ ...metadata, name: place.service, annotations: { ...annotations, ...mapping.service } }, port, pods),
-    ingressOf(route, mapping, setting, { ...metadata, name: place.name }, { name: place.service, port }),
+    ingressOf(route, { ...mapping, ...tls }, setting, { ...metadata, name: place.name }, { name: place.service, port }),
   ]
+}
+
+/** The part of an Ingress that names the certificate of its host, and the copy of the Secret. */
+interface IngressTls {
+  readonly spec: { readonly tls?: readonly object[] }
+  readonly copies: readonly KubeObject[]
+}
+
+/** An Ingress finds its Secret only in its own namespace. */
+function tlsOf({ host, tls }: Route, namespace: string, { certificates, labels }: IngressSetting): IngressTls {
+  const found = tls && certificates.get(host)
+  if (!found || !isServed(found)) return { spec: {}, copies: [] }
+  const copies = found.pair ? [copyOf(found.pair, { namespace, labels })] : []
+  const [copy] = copies
+  return { spec: { tls: [{ hosts: [host], ...(copy && { secretName: copy.metadata.name }) }] }, copies }
 }
 
 /** Maps the rules of a route that has endpoints. */
@@ -77,17 +96,19 @@ function ruled(
   route: Route,
   replicas: NonNullable<Route['replicas']>,
   setting: IngressSetting,
-): { readonly mapping: RuleMapping; readonly place: RuleSetting; readonly pods: Pods } {
+): { readonly mapping: RuleMapping; readonly place: RuleSetting; readonly pods: Pods; readonly tls: IngressTls } {
   const pods = setting.podsOf({ ...replicas, service: route.service })
+  const tls = tlsOf(route, pods.namespace, setting)
   const { labels, hasTraefikKinds, controller } = setting
   const place: RuleSetting = {
     namespace: pods.namespace,
     labels,
     hasTraefikKinds,
+    redirects: tls.spec.tls && route.tls?.redirects,
     name: nameOf(route),
     service: `route-${digest(route.service)}-${route.endpoints[0]?.port ?? idlePort}`,
   }
-  return { mapping: mapRules(route, controller, place), place, pods }
+  return { mapping: mapRules(route, controller, place), place, pods, tls }
 }
 
 function idleObjects(route: Route, setting: IngressSetting): readonly KubeObject[] {
@@ -95,8 +116,10 @@ function idleObjects(route: Route, setting: IngressSetting): readonly KubeObject
   const bare: Route = { ...route, rules: {} }
   const place: RuleSetting = { ...metadata, hasTraefikKinds: false, name: nameOf(route), service: idle }
   // Only what decides between routes: the rules protect nothing here.
-  const mapping = { ...mapRules(bare, setting.controller, place), paths: pathsOf(route.path) }
+  const { spec, copies } = tlsOf(route, setting.idleNamespace, setting)
+  const mapping = { ...mapRules(bare, setting.controller, place), paths: pathsOf(route.path), spec }
   return [
+    ...copies,
     serviceOf({ ...metadata, name: idle }, idlePort, undefined),
     ingressOf(route, mapping, setting, { ...metadata, name: place.name }, { name: idle, port: idlePort }),
   ]
@@ -104,8 +127,6 @@ function idleObjects(route: Route, setting: IngressSetting): readonly KubeObject
 
 /** One name for a host and path, wherever the Ingress is. */
 const nameOf = ({ host, path = '/' }: Route): string => `route-${digest(host + path)}`
-/** Returns a part of a name that only this text has. */
-export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 function serviceOf(metadata: KubeObject['metadata'], port: number, pods: Pods | undefined): KubeObject {
   const ports = [{ name: 'http', protocol: 'TCP', port, targetPort: port }]
@@ -116,7 +137,7 @@ function serviceOf(metadata: KubeObject['metadata'], port: number, pods: Pods | 
 
 function ingressOf(
   { host, service }: Route,
-  { paths, ingress: annotations }: Pick<RuleMapping, 'paths' | 'ingress'>,
+  { paths, ingress: annotations, spec }: Pick<RuleMapping, 'paths' | 'ingress'> & Pick<IngressTls, 'spec'>,
   { ingressClass }: IngressSetting,
   metadata: KubeObject['metadata'],
   { name, port }: { readonly name: string; readonly port: number },
@@ -128,7 +149,7 @@ function ingressOf(
     apiVersion,
     kind,
     metadata: { ...metadata, annotations: { [ownerAnnotation]: service, ...annotations } },
-    spec: { ingressClassName: ingressClass, rules: [{ host, http }] },
+    spec: { ingressClassName: ingressClass, rules: [{ host, http }], ...spec },
   }
   return ingress
 }

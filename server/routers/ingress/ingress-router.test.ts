@@ -13,7 +13,9 @@ const idleNamespace = 'quayside-routes-here'
 
 const setting = {
   labels: { 'quayside.io/instance': 'here' },
+  issuedLabels: { 'quayside.io/instance': 'here', 'quayside.io/route': 'certificate' },
   idleNamespace,
+  givenNamespace: 'quayside-certificates-here',
   usual: {},
   podsOf: ({ environment, service, release }: Record<'environment' | 'service' | 'release', string>) => ({
     namespace: environment,

@@ -1,19 +1,22 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
-import type { Activity, Router, Wakes } from '../router.ts'
+import type { Activity, RouteCertificate, Router, Wakes } from '../router.ts'
 import { RoutesRefusedError } from '../routes-refused.ts'
 import { applyChanges, ensureNamespace, findObjects, unreachable } from './apply-objects.ts'
+import type { CertificateSetting, FoundCertificate } from './certificate-objects.ts'
+import { Certificates } from './certificates.ts'
 import { untilFollowed } from './endpoint-slices.ts'
 import { findIngressClass, type IngressClass, noClassText, otherControllerText } from './ingress-class.ts'
 import { type IngressSetting, ingressObjects } from './ingress-objects.ts'
 import { type KubeObject, type KubeObjects, statusOf } from './kube-objects.ts'
 import { type Applied, planChanges } from './plan-changes.ts'
 import { unsupportedRules } from './rule-mapping.ts'
+import { findTlsProblems } from './tls-findings.ts'
 
 export interface IngressRouterOptions {
   readonly kube: KubeObjects
-  readonly setting: Omit<IngressSetting, 'hasTraefikKinds' | keyof IngressClass>
+  readonly setting: Omit<IngressSetting, 'hasTraefikKinds' | 'certificates' | keyof IngressClass> & CertificateSetting
   /** The name of the class of Ingresses. Undefined: the router chooses one of the cluster's. */
   readonly className: string | undefined
   readonly clock: Clock
@@ -58,13 +61,15 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
     wakes: (sequence, timeoutMs, signal) => table.wakes(sequence, timeoutMs, signal),
     activity: async () => table.activity(),
     portAddresses: async () => [],
+    certificates: async () => table.certificates(),
     renew: async () => {},
-    listFindings: async (signal) => {
+    listFindings: async (signal, tls) => {
       const { kube, className } = options
       try {
         const found = await findIngressClass(kube, className, signal)
-        if (found?.controller === 'traefik') return []
-        if (found) return [{ message: otherControllerText(found.ingressClass), isBlocking: false }]
+        const other = otherControllerText(found?.ingressClass ?? '')
+        const rules = found?.controller === 'other' ? [{ message: other, isBlocking: false }] : []
+        if (found) return [...rules, ...(tls ? await findTlsProblems({ ...options, ...found }, tls, signal) : [])]
       } catch (error) {
         // The engine of the cluster reports rights that are missing.
         if (statusOf(error) === 403) return []
@@ -87,12 +92,15 @@ class IngressTable {
   #routes: readonly Route[] = []
   /** The Services of the table with pods, as `namespace/name`. */
   #services: ReadonlySet<string> = new Set()
+  readonly #certificates: Certificates
+  #found: ReadonlyMap<string, FoundCertificate> = new Map()
   #class: { readonly found: IngressClass; readonly atMs: number } | undefined
   #sequence = 0
   #changed = Promise.withResolvers<void>()
 
   constructor(options: IngressRouterOptions) {
     this.#options = options
+    this.#certificates = new Certificates(options)
     this.changedAt = options.clock.monotonic()
   }
 
@@ -106,7 +114,8 @@ class IngressTable {
     try {
       const setting = { ...this.#options.setting, ...(await this.#findClass(signal)) }
       const { found, hasTraefikKinds } = await findObjects(kube, setting, signal)
-      const whole = { ...setting, hasTraefikKinds }
+      this.#found = await this.#certificates.follow(routes, signal)
+      const whole = { ...setting, hasTraefikKinds, certificates: this.#found }
       const desired = ingressObjects(routes, whole)
       if (desired.some(({ metadata }) => metadata.namespace === setting.idleNamespace)) {
         await ensureNamespace(kube, setting, signal)
@@ -129,6 +138,14 @@ class IngressTable {
       signal.throwIfAborted()
       throw statusOf(error) === undefined ? error : unreachable(error)
     }
+  }
+
+  /** Returns the certificates of the last table. */
+  certificates(): readonly RouteCertificate[] {
+    return this.#routes.flatMap(({ service, host }) => {
+      const found = this.#found.get(host)
+      return found ? [{ service, host, certificate: { state: found.state, message: found.message } }] : []
+    })
   }
 
   /** Waits until the cluster leads no Service of the table to these endpoints. */

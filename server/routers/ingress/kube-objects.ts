@@ -27,6 +27,12 @@ export interface KubeObjects {
   create(object: KubeObject, signal: AbortSignal): Promise<KubeObject>
   /** Creates or changes an object. Fields of an earlier apply that this one lacks are removed. */
   apply(object: KubeObject, signal: AbortSignal): Promise<KubeObject>
+  /** Returns an object. Undefined if it does not exist. */
+  get(
+    kind: KubeKind,
+    place: { readonly namespace?: string | undefined; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<KubeObject | undefined>
   /** Lists the objects of all namespaces that have these labels. */
   list(
     kind: KubeKind,
@@ -56,6 +62,13 @@ export const routeKinds = {
   serversTransport: namespaced('traefik.io/v1alpha1', 'ServersTransport', 'serverstransports'),
   service: namespaced('v1', 'Service', 'services'),
   ingress: namespaced('networking.k8s.io/v1', 'Ingress', 'ingresses'),
+} as const satisfies Record<string, KubeKind>
+
+export const certManagerGroup = 'cert-manager.io'
+/** The kinds of cert-manager. */
+export const tlsKinds = {
+  certificate: namespaced(`${certManagerGroup}/v1`, 'Certificate', 'certificates'),
+  clusterIssuer: { ...namespaced(`${certManagerGroup}/v1`, 'ClusterIssuer', 'clusterissuers'), isNamespaced: false },
 } as const satisfies Record<string, KubeKind>
 
 /** The addresses behind a Service. The cluster writes them. */

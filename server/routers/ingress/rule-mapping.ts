@@ -25,6 +25,8 @@ export interface RuleSetting {
   readonly service: string
   /** Whether the cluster has the kinds Middleware and ServersTransport of Traefik. */
   readonly hasTraefikKinds: boolean
+  /** Whether plain HTTP is redirected to HTTPS. Undefined for a host without a certificate. */
+  readonly redirects?: boolean | undefined
 }
 
 /** A rule that a controller cannot apply. */

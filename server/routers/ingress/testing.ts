@@ -11,6 +11,8 @@ export interface MemoryCluster {
   /** Whether requests get no answer. */
   isAway: boolean
   hasTraefikKinds: boolean
+  /** `installed`: the kinds of cert-manager are just being installed. */
+  certManager: boolean | 'installed'
   /** The EndpointSlices, by the number of times that they were listed. */
   slices: (times: number) => readonly KubeObject[]
   /** The classes of Ingresses. */
@@ -20,6 +22,8 @@ export interface MemoryCluster {
   /** Namespaces and hosts of Ingresses, sorted. */
   hosts(): readonly string[]
   put(object: KubeObject): void
+  /** The objects of a kind. */
+  of(kind: string): readonly KubeObject[]
   /** Changes or removes all objects of a kind, as somebody else does. */
   change(kind: string): void
   drop(kind: string): void
@@ -49,10 +53,15 @@ export function createMemoryCluster(): MemoryCluster {
   const check = (): void => {
     if (cluster.isAway) throw answer(0, 'away')
   }
+  const checkKind = (apiVersion: string): void => {
+    if (!apiVersion.startsWith('cert-manager.io/') || cluster.certManager === true) return
+    throw cluster.certManager ? answer(429, 'it is being installed') : answer(404, 'no such kind')
+  }
   const cluster: MemoryCluster = {
     writes: [],
     isAway: false,
     hasTraefikKinds: true,
+    certManager: true,
     slices: () => [],
     classes: [traefikClass],
     refuse: () => false,
@@ -64,6 +73,7 @@ export function createMemoryCluster(): MemoryCluster {
         .map((one) => `${one.metadata.namespace} ${Object(one).spec.rules[0].host}`)
         .toSorted(),
     put,
+    of,
     change: (kind) => of(kind).forEach(put),
     drop: (kind) => {
       for (const one of of(kind)) objects.delete(keyOf(one))
@@ -80,10 +90,18 @@ export function createMemoryCluster(): MemoryCluster {
         cluster.writes.push(`apply ${keyOf(object)}`)
         return put(object)
       },
+      get: async ({ apiVersion, kind }, { namespace, name }) => {
+        check()
+        checkKind(apiVersion)
+        return objects.get(
+          keyOf({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } }),
+        )
+      },
       list: async ({ kind, apiVersion }, { labels }) => {
         check()
         if (kind === 'EndpointSlice') return { items: cluster.slices(++listed) }
         if (kind === 'IngressClass') return { items: cluster.classes }
+        checkKind(apiVersion)
         if (apiVersion.startsWith('traefik.io/') && !cluster.hasTraefikKinds) throw answer(404, 'no such kind')
         const wanted = Object.entries(labels)
         return {

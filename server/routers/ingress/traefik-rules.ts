@@ -72,14 +72,16 @@ export function traefikRules(route: Route, setting: RuleSetting): RuleMapping {
   const { path, rewrite, rules = {}, name: displayName } = route
   const { parts, unsupported } = mapByTable(table, rules, { ...setting, displayName })
   const rewriting = rewrite === undefined ? [] : [{ name: 'rewrite', spec: { replacePathRegex: moved(path, rewrite) } }]
-  const middlewares = [...parts.flatMap(({ middleware }) => middleware ?? []), ...rewriting]
+  // First, so that no password is sent without TLS. The Middleware leaves HTTPS alone.
+  const secure = setting.redirects ? [{ name: 'https', spec: { redirectScheme: httpsScheme } }] : []
+  const middlewares = [...secure, ...parts.flatMap(({ middleware }) => middleware ?? []), ...rewriting]
   const timeouts = Object.assign({}, ...parts.map((part) => part.timeouts))
   const transport = Object.keys(timeouts).length === 0 ? undefined : transportOf(setting, timeouts)
   const paths = pathsOf(path)
   const service = Object.assign({}, ...parts.map((part) => part.service))
   const ingress = { [`${prefix}router.priority`]: String(priorityOf(route)) }
   if (!setting.hasTraefikKinds) {
-    const lost = withoutKinds(route, middlewares.length + (transport ? 1 : 0) > 0)
+    const lost = withoutKinds(route, middlewares.length - secure.length + (transport ? 1 : 0) > 0)
     return { paths, ingress, service, objects: [], unsupported: [...unsupported, ...lost] }
   }
   const chain = middlewares.map(({ name }) => inTraefik(setting, `${setting.name}-${name}`)).join(',')
@@ -98,6 +100,8 @@ export function traefikRules(route: Route, setting: RuleSetting): RuleMapping {
     unsupported,
   }
 }
+
+const httpsScheme = { scheme: 'https', permanent: true }
 
 /** The rules that need kinds of Traefik, for a cluster without them. */
 function withoutKinds({ rules = {}, rewrite }: Route, areNeeded: boolean): readonly UnsupportedRule[] {

@@ -74,6 +74,7 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
     },
     renew: async (signal) => void (await ensureRouterProcess({ ...options, signal })),
     portAddresses: async () => [],
+    certificates: async () => [],
     listFindings: async () => [],
     wakes: async (sequence, waitMs, signal) => {
       const body = { sequence, timeoutMs: waitMs }

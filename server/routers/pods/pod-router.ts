@@ -5,7 +5,7 @@ import { AppError } from '../../lib/error.ts'
 import { activityIn, numberIn, unexpected } from '../control-answer.ts'
 import { unreachable } from '../ingress/apply-objects.ts'
 import { statusOf } from '../ingress/kube-objects.ts'
-import type { Activity, Router } from '../router.ts'
+import type { Activity, RouteCertificate, Router } from '../router.ts'
 import { addActivity } from './answers.ts'
 import { installRouter, readKey, readTableVersion, storeTable } from './installation.ts'
 import { findingsOf } from './pod-findings.ts'
@@ -32,6 +32,9 @@ const lostMs = 15_000
 /** How long a rollout of routers may take before the caller hears of it. */
 const rolloutMs = 60_000
 const attempts = 5
+const withoutTls =
+  "the platform's router in the cluster speaks HTTP; end TLS in front of it, or use an ingress controller"
+const plainText = (domain: string): string => `Names of ${domain} have no certificates, because ${withoutTls}.`
 
 /** Our router in pods of a cluster. The server sends each of them the whole table. */
 export function createPodRouter(options: PodRouterOptions): Router {
@@ -43,8 +46,12 @@ export function createPodRouter(options: PodRouterOptions): Router {
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),
     activity: (signal) => routers.activity(signal),
     portAddresses: async () => [],
+    certificates: async () => routers.certificates(),
     renew: (signal) => routers.renew(signal),
-    listFindings: (signal) => routers.listFindings(signal),
+    listFindings: async (signal, tls) => [
+      ...(await routers.listFindings(signal)),
+      ...(tls ? [{ message: plainText(tls.domain), isBlocking: false }] : []),
+    ],
   }
 }
 
@@ -233,6 +240,13 @@ class PodRouter {
         await clock.sleep(500, signal)
       }
     })
+  }
+
+  /** The program of the routers has no TLS. */
+  certificates(): readonly RouteCertificate[] {
+    return this.#last.routes.flatMap(({ service, host, tls }) =>
+      tls ? [{ service, host, certificate: { state: 'FAILED', message: withoutTls } }] : [],
+    )
   }
 
   listFindings(signal: AbortSignal) {

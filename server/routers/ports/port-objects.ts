@@ -1,5 +1,6 @@
 import type { Route, RoutePort } from '@quayside/contract/routes.ts'
-import { digest, ownerAnnotation, type Pods } from '../ingress/ingress-objects.ts'
+import { digest } from '../ingress/digest.ts'
+import { ownerAnnotation, type Pods } from '../ingress/ingress-objects.ts'
 import { type KubeObject, routeKinds } from '../ingress/kube-objects.ts'
 
 /** How a cluster opens TCP and UDP ports: the type of their Services. */

@@ -1,10 +1,19 @@
 import { request } from 'node:http'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
-import { type Kube, kinds, ownLabels, portLabels, replicasOn, routeLabels } from '../../../server/engines/index.ts'
+import {
+  issuedLabels,
+  type Kube,
+  kinds,
+  ownLabels,
+  portLabels,
+  replicasOn,
+  routeLabels,
+} from '../../../server/engines/index.ts'
 import { systemClock as clock } from '../../../server/lib/clock.ts'
 import { newId } from '../../../server/lib/id.ts'
 import type { Router } from '../../../server/routers/index.ts'
 import { createIngressRouter } from '../../../server/routers/ingress/ingress-router.ts'
+import { routeNamespaces } from '../../../server/routers/ingress/route-namespaces.ts'
 import type { PortType } from '../../../server/routers/ports/port-objects.ts'
 import { createPortRouter } from '../../../server/routers/ports/port-router.ts'
 import { until } from '../../support/until.ts'
@@ -47,7 +56,7 @@ export async function openIngressBench(
     replicasOn(instance)({ ...at, service: 'service' })
   const { namespace } = podsOf({ environment, release: newId() })
   const releases = new Map<string, string>()
-  const idleNamespace = `quayside-routes-${instance}`
+  const namespaces = routeNamespaces(instance)
   await kube.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, limit())
   return {
     kube,
@@ -60,7 +69,13 @@ export async function openIngressBench(
         kube,
         clock,
         className,
-        setting: { labels: routeLabels(instance), idleNamespace, podsOf, usual: {} },
+        setting: {
+          ...namespaces,
+          labels: routeLabels(instance),
+          issuedLabels: issuedLabels(instance),
+          podsOf,
+          usual: {},
+        },
       }),
     }),
     start: async (source, beside) => {

@@ -67,6 +67,8 @@ export const kinds = {
   autoscaler: namespaced('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
   scaledObject: namespaced('keda.sh/v1alpha1', 'ScaledObject', 'scaledobjects'),
   triggerAuthentication: namespaced('keda.sh/v1alpha1', 'TriggerAuthentication', 'triggerauthentications'),
+  certificate: namespaced<CustomObject>('cert-manager.io/v1', 'Certificate', 'certificates'),
+  clusterIssuer: global<CustomObject>('cert-manager.io/v1', 'ClusterIssuer', 'clusterissuers'),
   storageClass: global<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),
   selfReview: global('authentication.k8s.io/v1', 'SelfSubjectReview', 'selfsubjectreviews'),
   accessReview: global<AccessReview>('authorization.k8s.io/v1', 'SelfSubjectAccessReview', 'selfsubjectaccessreviews'),

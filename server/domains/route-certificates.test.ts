@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { createFakeRouter } from '../routers/index.ts'
+import { addPlace } from '../variables/testing.ts'
+import { createCustomDomains } from './custom-domains.ts'
+import { listLinks } from './links.ts'
+import { createRoutePublisher, routeTrouble } from './publisher.ts'
+import { createRouteMarks } from './route-marks.ts'
+import { replaceHosts } from './route-store.ts'
+
+const { signal } = new AbortController()
+const now = new Date('2026-01-01T00:00:00Z')
+
+/** A service on a cluster with a domain of its own, whose settings name an issuer and a Secret. */
+async function openBench(t: Cleanup) {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const id = place.service.serviceId
+  const router = createFakeRouter()
+  const publisher = createRoutePublisher({ database: sql, marks: createRouteMarks({ database: sql, clock }), router })
+  const domains = createCustomDomains({
+    database: sql,
+    clock,
+    domain: 'apps.example.org',
+    ownHosts: [],
+    mode: 'waived',
+    nameServers: { resolve: async (names) => names.map(() => ({ addresses: ['192.0.2.1'] })), records: async () => [] },
+  })
+  const host = `shop-${id.slice(0, 8)}.far.example.com`
+  const dns = { provider: 'QOVERY', domain: 'far.example.com' }
+  const settle = (settings: Readonly<Record<string, string | boolean>>) => sql`
+    update cluster set kubernetes = 'SELF_MANAGED', sealed_kubeconfig = 'v1.b25l', dns_provider = ${sql.json(dns)},
+      advanced_settings = ${sql.json(settings)}`
+  const web = { host, port_name: 'web', internal_port: 80, is_default: true }
+  await replaceHosts(sql, id, [web], now)
+  const [row] = await sql<{ kind: 'application' }[]>`select * from service where id = ${id}`
+  assert.ok(row)
+  return {
+    sql,
+    id,
+    host,
+    router,
+    publisher,
+    domains,
+    settle,
+    service: { id, name: 'shop', organization_id: place.service.organizationId },
+    links: async () => {
+      // The query reads only the id and the kind.
+      const links = await listLinks(sql, row as never, { scheme: 'http', port: 8080 })
+      return links.map(({ url, external_port }) => [url, external_port])
+    },
+  }
+}
+
+test('links are https once the router serves the certificate of their host, and not before or after', async (t) => {
+  const { id, host, router, publisher, settle, links } = await openBench(t)
+  await settle({ 'tls.secret_name': 'wild' })
+  await publisher.apply(signal)
+  assert.deepEqual(
+    router.routes.map(({ tls }) => tls),
+    [{ from: { secret: 'wild' }, redirects: true }],
+  )
+  assert.deepEqual(await links(), [[`http://${host}`, 80]])
+  const report = async (state: 'READY' | 'FAILED' | 'EXPIRED', message: string | null) => {
+    router.secured = [{ service: id, host, certificate: { state, message } }]
+    await publisher.apply(signal)
+  }
+  await report('FAILED', 'the Secret does not exist')
+  assert.deepEqual(await links(), [[`http://${host}`, 80]])
+  assert.equal(routeTrouble(publisher, id), `The certificate of ${host} is not ready: the Secret does not exist.`)
+  await report('READY', null)
+  assert.deepEqual(await links(), [[`https://${host}`, 443]])
+  assert.equal(routeTrouble(publisher, id), undefined)
+  await report('EXPIRED', 'it expired')
+  assert.deepEqual(await links(), [[`https://${host}`, 443]])
+  router.secured = []
+  await publisher.apply(signal)
+  assert.deepEqual(await links(), [[`http://${host}`, 80]])
+})
+
+test('a custom domain says the state of its certificate, and why none is made', async (t) => {
+  const { id, router, publisher, settle, domains, service } = await openBench(t)
+  const domain = 'shop.example.net'
+  const created = await domains.create(service, { domain, generate_certificate: true })
+  assert.equal(created.certificate.state, 'UNAVAILABLE')
+  assert.match(String(created.certificate.message), /the router of the platform speaks HTTP/)
+  const state = async () => (await domains.get(service, created.id)).certificate
+  await settle({ 'tls.secret_name': 'wild' })
+  assert.match(String((await state()).message), /the advanced setting tls\.cluster_issuer/)
+  await settle({ 'tls.cluster_issuer': 'acme' })
+  assert.equal((await state()).state, 'PENDING')
+  await publisher.apply(signal)
+  const tls = { from: { issuer: 'acme' }, redirects: true }
+  assert.deepEqual(router.routes.find(({ host }) => host === domain)?.tls, tls)
+  const certificate = { state: 'FAILED', message: 'cert-manager could not make it: rate limited' } as const
+  router.secured = [{ service: id, host: domain, certificate }]
+  await publisher.apply(signal)
+  assert.deepEqual(await state(), {
+    state: 'FAILED',
+    message: 'Cert-manager could not make it: rate limited.',
+  })
+  const [checked] = await domains.check(service)
+  assert.match(String(checked?.error_details), /Certificate: Cert-manager could not make it: rate limited\.$/)
+  const edited = await domains.edit(service, created.id, { domain, generate_certificate: false })
+  assert.deepEqual(edited.certificate, { state: 'NOT_REQUESTED', message: null })
+})
+
+test('a custom domain cannot be a name of the domain of its cluster, whose certificate it would have', async (t) => {
+  const { settle, domains, service } = await openBench(t)
+  await settle({ 'tls.secret_name': 'wild' })
+  const add = (domain: string) => domains.create(service, { domain, generate_certificate: true })
+  for (const domain of ['far.example.com', '*.far.example.com', 'login.far.example.com', 'a.b.far.example.com']) {
+    await assert.rejects(add(domain), { code: 'invalid', message: /the platform assigns those names/ }, domain)
+  }
+  // It covers no name of a service.
+  await add('*.example.com')
+  const { id } = await add('shop.example.net')
+  const rename = domains.edit(service, id, { domain: 'login.far.example.com', generate_certificate: true })
+  await assert.rejects(rename, { code: 'invalid' })
+})

@@ -1,0 +1,40 @@
+import type { Route } from '@quayside/contract/routes.ts'
+import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
+
+/** The columns that decide how the host of a route gets a certificate. */
+export interface TlsRow {
+  /** Whether the cluster carries its traffic under a domain of its own. */
+  readonly has_domain: boolean
+  readonly tls_secret: string | null
+  readonly tls_issuer: string | null
+  readonly tls_by_controller: boolean
+  /** Null for one of the platform's own names. */
+  readonly generate_certificate: boolean | null
+}
+
+const redirecting = 'network.ingress.force_ssl_redirect'
+
+/**
+ * Pure: returns the certificate of a route. A name of the cluster's domain has the Secret that the
+ * cluster names, or the certificate of its controller, or one of its issuer. A custom domain has
+ * one of the issuer if the user wants it.
+ */
+export function tlsMember(
+  row: TlsRow & { readonly kind: KindName; readonly wishes: SettingValues },
+): Pick<Route, 'tls'> {
+  const from = sourceOf(row)
+  if (from === undefined) return {}
+  const settings = effectiveSettings(settingsOfKind(row.kind), row.wishes)
+  return { tls: { from, redirects: settings[redirecting] === true } }
+}
+
+function sourceOf(row: TlsRow): NonNullable<Route['tls']>['from'] | undefined {
+  const { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate } = row
+  if (!has_domain) return undefined
+  const byIssuer = tls_issuer === null ? undefined : { issuer: tls_issuer }
+  if (generate_certificate !== null) return generate_certificate ? byIssuer : undefined
+  if (tls_secret !== null) return { secret: tls_secret }
+  return tls_by_controller ? 'controller' : byIssuer
+}
