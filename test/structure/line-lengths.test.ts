@@ -15,6 +15,7 @@ const generated: readonly string[] = [
   'docs/kinds.md',
   'package-lock.json',
   'server/database/schema.sql',
+  'test/kubernetes/cluster/modules/cert-manager/go.sum',
   'test/kubernetes/cluster/modules/hyper/go.sum',
   'test/kubernetes/cluster/modules/traefik/go.sum',
 ]

@@ -1,10 +1,21 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { must } from './commands.ts'
 import { packImage } from './pack-image.ts'
-import { helmCache, helmVersion, images, ingressCache, ingressKinds, modules, programs, versions } from './settings.ts'
+import {
+  certManagerCache,
+  certManagerKinds,
+  helmCache,
+  helmVersion,
+  images,
+  ingressCache,
+  ingressKinds,
+  modules,
+  programs,
+  versions,
+} from './settings.ts'
 
 /** Names of the single program that has etcd and every part of Kubernetes that a node needs. */
 const kubernetesNames = [
@@ -25,7 +36,11 @@ const installed = {
 } as const
 
 /** Programs with a cache of their own, so that a new version of one does not rebuild the others. */
-const ownCaches: Readonly<Record<string, string>> = { traefik: ingressCache, helm: helmCache }
+const ownCaches: Readonly<Record<string, string>> = {
+  traefik: ingressCache,
+  helm: helmCache,
+  'cert-manager': certManagerCache,
+}
 
 /** A cold build of everything takes a quarter of an hour on two cores. */
 const timeoutMs = 40 * 60_000
@@ -55,6 +70,8 @@ export async function build(say: (line: string) => void): Promise<void> {
   const traefik = 'github.com/traefik/traefik/v3'
   await program('traefik', say, () => goBuild('traefik', { source: `${traefik}/cmd/traefik` }))
   if (!existsSync(ingressKinds)) await copyKinds(traefik)
+  await program('cert-manager', say, () => goBuild('cert-manager'))
+  if (!existsSync(certManagerKinds)) await copyCertManagerKinds()
   for (const name of packed) {
     await image(name, { Entrypoint: [`/${name}`] }, (folder) => copyFile(placeOf(name), join(folder, name)))
   }
@@ -95,6 +112,18 @@ async function copyKinds(traefik: string): Promise<void> {
   const place = await must('go', ['list', '-m', '-f', '{{.Dir}}', traefik], { cwd: join(modules, 'traefik'), env })
   const definitions = 'docs/content/reference/dynamic-configuration/kubernetes-crd-definition-v1.yml'
   await copyFile(join(place.trim(), definitions), ingressKinds)
+}
+
+/** Copies the definitions of cert-manager's kinds from its module, where they are templates. */
+async function copyCertManagerKinds(): Promise<void> {
+  const cwd = join(modules, 'cert-manager')
+  const place = await must('go', ['list', '-m', '-f', '{{.Dir}}', 'github.com/cert-manager/cert-manager'], { cwd, env })
+  const from = join(place.trim(), 'deploy', 'crds')
+  const files = (await readdir(from)).filter((name) => name.endsWith('.yaml'))
+  const texts = await Promise.all(files.map((name) => readFile(join(from, name), 'utf8')))
+  const half = `${certManagerKinds}.half`
+  await writeFile(half, texts.map((text) => text.replaceAll(/'\{\{[^\n]*\}\}'/g, 'cert-manager')).join('\n---\n'))
+  await rename(half, certManagerKinds)
 }
 
 /** Kubernetes reads its version from variables that the linker sets. */

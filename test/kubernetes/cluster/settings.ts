@@ -29,6 +29,14 @@ export const images = join(cache, 'images')
 export const ingressCache = cacheOf('traefik', [process.arch], ['traefik/go.mod', 'traefik/go.sum'])
 /** The definitions of Traefik's kinds, from its module. */
 export const ingressKinds = join(ingressCache, 'kinds.yaml')
+/** The controllers of cert-manager, and the definitions of its kinds. */
+export const certManagerCache = cacheOf(
+  'cert-manager',
+  [process.arch],
+  ['cert-manager/go.mod', 'cert-manager/go.sum', 'cert-manager/main.go'],
+)
+/** The definitions of cert-manager's kinds, from its module. */
+export const certManagerKinds = join(certManagerCache, 'kinds.yaml')
 export const helmCache = cacheOf('helm', [helmVersion, process.arch], [])
 
 /**
@@ -63,6 +71,8 @@ export const ports = {
   etcdPeers: 2380,
   /** HTTP of the ingress controller, at the address of the node. */
   ingress: 30_088,
+  /** HTTPS of the same. */
+  secureIngress: 30_443,
 } as const
 
 /**
