@@ -11,6 +11,7 @@ import { removeInstance } from './docker.ts'
 import type { Session } from './figure.ts'
 import { ask } from './http.ts'
 import { commandLine, gone, killProcess, pidsWith, treeOf } from './processes.ts'
+import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -60,7 +61,10 @@ export async function createInstallation(
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const running = child
     if (!running?.pid || running.exitCode !== null) return
-    const pid = await serverPid()
+    // npm may still be on its way to the server.
+    const isFound = async () => running.exitCode !== null || serverPid().catch(() => undefined)
+    const pid = await until('the server runs', isFound, { limitMs: 30_000 })
+    if (typeof pid !== 'number') return
     process.kill(pid, signal)
     await gone(pid)
     await gone(running.pid)
