@@ -32,13 +32,9 @@ export async function list(
 
 /**
  * Removes everything of an installation from the engine by its label: containers, networks,
- * volumes, and the images of its services. `host` is the host name of one of its applications.
+ * volumes, and the images of its services. `instance` is the id of the installation.
  */
-export async function removeInstance(host: string): Promise<void> {
-  const shortId = /-([0-9a-f]{8})\.[^.]+$/.exec(host)?.[1] ?? ''
-  const [one] = await list('containers', { name: [`quay-${shortId}`] })
-  const instance = one?.Labels['quayside.instance']
-  if (shortId === '' || !instance) return
+export async function removeInstance(instance: string): Promise<void> {
   const filters = { label: [`quayside.instance=${instance}`] }
   const containers = await list('containers', filters)
   const services = new Set(containers.map(({ Labels }) => Labels['quayside.service']))

@@ -74,7 +74,8 @@ export async function createInstallation(
     await end('SIGTERM').catch(() => {})
     await killProcess((await findRouter(directory)) ?? 0)
     await endPostgres(directory)
-    if (host) await removeInstance(host)
+    const instance = (await readFile(join(directory, 'instance'), 'utf8').catch(() => '')).trim()
+    if (instance !== '') await removeInstance(instance)
     await rm(directory, { recursive: true, force: true })
   })
 
