@@ -89,6 +89,18 @@ test('the server reads every setting that the chart makes', async () => {
   assert.deepEqual(unknown, [])
 })
 
+test('the image of the router in pods reaches the server, and without one the server has none', async () => {
+  const router = 'registry.example.org/quayside/router@sha256:0001'
+  const values = { 'image.router': router, 'router.service': 'NodePort:30080', 'router.replicas': 3 }
+  const settings = await environment(values)
+  assert.deepEqual(
+    ['IMAGE', 'SERVICE', 'REPLICAS'].map((name) => settings.get(`QUAYSIDE_CLUSTER_ROUTER_${name}`)),
+    [router, 'NodePort:30080', '3'],
+  )
+  assert.equal((await environment()).has('QUAYSIDE_CLUSTER_ROUTER_IMAGE'), false)
+  assert.match(await refusalOf({ ...neededValues, 'image.router': 'not an image' }), /image.*router/)
+})
+
 test('further settings reach the server, and those of the chart are refused', async () => {
   const settings = await environment({ settings: { QUAYSIDE_LOG_LEVEL: 'debug', QUAYSIDE_RATE_LIMIT: 7 } })
   assert.equal(settings.get('QUAYSIDE_LOG_LEVEL'), 'debug')
@@ -168,7 +180,7 @@ test('a cluster accepts every object, in a namespace for restricted pods', async
   assert.match(notes, /exec deployment\/quayside -- \\\n +node -p/)
 })
 
-test('an upgrade changes no key, an uninstallation keeps keys and data, and a second installation finds them', async (t) => {
+test('an upgrade and a rollback change no key, an uninstallation keeps keys and data, and a second installation finds them', async (t) => {
   const namespace = `quayside-chart-${process.pid}-kept`
   await kubectl(['create', 'namespace', namespace])
   t.after(() => kubectl(['delete', 'namespace', namespace, '--wait=false']))
@@ -185,6 +197,12 @@ test('an upgrade changes no key, an uninstallation keeps keys and data, and a se
   assert.match(made, /master\.key/)
   await helm(['upgrade', 'quayside', chart, ...inNamespace], { ...values, domain: 'other.example.org' })
   assert.equal(await keys(), made)
+  const replicas = () => read('deployment', 'quayside', '.spec.replicas')
+  await kubectl(['--namespace', namespace, 'scale', 'deployment/quayside', '--replicas=0'])
+  await helm(['upgrade', 'quayside', chart, ...inNamespace], { ...values, domain: 'third.example.org' })
+  assert.equal(await replicas(), '1')
+  await helm(['rollback', 'quayside', '1', ...inNamespace])
+  assert.deepEqual([await keys(), await replicas()], [made, '1'])
   await assert.rejects(
     kubectl([
       ...inNamespace,

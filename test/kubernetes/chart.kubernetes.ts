@@ -12,7 +12,7 @@ import { kubectl } from './cluster/commands.ts'
 import { addresses, ports } from './cluster/settings.ts'
 import { allow, forbid } from './support/allow.ts'
 import { makeContainer, type TestContainer } from './support/container.ts'
-import { helm } from './support/helm.ts'
+import { chart, helm } from './support/helm.ts'
 import { askController } from './support/ingress-bench.ts'
 import { forwardFromNode } from './support/node-forward.ts'
 import { makePlatformGround, type PlatformGround } from './support/platform-ground.ts'
@@ -143,6 +143,50 @@ test('an upgrade replaces all servers, and neither the application nor the API l
     t.diagnostic(`${name}: ${sent} requests, ${lost.length} lost, the slowest took ${Math.round(slowestMs)} ms`)
     assert.deepEqual(lost, [], name)
   }
+})
+
+/** Waits until a server has logged a text. A container that has not started has no log. */
+const untilLogged = (text: string) =>
+  until(`a log has "${text}"`, async () => (await platform.logs().catch(() => '')).includes(text), {
+    limitMs: 120_000,
+    everyMs: 500,
+  })
+
+test('a version with another schema does not start, the running servers answer, and a rollback removes it', async (t) => {
+  const former = await platform.pods()
+  const { sql } = ground
+  // To the next server, the last migration is pending.
+  const [last] = await sql<{ name: string; checksum: string; applied_at: Date }[]>`
+    delete from schema_migration where name = (select max(name) from schema_migration) returning *`
+  assert.ok(last)
+  t.after(() => sql`insert into schema_migration ${sql(last)} on conflict do nothing`)
+  const inNamespace = ['--namespace', ground.namespace]
+  const changed = { ...ground.values, podAnnotations: { changed: 'twice' } }
+  await helm(['upgrade', 'quayside', chart, ...inNamespace], changed)
+  await untilLogged('Make a backup, and start with QUAYSIDE_SNAPSHOT=off.')
+  const present = await platform.pods()
+  assert.deepEqual(
+    former.filter((name) => !present.includes(name)),
+    [],
+  )
+  await must('GET', '/organization')
+  await sql`insert into schema_migration ${sql(last)}`
+  await helm(['rollback', 'quayside', ...inNamespace, '--wait', '--timeout=200s'])
+  assert.deepEqual((await platform.pods()).toSorted(), former.toSorted())
+})
+
+test('a version does not start on a newer schema, and starts by itself once its own is restored', async (t) => {
+  const { sql } = ground
+  const remove = () => sql`delete from schema_migration where name = '9999_newer.sql'`
+  await sql`insert into schema_migration (name, checksum) values ('9999_newer.sql', '')`
+  t.after(remove)
+  const [one = ''] = await platform.pods()
+  await platform.kubectl(['delete', 'pod', one, '--wait=false'])
+  await untilLogged('was used by a newer Quayside: its schema has 9999_newer.sql')
+  await must('GET', '/organization')
+  await remove()
+  const rollout = ['rollout', 'status', 'deployment/quayside', '--timeout=200s']
+  await kubectl(['--namespace', ground.namespace, ...rollout], { timeoutMs: 220_000 })
 })
 
 const kills = 6
