@@ -14,7 +14,7 @@ import { type OtherController, startOtherController } from './support/other-cont
 // Traefik on a real cluster, and a controller of another class.
 
 const image = usePublishedImage()
-const signal = AbortSignal.timeout(600_000)
+const signal = AbortSignal.timeout(1_200_000)
 const serve = (answer: string): string => `require('http').createServer((q,r)=>{${answer}}).listen(8080)`
 
 routerCases('ingress router', () => subject(), { countsRequests: false })
