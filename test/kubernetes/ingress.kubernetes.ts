@@ -32,6 +32,11 @@ before(async () => {
 })
 after(async () => {
   await server?.close()
+  if (cluster) {
+    const labels = ownLabels(instanceOn(server.instance, cluster.id))
+    const { items } = await kube.list(kinds.namespace, { labels }, limit())
+    await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
+  }
   kube.close()
 })
 
