@@ -102,6 +102,7 @@ test('a Secret is used only if it is a certificate for the host, with its key', 
     [secretOf('wild', { ...wildcard, key: selfSigned.key }), 'FAILED', /its key is not that of its certificate/],
     [secretOf('wild', { cert: 'no', key: 'certificate' }), 'FAILED', /cannot be read/],
     [secretOf('wild', wildcard, { type: 'Opaque' }), 'FAILED', /has the type Opaque and not kubernetes\.io\/tls/],
+    [secretOf('wild', { ...wildcard, key: wildcard.key.padEnd(60_000) }), 'FAILED', /is longer than 65536 characters/],
     [secretOf('wild', wildcard, { data: {} }), 'FAILED', /has no tls\.crt/],
   ] as const
   for (const [secret, state, message] of cases) {

@@ -14,6 +14,9 @@ export interface TlsPair {
   readonly certificate: X509Certificate
 }
 
+/** Reading a longer one would keep the server from other work. The cluster belongs to somebody. */
+const longestPart = 65_536
+
 export const tlsType = 'kubernetes.io/tls'
 
 /** Reads a Secret with a certificate. Returns why it cannot be used otherwise. Pure. */
@@ -23,6 +26,9 @@ export function readPair(secret: KubeObject): TlsPair | { readonly problem: stri
   const [crt, key] = [Object(data)['tls.crt'], Object(data)['tls.key']]
   if (typeof crt !== 'string' || typeof key !== 'string' || crt === '' || key === '') {
     return { problem: 'it has no tls.crt or no tls.key' }
+  }
+  if (crt.length > longestPart || key.length > longestPart) {
+    return { problem: `its certificate or its key is longer than ${longestPart} characters` }
   }
   try {
     const certificate = new X509Certificate(Buffer.from(crt, 'base64'))
