@@ -33,16 +33,10 @@ const platform = await createPlatform(
 const { a, database, engine } = platform
 const signal = AbortSignal.timeout(60_000)
 const here = a.objects.applicationId
-const [{ kubeconfig_mark: _mark, traffic_domain: _domain, ...former } = {}] =
-  await database`select * from cluster where id = ${a.clusterId}`
 const [cluster] = await database`
-  insert into cluster ${database({
-    ...former,
-    id: crypto.randomUUID(),
-    name: 'elsewhere',
-    is_default: false,
-    engine: 'second',
-  })} returning id`
+  insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes, engine)
+  select ${crypto.randomUUID()}, organization_id, now(), now(), 'elsewhere', region, cloud_provider, kubernetes, 'second'
+  from cluster where id = ${a.clusterId} returning id`
 const { applicationId: there, environmentId } = await platform.addObjects(a)
 await database`update environment set cluster_id = ${cluster?.['id']} where id = ${environmentId}`
 
