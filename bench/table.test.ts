@@ -21,3 +21,7 @@ test('a figure that was not measured has a row', () => {
     .find((line) => line.startsWith('lost'))
   assert.match(String(row), /^lost +ERROR$/)
 })
+
+test('a table without figures does not say that goals are met', () => {
+  assert.match(table([]), /\nNothing was measured\.$/)
+})

@@ -29,7 +29,8 @@ export function table(figures: readonly Figure[], failed: readonly string[] = []
     ...(missed.length > 0 ? [`Missed: ${missed.join(', ')}.`] : []),
     ...(failed.length > 0 ? [`Not measured because of an error: ${failed.join(', ')}.`] : []),
   ]
-  return [...lines, '', last.join(' ') || 'All goals met.'].join('\n')
+  const all = figures.length > 0 ? 'All goals met.' : 'Nothing was measured.'
+  return [...lines, '', last.join(' ') || all].join('\n')
 }
 
 /** Formats a number: whole from 100, with one decimal from 10, with two below. */
