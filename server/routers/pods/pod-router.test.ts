@@ -209,3 +209,18 @@ test('findings say that the own router carries the traffic, and where it is', as
   assert.match(findings[0]?.message ?? '', /router of the platform, in pods of the namespace quayside-router-test/)
   assert.ok(findings.every(({ isBlocking }) => !isBlocking))
 })
+
+test('a router in pods says that it has no certificates, and carries the hosts by plain HTTP', async (t) => {
+  const cluster = await open(t)
+  const tls = { from: { issuer: 'ca' }, redirects: true } as const
+  await cluster.first.replaceAll([route([await startApplication(t)], { tls })], signal)
+  assert.equal((await ask(cluster.pods[0]?.port ?? 0, 'app.test')).status, 200)
+  const [found] = await cluster.first.certificates()
+  assert.deepEqual([found?.host, found?.certificate.state], ['app.test', 'FAILED'])
+  assert.match(String(found?.certificate.message), /router in the cluster speaks HTTP; end TLS in front of it/)
+  const wanted = { domain: 'far.test', secret: null, issuer: 'ca', byController: false }
+  const messages = async (given?: typeof wanted) =>
+    (await cluster.first.listFindings(signal, given)).map(({ message }) => message)
+  assert.match((await messages(wanted)).join(), /Names of far\.test have no certificates/)
+  assert.doesNotMatch((await messages()).join(), /certificates/)
+})
