@@ -35,7 +35,8 @@ const signal = AbortSignal.timeout(60_000)
 const here = a.objects.applicationId
 const [cluster] = await database`
   insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes, engine)
-  select ${crypto.randomUUID()}, organization_id, now(), now(), 'elsewhere', region, cloud_provider, kubernetes, 'second'
+  select ${crypto.randomUUID()}, organization_id, now(), now(), 'elsewhere', region, cloud_provider, kubernetes,
+    'second'
   from cluster where id = ${a.clusterId} returning id`
 const { applicationId: there, environmentId } = await platform.addObjects(a)
 await database`update environment set cluster_id = ${cluster?.['id']} where id = ${environmentId}`
