@@ -41,6 +41,7 @@ test('the parts of a cluster are its engine, its router and its builder', async 
       },
       eraseAll: async () => [`everything on ${engine}`],
     }),
+    refresh: async () => void asked.push('refresh'),
     environments: { stop: async () => {}, remove: async () => {} },
     clock: systemClock,
     releasesOf: async ({ engine }, environment) => [`a release of ${environment} for ${engine}`],
@@ -63,6 +64,7 @@ test('the parts of a cluster are its engine, its router and its builder', async 
   await parts.renewRouter(id, signal)
   await parts.publishRoutes(id, signal)
   assert.deepEqual(asked, [
+    'refresh',
     'ping local',
     'renew e on local with a release of e for local',
     'renew local',

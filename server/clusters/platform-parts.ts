@@ -53,19 +53,25 @@ export interface ReachedRouter {
   listFindings(signal: AbortSignal, tls?: ClusterTls): Promise<readonly ClusterFinding[]>
 }
 
-/** What operations on clusters need of other rooms. */
-export interface PlatformPartsOptions<Release> {
-  readonly database: Database
+/** The drivers of clusters. */
+export interface ClusterDrivers<Release> {
   readonly engineOf: (place: Place) => ReachedEngine<Release>
+  readonly builderOf: (place: Place) => ReachedBuilder
+  readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
+  readonly routerOf: (place: Place) => ReachedRouter
+  /** Replaces drivers whose cluster has other settings now. */
+  readonly refresh: (signal: AbortSignal) => Promise<void>
+}
+
+/** What operations on clusters need of other rooms. */
+export interface PlatformPartsOptions<Release> extends ClusterDrivers<Release> {
+  readonly database: Database
   /** Returns the releases of an environment that should run. */
   readonly releasesOf: (place: Place, environmentId: string) => Promise<readonly Release[]>
   readonly environments: EnvironmentRequests
   readonly clock: Clock
   /** Repeats work while the engine of the cluster cannot be reached. */
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
-  readonly builderOf: (place: Place) => ReachedBuilder
-  readonly publisherOf: (place: Place) => { apply(signal: AbortSignal): Promise<unknown> }
-  readonly routerOf: (place: Place) => ReachedRouter
 }
 
 /** The platform's own parts on the clusters of this installation. */
@@ -79,8 +85,13 @@ export const createPlatformParts = <Release>({
   routerOf,
   builderOf,
   publisherOf,
+  refresh,
 }: PlatformPartsOptions<Release>): ClusterParts => ({
-  checkEngine: async (id, signal) => engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
+  checkEngine: async (id, signal) => {
+    // The settings may have changed a moment before, such as its domain.
+    await refresh(signal)
+    await engineOf({ engine: await engineOfCluster(database, id) }).ping(signal)
+  },
   listFindings: async (id, signal) => {
     const place = { engine: await engineOfCluster(database, id) }
     const tls = await tlsOfCluster(database, id)

@@ -95,6 +95,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       routerOf: routers.routerOf,
       builderOf: fleet.builders.builderOf,
       publisherOf: routes.publisherOf,
+      refresh: (signal) => connector.reconcile(signal),
     }),
   })
   const kindsOfWork: readonly Workflow[] = [
