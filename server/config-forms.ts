@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { Config } from './config.ts'
+import type { ClusterBuilderSettings } from './engines/index.ts'
 import { createAddressGuard } from './lib/address.ts'
 import type { LogFormat } from './lib/log.ts'
 import type { PodRouterSettings, RouterExposure } from './routers/index.ts'
@@ -133,6 +134,36 @@ export function clusterRouter(
     throw new ConfigError(`QUAYSIDE_CLUSTER_ROUTER_IMAGE must be an image such as ${example}, not "${image}".`)
   }
   return { image, replicas, exposure, ...rest }
+}
+
+const digestForm = /^[a-zA-Z0-9][\w.:/-]{0,400}@sha256:[0-9a-f]{64}$/
+const labelForm = /^([a-zA-Z0-9][\w./-]{0,252})=([a-zA-Z0-9][\w.-]{0,62})$/
+
+/** Reads how builders run in clusters. Undefined without an image. */
+export function clusterBuilder(variables: Variables): ClusterBuilderSettings | undefined {
+  const image = variables['QUAYSIDE_CLUSTER_BUILDER_IMAGE']
+  const nodes = variables['QUAYSIDE_CLUSTER_BUILDER_NODES']
+  const [, key = '', value = ''] = labelForm.exec(nodes ?? '') ?? []
+  if (nodes && key === '') {
+    throw new ConfigError(`QUAYSIDE_CLUSTER_BUILDER_NODES must be a label such as purpose=builds, not "${nodes}".`)
+  }
+  const settings = {
+    cpuMilli: number(variables, 'QUAYSIDE_CLUSTER_BUILDER_CPU', 2000, 100, 1_000_000),
+    memoryMiB: number(variables, 'QUAYSIDE_CLUSTER_BUILDER_MEMORY', 4096, 256, 16_777_216),
+    diskGiB: number(variables, 'QUAYSIDE_CLUSTER_BUILDER_DISK', 50, 1, 100_000),
+    nodes: nodes ? { key, value } : undefined,
+  }
+  if (!image) return undefined
+  if (!digestForm.test(image)) {
+    const example = 'registry.example.org/quayside/builder@sha256:…'
+    throw new ConfigError(`QUAYSIDE_CLUSTER_BUILDER_IMAGE must be an image by its digest, ${example}, not "${image}".`)
+  }
+  if (variables['QUAYSIDE_DOCKER_HOST'] !== 'none') {
+    throw new ConfigError(
+      'QUAYSIDE_CLUSTER_BUILDER_IMAGE needs QUAYSIDE_DOCKER_HOST=none: with a Docker Engine, images are built there.',
+    )
+  }
+  return { image, ...settings }
 }
 
 function routerExposure(text: string): RouterExposure {

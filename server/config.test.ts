@@ -115,3 +115,17 @@ test('the router of clusters has an image, a kind of Service and a number of pod
   const trusted = read({ QUAYSIDE_TRUSTED_PROXIES: '10.0.0.0/8', QUAYSIDE_ROUTER_CONNECTIONS: '500' })
   assert.deepEqual([trusted?.trusted, trusted?.connections.total], [['10.0.0.0/8'], 500])
 })
+
+test('the builder of clusters needs a digest, and a server without a Docker Engine', () => {
+  const image = `registry.test:5000/quayside/builder@sha256:${'0'.repeat(64)}`
+  const read = (more: Record<string, string> = {}) =>
+    readConfig({ QUAYSIDE_DOCKER_HOST: 'none', QUAYSIDE_CLUSTER_BUILDER_IMAGE: image, ...more }).clusterBuilder
+  const usual = { image, cpuMilli: 2000, memoryMiB: 4096, diskGiB: 50, nodes: undefined }
+  assert.deepEqual(read(), usual)
+  const nodes = { key: 'example.org/purpose', value: 'builds' }
+  assert.deepEqual(read({ QUAYSIDE_CLUSTER_BUILDER_NODES: 'example.org/purpose=builds' }), { ...usual, nodes })
+  assert.equal(read({ QUAYSIDE_CLUSTER_BUILDER_IMAGE: '' }), undefined)
+  assert.throws(() => read({ QUAYSIDE_CLUSTER_BUILDER_IMAGE: 'registry.test/builder:1' }), /an image by its digest/)
+  assert.throws(() => read({ QUAYSIDE_CLUSTER_BUILDER_NODES: 'builds' }), /QUAYSIDE_CLUSTER_BUILDER_NODES must be/)
+  assert.throws(() => read({ QUAYSIDE_DOCKER_HOST: '' }), /needs QUAYSIDE_DOCKER_HOST=none/)
+})

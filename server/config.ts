@@ -4,6 +4,7 @@ import type { Issuer } from './access/index.ts'
 import {
   ConfigError,
   cidrForm,
+  clusterBuilder,
   clusterIngressClass,
   clusterRegistry,
   clusterRouter,
@@ -26,6 +27,7 @@ import {
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
+import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
 import type { PodRouterSettings } from './routers/index.ts'
 
@@ -94,6 +96,8 @@ export interface Config {
    * Undefined: they have none.
    */
   readonly clusterRouter: PodRouterSettings | undefined
+  /** The builder in connected clusters, without a Docker Engine. Undefined: they build nothing. */
+  readonly clusterBuilder: ClusterBuilderSettings | undefined
   /** The type of the Services that open TCP and UDP ports on connected clusters. */
   readonly clusterPorts: 'LoadBalancer' | 'NodePort'
   /** An image with a shell, GNU tar and `head`, as connected clusters name it. */
@@ -234,6 +238,7 @@ export function readConfig(variables: Variables = process.env): Config {
     inCluster: inCluster(variables),
     clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
     clusterRouter: clusterRouter(variables, { trusted: trustedProxies, connections: routerConnections }),
+    clusterBuilder: clusterBuilder(variables),
     clusterPorts: oneOf(variables, 'QUAYSIDE_CLUSTER_PORTS', ['LoadBalancer', 'NodePort']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),

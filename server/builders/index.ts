@@ -5,6 +5,7 @@
 export { buildIdentity } from './build-identity.ts'
 export * from './builder.ts'
 export * from './builders.ts'
+export { type ClusterBuilderOptions, type ClusterBuilders, createClusterBuilders } from './cluster-builders.ts'
 export { declaredArguments } from './declared-arguments.ts'
 export { ensureBaseImage } from './docker/base-image.ts'
 export { createDockerBaseImages, type DockerBaseImagesOptions } from './docker/docker-base-images.ts'

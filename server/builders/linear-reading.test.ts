@@ -7,8 +7,8 @@ import { planBuild } from './build-plan.ts'
 import { recipeOf } from './builder.cases.ts'
 import { BuildError } from './builder.ts'
 import { readEvents } from './docker/engine-events.ts'
-import { explainFailure } from './docker/explain-failure.ts'
 import { checkDockerfile, checkFrontend } from './dockerfile-check.ts'
+import { explainFailure } from './explain-failure.ts'
 import { splitWords } from './words.ts'
 
 /** Far above a linear reader's time on a slow machine, and far below a quadratic one's. */

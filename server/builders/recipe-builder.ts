@@ -19,9 +19,9 @@ export interface BuildBackend {
   promote(digest: string, order: BuildOrder, signal: AbortSignal): Promise<Promoted | undefined>
   /**
    * Builds and tags the image. The total of lines is already capped. The signal ends the work.
-   * Throws BuildError.
+   * `bases` are the references of base images in the Dockerfile. Throws BuildError.
    */
-  build(source: Readable, order: BuildOrder, attempt: Attempt): Promise<Image>
+  build(source: Readable, order: BuildOrder, attempt: Attempt, bases: readonly string[]): Promise<Image>
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }
 
@@ -142,7 +142,8 @@ async function buildFrom(
       addsIt: order.recipe.hasOwnDockerfile === true,
       ignorer: ignoreFile && createIgnorer(ignoreFile),
     })
-    return await keepNames(images, attempt, (named) => backend.build(context, order, named))
+    const bases = [...images.references.values()]
+    return await keepNames(images, attempt, (named) => backend.build(context, order, named, bases))
   } finally {
     forget()
     stream.on('error', ignored).destroy()

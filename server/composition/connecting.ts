@@ -1,4 +1,5 @@
 import {
+  type ClusterBuilders,
   createRegistryBuilder,
   type NamedBuilder,
   type RegistryBuilderOptions,
@@ -35,10 +36,9 @@ interface LocalDrivers {
   readonly router: Router
   /** Has the images that are published for clusters, and publishes them. */
   readonly images: ImageStore
-  readonly push: RegistryBuilderOptions['push']
   readonly pushProblem: RegistryBuilderOptions['pushProblem']
-  /** Why nothing is built from source code. Undefined: it is. */
-  readonly cannotBuild?: string
+  /** Builds and pushes images for each cluster. */
+  readonly building: ClusterBuilders
 }
 
 /** Returns the drivers of this machine and of connected clusters. */
@@ -50,25 +50,20 @@ export const driversOf = (ground: Ground, local: LocalDrivers): Drivers => ({
 })
 
 /**
- * The drivers of connected clusters. Images are built here and published in a registry. Traffic
+ * The drivers of connected clusters. Images are built here or in the cluster, and
+ * published in a registry. Traffic
  * goes through the router of this machine, straight to the replicas. A cluster with a domain of its
  * own has its ingress controller for it, or our router in pods.
  */
 function createConnect(
   { config, database, vault, instance: installation, log }: Ground,
-  { builder, router, images, push, pushProblem, cannotBuild }: LocalDrivers,
+  { router, images, pushProblem, building }: LocalDrivers,
 ): Drivers['connect'] {
   const { inCluster, allowPrivateTargets } = config
   const { literalIsAllowed: allowsHost } = createAddressGuard({ allowedPrivateCidrs: allowPrivateTargets })
   const accessOf = createClusterAccess({ database, vault, clock, allowsHost, inCluster })
   const registry = config.clusterRegistry
-  const published = createRegistryBuilder({
-    builder,
-    images: { name: localEngine, engine: images },
-    push,
-    pushProblem,
-    registry,
-  })
+  const publishing = { images: { name: localEngine, engine: images }, pushProblem, registry }
   const traffic = {
     className: config.clusterIngressClass,
     local: router,
@@ -89,12 +84,16 @@ function createConnect(
       clusterLabels: clusterLabelsReader(database, id),
       helperImage: config.clusterToolsImage,
       hasDomain,
-      cannotBuild,
+      cannotBuild: building.cannotBuild,
       registry: registry && { repository: registry.repository, login: () => readRegistryLogin(registry) },
     })
     return {
       engine,
-      builder: published,
+      builder: createRegistryBuilder({
+        ...publishing,
+        builder: building.builderOf({ id, kube, instance }),
+        push: building.pushOf({ id }),
+      }),
       router: createClusterRouter({
         ...traffic,
         kube,

@@ -91,7 +91,11 @@ export function createDrivers(ground: Ground): Drivers {
     builder,
     router: createOwnRouter({ process: routerProcess }),
     images: engine,
-    push: (image, target, attempt) => engine.pushImage(image, target, attempt),
+    building: {
+      cannotBuild: undefined,
+      builderOf: () => builder,
+      pushOf: () => (image, target, attempt) => engine.pushImage(image, target, attempt),
+    },
     pushProblem: (target, signal) => engine.pushProblem(target, signal),
   })
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readRegistryTarget, refusingBuilder } from '../builders/index.ts'
+import { createClusterBuilders, readRegistryTarget, refusingBuilder } from '../builders/index.ts'
 import { createAbsentEngine, createImageMirror } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -8,9 +8,7 @@ import { createAbsentRouter } from '../routers/index.ts'
 import { driversOf } from './connecting.ts'
 import type { Drivers, Ground } from './ground.ts'
 
-const cannotBuild =
-  'this installation builds no images, because it has no Docker Engine. Build the image elsewhere, push it to a ' +
-  'registry, and deploy it as a container.'
+const nothingHere = 'Nothing is built on this machine, because it has no Docker Engine.'
 
 /**
  * The drivers of an installation without a Docker Engine. Only connected clusters run services, and
@@ -18,9 +16,10 @@ const cannotBuild =
  */
 export function createDriversWithoutDocker(ground: Ground): Drivers {
   const { config } = ground
+  const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const mirror = createImageMirror({
     clock,
-    guard: createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets }),
+    guard,
     maxImageBytes: gibibytes(config.imageSizeGiB),
     floorBytes: gibibytes(config.diskFloorGiB),
     spoolDirectory: join(config.scratchDirectory, 'fetches'),
@@ -29,11 +28,16 @@ export function createDriversWithoutDocker(ground: Ground): Drivers {
   })
   return driversOf(ground, {
     engine: createAbsentEngine(config.dataDirectory),
-    builder: refusingBuilder(`Nothing is built: ${cannotBuild}`),
+    builder: refusingBuilder(nothingHere),
     router: createAbsentRouter(clock),
     images: mirror,
-    push: (image, target, attempt) => mirror.publish(image, target, attempt),
     pushProblem: (target, signal) => mirror.pushProblem(target, signal),
-    cannotBuild,
+    building: createClusterBuilders({
+      clock,
+      guard,
+      mirror,
+      registry: config.clusterRegistry,
+      settings: config.clusterBuilder,
+    }),
   })
 }

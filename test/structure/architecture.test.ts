@@ -77,7 +77,9 @@ test('the Docker daemon is never told to go to a registry', () => {
     .map(read)
   // It follows redirects and realms wherever they lead, past the guard of addresses.
   const orders = /fromImage|\/distribution\/|\.(?:pull|createImage)\(|remotecontext|\bpull: (?!false)/
-  const told = [...sources, ...programs].filter(({ text }) => orders.test(text)).map(({ path }) => path)
+  // The generated code of a service of BuildKit has a method of that name.
+  const written = sources.filter(({ path }) => path !== 'server/lib/grpc/upload_pb.ts')
+  const told = [...written, ...programs].filter(({ text }) => orders.test(text)).map(({ path }) => path)
   assert.deepEqual(told, [], 'images are fetched by server/engines/docker/registry/ (docs/adr/)')
 })
 

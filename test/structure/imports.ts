@@ -127,9 +127,17 @@ export const typesPastTheDoor: readonly string[] = [
 
 /** The files and folders that may import each library. */
 export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
-  '@bufbuild/protobuf': ['server/lib/grpc/', 'server/builders/docker/trace.ts'],
-  '@connectrpc/connect': ['server/builders/docker/build-session.ts', 'server/engines/docker/grpc-probe.ts'],
-  '@connectrpc/connect-node': ['server/builders/docker/build-session.ts', 'server/engines/docker/grpc-probe.ts'],
+  '@bufbuild/protobuf': ['server/lib/grpc/', 'server/builders/trace.ts'],
+  '@connectrpc/connect': [
+    'server/builders/session-server.ts',
+    'server/builders/buildkit/',
+    'server/engines/docker/grpc-probe.ts',
+  ],
+  '@connectrpc/connect-node': [
+    'server/builders/session-server.ts',
+    'server/builders/buildkit/',
+    'server/engines/docker/grpc-probe.ts',
+  ],
   '@sinclair/typebox': ['contract/'],
   ajv: ['server/http/'],
   croner: ['server/jobs/timetable.ts'],

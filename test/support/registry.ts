@@ -47,7 +47,7 @@ export async function startRegistry(): Promise<Registry> {
   const settings = {
     version: '0.1',
     log: { level: 'error', accesslog: { disabled: true } },
-    storage: { filesystem: { rootdirectory: at('data') } },
+    storage: { filesystem: { rootdirectory: at('data') }, delete: { enabled: true } },
     http: { addr: `127.0.0.1:${port}` },
     auth: { htpasswd: { realm: 'test', path: at('htpasswd') } },
   }

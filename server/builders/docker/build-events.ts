@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { BuildProgress } from './build-progress.ts'
+import type { BuildProgress } from '../build-progress.ts'
 import { readEvents } from './engine-events.ts'
 
 /** The result of a build: an image, or the engine's error. */
@@ -15,7 +15,7 @@ export async function readBuildEvents(answer: Readable, progress: BuildProgress)
   try {
     for await (const event of readEvents(answer)) {
       if (event.error !== undefined) error = event.error
-      else if (typeof event.aux === 'string') progress.report((await import('./trace.ts')).decodeStatus(event.aux))
+      else if (typeof event.aux === 'string') progress.report((await import('../trace.ts')).decodeStatus(event.aux))
       else if (event.id === 'moby.image.id') imageId = event.aux?.ID
     }
   } finally {

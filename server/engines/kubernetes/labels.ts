@@ -15,6 +15,8 @@ export const label = {
   route: 'quayside.io/route',
   /** On the platform's own routers in a cluster, and on the objects that they need. */
   router: 'quayside.io/router',
+  /** On the builder in a cluster, and on the objects that it needs. */
+  builder: 'quayside.io/builder',
   /** On pods that read or write a volume. */
   helper: 'quayside.io/helper',
   /** On Deployments without replicas while their volumes are copied. */

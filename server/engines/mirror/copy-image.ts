@@ -1,29 +1,21 @@
 import { rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
 import { eachAtOnce } from '../../lib/each-at-once.ts'
-import type { ImageReference } from '../docker/image-reference.ts'
-import { aboveFloor } from '../docker/registry/above-floor.ts'
-import { download, newPart, type Part } from '../docker/registry/download.ts'
+import { newPart } from '../docker/registry/download.ts'
 import { readInto } from '../docker/registry/export-image.ts'
 import type { Blob } from '../docker/registry/manifest.ts'
-import type { RegistryTools } from '../docker/registry/registries.ts'
 import { type Sending, sendBlob, trying } from '../docker/registry/send-blob.ts'
-import type { ImageSource, WholeManifest } from '../docker/registry/source.ts'
+import type { WholeManifest } from '../docker/registry/source.ts'
 import { tooLarge } from '../docker/registry/too-large.ts'
 import { blobSize, putManifest } from '../docker/registry/upload.ts'
-import { toError, tryOften } from '../docker/try-often.ts'
+import { asking, type Reading, receivePart } from './read-image.ts'
 
 /** Blobs at the same time. */
 const atOnce = 3
 
 /** One copy of an image from a repository to another one. */
-export interface Copying {
-  readonly registries: RegistryTools
-  /** Opens the source for each try. */
-  readonly source: (signal: AbortSignal) => Promise<ImageSource>
-  /** The image there, by its digest. */
-  readonly from: ImageReference & { readonly digest: string }
+export interface Copying extends Reading {
   /** The repository that gets it. */
   readonly to: Pick<Sending, 'client' | 'reference'>
   /** The tag that it gets there. */
@@ -43,7 +35,7 @@ export async function copyImage(copying: Copying, directory: string, attempt: At
   const { registries, to, tag } = copying
   const { signal, output } = attempt
   const { platform } = await registries.settings(signal)
-  const image = await reading(
+  const image = await asking(
     copying,
     attempt,
     () => 0,
@@ -75,7 +67,7 @@ async function copyBlob(
   const part = newPart(join(directory, blob.digest.slice('sha256:'.length)), blob)
   let loading: Promise<void> | undefined
   const load = (): Promise<void> => {
-    loading ??= receive(copying, part, attempt)
+    loading ??= receivePart(copying, part, attempt)
     return loading
   }
   const read = async (from: number, into: Buffer): Promise<Buffer> => {
@@ -91,38 +83,8 @@ async function copyBlob(
   }
 }
 
-async function receive(copying: Copying, part: Part, attempt: Attempt): Promise<void> {
-  const { registries } = copying
-  const directory = dirname(part.file)
-  let bytes = 0
-  const count = (more: number): void => {
-    bytes += more
-  }
-  const bounded = (source: ImageSource) =>
-    aboveFloor(registries, directory, attempt.signal, (signal) =>
-      download(part, { source, clock: registries.clock, signal, count }),
-    )
-  await reading(copying, attempt, () => bytes, bounded)
-}
-
-/** Asks the source until it answers, or a retry cannot help. */
-async function reading<T>(
-  { registries, source, from }: Copying,
-  attempt: Attempt,
-  bytes: () => number,
-  ask: (source: ImageSource) => Promise<T>,
-): Promise<T> {
-  const answer = await tryOften(registries, from, attempt, {
-    ask: async () => ({ value: await ask(await source(attempt.signal)) }),
-    isEnough: () => false,
-    bytes,
-  })
-  if ('problem' in answer) throw toError(answer)
-  return answer.value
-}
-
 /** Counts compressed layers. Nodes unpack them within their own limits. */
-function refuseLarge({ config, layers }: WholeManifest, most: number): void {
+export function refuseLarge({ config, layers }: WholeManifest, most: number): void {
   const bytes = layers.reduce((sum, { size }) => sum + size, config.size)
   if (bytes > most) throw tooLarge(bytes, most)
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { must } from './commands.ts'
 import { packImage } from './pack-image.ts'
 import {
+  buildKitCache,
   certManagerCache,
   certManagerKinds,
   helmCache,
@@ -40,6 +41,8 @@ const ownCaches: Readonly<Record<string, string>> = {
   traefik: ingressCache,
   helm: helmCache,
   'cert-manager': certManagerCache,
+  buildkitd: buildKitCache,
+  buildctl: buildKitCache,
 }
 
 /** A cold build of everything takes a quarter of an hour on two cores. */
@@ -71,6 +74,10 @@ export async function build(say: (line: string) => void): Promise<void> {
   await program('traefik', say, () => goBuild('traefik', { source: `${traefik}/cmd/traefik` }))
   if (!existsSync(ingressKinds)) await copyKinds(traefik)
   await program('cert-manager', say, () => goBuild('cert-manager'))
+  for (const name of ['buildkitd', 'buildctl']) {
+    const source = `github.com/moby/buildkit/cmd/${name}`
+    await program(name, say, () => goBuild(name, { module: 'buildkit', source }))
+  }
   if (!existsSync(certManagerKinds)) await copyCertManagerKinds()
   for (const name of packed) {
     await image(name, { Entrypoint: [`/${name}`] }, (folder) => copyFile(placeOf(name), join(folder, name)))
@@ -100,9 +107,9 @@ const goInstall = (source: string, { to, flags = '' }: { readonly to: string; re
   })
 
 /** Builds a program from its module in `modules`: the module itself, or one that it requires. */
-const goBuild = (name: string, { source = '.', flags = '' } = {}): Promise<string> =>
+const goBuild = (name: string, { module = name, source = '.', flags = '' } = {}): Promise<string> =>
   must('go', ['build', '-trimpath', '-o', placeOf(name), '-ldflags', `-s -w ${flags}`, source], {
-    cwd: join(modules, name),
+    cwd: join(modules, module),
     env,
     timeoutMs,
   })

@@ -37,6 +37,8 @@ export const certManagerCache = cacheOf(
 )
 /** The definitions of cert-manager's kinds, from its module. */
 export const certManagerKinds = join(certManagerCache, 'kinds.yaml')
+/** The builder's programs: the daemon and the client that connects to it. */
+export const buildKitCache = cacheOf('buildkit', [process.arch], ['buildkit/go.mod', 'buildkit/go.sum'])
 export const helmCache = cacheOf('helm', [helmVersion, process.arch], [])
 
 /**

@@ -19,9 +19,9 @@ export interface TestImage {
 }
 
 /** A layer with one file. */
-export async function tarOf(content: string | Buffer, name = 'who'): Promise<Buffer> {
+export async function tarOf(content: string | Buffer, name = 'who', mode = 0o644): Promise<Buffer> {
   const tar = pack()
-  tar.entry({ name }, content)
+  tar.entry({ name, mode }, content)
   tar.finalize()
   return buffer(tar)
 }

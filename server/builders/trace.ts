@@ -1,5 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf'
-import { StatusResponseSchema } from '../../lib/grpc/status_pb.ts'
+import { type StatusResponse, StatusResponseSchema } from '../lib/grpc/status_pb.ts'
 
 /** The part of BuildKit's progress that a log needs. */
 export interface BuildStatus {
@@ -28,19 +28,18 @@ export interface VertexLog {
  * Reads a `StatusResponse` from base64 in JSON. Skips fields of later versions. Throws Error for
  * bytes that are not such a message.
  */
-export function decodeStatus(base64: string): BuildStatus {
-  const { vertexes, logs } = fromBinary(StatusResponseSchema, Buffer.from(base64, 'base64'), {
-    readUnknownFields: false,
-  })
-  return {
-    vertices: vertexes.map(({ digest, name, cached, started, completed, error }) => ({
-      digest,
-      name,
-      cached,
-      started: started !== undefined,
-      completed: completed !== undefined,
-      error,
-    })),
-    logs: logs.map(({ vertex, stream, msg }) => ({ vertex, stream: Number(stream) || 1, text: Buffer.from(msg) })),
-  }
-}
+export const decodeStatus = (base64: string): BuildStatus =>
+  readStatus(fromBinary(StatusResponseSchema, Buffer.from(base64, 'base64'), { readUnknownFields: false }))
+
+/** Returns the part of a report that a log needs. */
+export const readStatus = ({ vertexes, logs }: StatusResponse): BuildStatus => ({
+  vertices: vertexes.map(({ digest, name, cached, started, completed, error }) => ({
+    digest,
+    name,
+    cached,
+    started: started !== undefined,
+    completed: completed !== undefined,
+    error,
+  })),
+  logs: logs.map(({ vertex, stream, msg }) => ({ vertex, stream: Number(stream) || 1, text: Buffer.from(msg) })),
+})

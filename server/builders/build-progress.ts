@@ -1,5 +1,5 @@
-import type { LineSink } from '../../lib/attempt.ts'
-import { type LineSplitter, splitLines } from '../build-log.ts'
+import type { LineSink } from '../lib/attempt.ts'
+import { type LineSplitter, splitLines } from './build-log.ts'
 import type { BuildStatus, Vertex } from './trace.ts'
 
 const lastLinesKept = 20
@@ -68,7 +68,8 @@ const newStep = (name: string): Step => ({
 })
 
 /** Whether a step is internal, such as loading the context. */
-const isInternal = (name: string): boolean => name.startsWith('[internal]') || name === 'copy /context /'
+const isInternal = (name: string): boolean =>
+  /^\[(?:internal|context .*)\]|^exporting to oci |^copy \/context \/$/.test(name)
 
 function streamOf(
   steps: ReadonlyMap<string, Step>,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recipeOf } from '../builder.cases.ts'
-import type { BuildError } from '../builder.ts'
+import { recipeOf } from './builder.cases.ts'
+import type { BuildError } from './builder.ts'
 import { type BuildFailure, explainFailure } from './explain-failure.ts'
 
 const recipe = recipeOf('1', 'FROM a\n', { targetStage: 'web' })

@@ -1,7 +1,7 @@
-import { withoutFullStop } from '../../lib/without-full-stop.ts'
-import { BuildError, type BuildRecipe } from '../builder.ts'
-import { missingDockerfile } from '../dockerfile-check.ts'
+import { withoutFullStop } from '../lib/without-full-stop.ts'
 import type { FailedStep } from './build-progress.ts'
+import { BuildError, type BuildRecipe } from './builder.ts'
+import { missingDockerfile } from './dockerfile-check.ts'
 
 export interface BuildFailure {
   /** The engine's message. */
