@@ -26,8 +26,8 @@ export {
   leadsTo,
   listServiceRoutes,
   type RouteRow,
-  readServiceMarks,
   replaceHosts,
   setEndpoints,
   touchRoutes,
 } from './route-store.ts'
+export { readServiceMarks } from './route-table-store.ts'

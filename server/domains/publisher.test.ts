@@ -8,14 +8,8 @@ import { type PortAddress, type Router, RoutesRefusedError } from '../routers/in
 import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher, lostPortsText, unreachedText } from './publisher.ts'
 import { createRouteMarks } from './route-marks.ts'
-import {
-  leadsElsewhere,
-  leadsTo,
-  listServiceRoutes,
-  readRouteVersion,
-  replaceHosts,
-  setEndpoints,
-} from './route-store.ts'
+import { leadsElsewhere, leadsTo, listServiceRoutes, replaceHosts, setEndpoints } from './route-store.ts'
+import { readRouteVersion } from './route-table-store.ts'
 
 const marksOf = (database: Database) => createRouteMarks({ database, clock: systemClock })
 

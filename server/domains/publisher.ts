@@ -11,7 +11,8 @@ import {
   serves,
 } from '../routers/index.ts'
 import type { RouteMarks } from './route-marks.ts'
-import { readTable, setCertificates, setOutsides } from './route-store.ts'
+import { setCertificates, setOutsides } from './route-store.ts'
+import { readTable } from './route-table-store.ts'
 
 export interface RoutePublisher {
   /**

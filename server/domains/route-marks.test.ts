@@ -5,7 +5,8 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { allClusters } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRouteMarks } from './route-marks.ts'
-import { readServiceMarks, readTable, replaceHosts, setEndpoints } from './route-store.ts'
+import { replaceHosts, setEndpoints } from './route-store.ts'
+import { readServiceMarks, readTable } from './route-table-store.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const host = { host: 'web.localhost', port_name: 'web', internal_port: 80, is_default: true }

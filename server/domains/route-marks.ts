@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RouterScope } from '../routers/index.ts'
-import { type EngineMarks, joinMarks, readRouteMarks, readRouteVersion } from './route-store.ts'
+import { type EngineMarks, joinMarks, readRouteMarks, readRouteVersion } from './route-table-store.ts'
 
 /** Texts that differ if the tables of a router do. All routers share the statements behind them. */
 export interface RouteMarks {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
-import { readTable } from '../domains/route-store.ts'
+import { readTable } from '../domains/route-table-store.ts'
 
 /** The router's logins come from the variables of the version that has the traffic. */
 const platform = await createPlatform({ after }, { works: true })

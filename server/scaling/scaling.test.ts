@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
-import { readTable } from '../domains/route-store.ts'
+import { readTable } from '../domains/route-table-store.ts'
 import { fakeWorkload } from '../engines/fake/fake-workload.ts'
 import { FakeEngine } from '../engines/index.ts'
 import { silent } from '../lib/attempt.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../../test/support/platform.ts'
 import { until } from '../../../test/support/until.ts'
-import { readTable } from '../../domains/route-store.ts'
+import { readTable } from '../../domains/route-table-store.ts'
 
 const platform = await createPlatform({ after }, { works: true })
 const { a, b } = platform

@@ -1,0 +1,169 @@
+import type { BasicCredential, Route, RouteEndpoint, RoutePort, RouteRules } from '@quayside/contract/routes.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import type { State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import { allClusters, type RouterScope } from '../routers/index.ts'
+import { rulesOf } from './route-rules.ts'
+import { type TlsRow, tlsMember } from './route-tls.ts'
+
+/** A route as the database has it. */
+interface TableRow extends TlsRow {
+  readonly host: string
+  readonly path: string
+  readonly rewrite: string | null
+  readonly public_port: number | null
+  readonly public_protocol: RoutePort['protocol'] | null
+  readonly internal_port: number
+  readonly service_id: string
+  readonly environment_id: string
+  readonly release_id: string | null
+  readonly name: string
+  readonly state: State
+  readonly endpoints: RouteEndpoint[]
+  readonly asleep: boolean
+  readonly kind: KindName
+  readonly wishes: SettingValues
+  readonly basic_auth: readonly BasicCredential[] | null
+  readonly engine: string | null
+}
+
+/** A query of all routes with everything that their tables contain, and their engine. */
+const tableRows = (sql: Sql) => sql`
+    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.internal_port, r.service_id, r.release_id,
+      r.endpoints, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
+      s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
+        and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
+      k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
+      d.generate_certificate
+    from route r join service s on s.id = r.service_id
+      join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
+      left join custom_domain d on d.id = r.custom_domain_id
+      left join service_scale c on c.service_id = s.id
+      left join release e on e.id = coalesce(r.release_id, s.release_id)`
+
+/** A text for the routes of all clusters of one engine, which differs if their table does. */
+interface RouteMark {
+  /** Null for clusters that are only records. */
+  readonly engine: string | null
+  readonly mark: string
+}
+
+/** `endpoints` differs only if the hosts or their endpoints do. */
+export interface EngineMarks extends RouteMark {
+  readonly endpoints: string
+}
+
+/** Returns one text for several marks, which does not depend on their order. */
+export const joinMarks = (marks: readonly RouteMark[]): string =>
+  marks
+    .map(({ engine, mark }) => `${engine} ${mark}`)
+    .toSorted()
+    .join()
+
+/** Lists the marks of all engines whose clusters have routes. */
+export const readRouteMarks = (sql: Sql) => sql<EngineMarks[]>`
+  select engine, sum(hashtextextended(row::text, 0))::text as mark,
+    sum(hashtextextended(concat_ws(' ', host, path, internal_port, service_id, release_id, endpoints), 0))::text
+      as endpoints
+  from (${tableRows(sql)}) row group by engine`
+
+/**
+ * Returns a text for each of these services with hosts, which differs if they or their endpoints
+ * do.
+ */
+export async function readServiceMarks(sql: Sql, services: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ service_id: string; mark: string }[]>`
+    select service_id, sum(hashtextextended(concat_ws(' ', host, path, internal_port, release_id, endpoints), 0))::text
+      as mark
+    from route where service_id = any(${[...services]}::uuid[]) group by service_id`
+  return new Map(rows.map(({ service_id, mark }) => [service_id, mark]))
+}
+
+/** A condition that PostgreSQL answers from the clusters of a router, unless it serves the rest. */
+const isServed = (sql: Sql, { engines, isRest }: RouterScope) =>
+  isRest ? sql`coalesce(k.engine <> all(${[...engines]}::text[]), true)` : sql`k.engine = any(${[...engines]}::text[])`
+
+/** Reads every route of the clusters of one router, and the mark of the table. */
+export async function readTable(
+  sql: Sql,
+  { engines, isRest }: RouterScope = allClusters,
+): Promise<{ mark: string; routes: Route[] }> {
+  const rows = await sql<(TableRow & { readonly mark: string })[]>`
+    select row.*, hashtextextended(row::text, 0)::text as mark from (
+      ${tableRows(sql)} where ${isServed(sql, { engines, isRest })}
+    ) row order by host, path`
+  const byEngine = Map.groupBy(rows, ({ engine }) => engine)
+  const marks = [...byEngine].map(([engine, own]) => ({
+    engine,
+    mark: String(own.reduce((sum, { mark }) => sum + BigInt(mark), 0n)),
+  }))
+  const routes = rows.map(
+    ({
+      public_port,
+      public_protocol,
+      service_id,
+      environment_id,
+      release_id,
+      name,
+      state,
+      endpoints,
+      asleep,
+      kind,
+      wishes,
+      basic_auth,
+      has_domain,
+      tls_secret,
+      tls_issuer,
+      tls_by_controller,
+      generate_certificate,
+      engine: _engine,
+      mark: _mark,
+      ...place
+    }) => ({
+      ...placeOf(place),
+      ...(public_port === null &&
+        tlsMember({ has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, kind, wishes })),
+      ...(public_port === null || public_protocol === null
+        ? {}
+        : { listen: { protocol: public_protocol, port: public_port } }),
+      service: service_id,
+      name,
+      endpoints,
+      ...(endpoints.length === 0 || release_id === null
+        ? {}
+        : { replicas: { environment: environment_id, release: release_id } }),
+      ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
+      ...(endpoints.length === 0 && asleep ? { asleep } : {}),
+      ...rulesMember(rulesOf(kind, wishes), basic_auth),
+    }),
+  )
+  return { mark: joinMarks(marks), routes }
+}
+
+const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite: string | null }) => ({
+  host,
+  ...(path === '/' ? {} : { path }),
+  ...(rewrite === null ? {} : { rewrite }),
+})
+
+/** Current settings, and the passwords of the version that has the traffic. */
+function rulesMember(
+  rules: RouteRules | undefined,
+  basicAuth: readonly BasicCredential[] | null,
+): Pick<Route, 'rules'> {
+  if (basicAuth !== null) return { rules: { ...rules, basicAuth } }
+  return rules === undefined ? {} : { rules }
+}
+
+export async function readRouteVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<{ version: number }[]>`select version from route_version`
+  return row?.version ?? 0
+}
+
+function whyNothing(state: State): string {
+  if (state === 'READY') return 'it was not deployed yet'
+  if (state === 'STOPPED' || state === 'STOPPING') return 'it is stopped'
+  if (state === 'DELETED' || state === 'DELETING') return 'it is uninstalled'
+  return 'no version of it is running'
+}
