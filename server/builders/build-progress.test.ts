@@ -43,3 +43,19 @@ test('failedStep returns the step that failed, not those stopped because of it',
   assert.equal(failed?.name, 'A')
   assert.deepEqual([failed?.lastLines.length, failed?.lastLines[0], failed?.lastLines.at(-1)], [20, '10', '29'])
 })
+
+test('followProgress keeps no more than 5000 steps, and shortens their names', () => {
+  const lines: string[] = []
+  const progress = followProgress({ line: (text) => lines.push(text) })
+  const vertices = Array.from({ length: 6000 }, (_, index) => vertex(`${index} ${'x'.repeat(10)}`))
+  progress.report({ vertices, logs: [] })
+  progress.report({ vertices: [vertex('long', { digest: 'x'.repeat(1000) })], logs: [] })
+  assert.equal(lines.length, 5000)
+  const other: string[] = []
+  const names = followProgress({ line: (text) => other.push(text) })
+  names.report({ vertices: [vertex('n'.repeat(100_000), { digest: 'sha256:1' })], logs: [] })
+  assert.deepEqual(
+    other.map(({ length }) => length),
+    [16 * 1024],
+  )
+})

@@ -3,6 +3,10 @@ import { type LineSplitter, splitLines } from './build-log.ts'
 import type { BuildStatus, Vertex } from './trace.ts'
 
 const lastLinesKept = 20
+/** A builder in a cluster may belong to somebody who wants the memory of the server. */
+const mostSteps = 5000
+const longestDigest = 200
+const longestName = 16 * 1024
 
 /** Turns BuildKit's reports into log lines, and remembers what explains a failure. */
 export interface BuildProgress {
@@ -34,11 +38,12 @@ export function followProgress(output: LineSink): BuildProgress {
     for (const splitter of step.streams.values()) splitter.end()
   }
   const reportVertex = (vertex: Vertex): void => {
-    const step = steps.get(vertex.digest) ?? newStep(vertex.name)
+    if (vertex.digest.length > longestDigest || (steps.size >= mostSteps && !steps.has(vertex.digest))) return
+    const step = steps.get(vertex.digest) ?? newStep(vertex.name.slice(0, longestName))
     steps.set(vertex.digest, step)
     if (vertex.started && !step.announced && !isInternal(vertex.name)) {
       step.announced = true
-      output.line(vertex.cached ? `${vertex.name} (unchanged, reused)` : vertex.name)
+      output.line(vertex.cached ? `${step.name} (unchanged, reused)` : step.name)
     }
     // BuildKit reports steps that it stopped because another failed as canceled. The other one is
     // the cause.

@@ -65,7 +65,7 @@ export function createClusterBuilders({
         bases: {
           open: mirror.openPublic,
           // The registry has images of all organizations, and may return them without a password.
-          isOwn: (image) => registry !== undefined && image.startsWith(`${registry.repository}/`),
+          isOwn: (image) => registry !== undefined && isBelow(image, registry.repository),
         },
       }),
     pushOf: ({ id }) => {
@@ -77,6 +77,15 @@ export function createClusterBuilders({
     },
   }
 }
+
+/**
+ * Whether an image is below a repository. The case of a host and its usual port do not matter.
+ * Pure.
+ */
+export const isBelow = (image: string, repository: string): boolean =>
+  plainPlace(image).startsWith(`${plainPlace(repository)}/`)
+
+const plainPlace = (name: string): string => name.toLowerCase().replace(/^([^/]*?):(?:80|443)\//, '$1/')
 
 /** Names the builder in errors of its cluster. */
 async function explaining<T>(work: () => Promise<T>): Promise<T> {

@@ -19,6 +19,8 @@ export interface SessionServices {
 /** A request names one secret. */
 const maxQuestionBytes = 16 * 1024
 const serving = 1
+/** BuildKit sends a few at a time. */
+const maxConcurrentStreams = 100
 
 /**
  * Answers the requests that BuildKit sends over a session: health checks, this build's secrets for
@@ -28,6 +30,7 @@ const serving = 1
  */
 export function serveSession(socket: Duplex, services: SessionServices): () => void {
   const server = createServer(
+    { settings: { maxConcurrentStreams } },
     connectNodeAdapter({
       routes: (router) => answers(router, services),
       fallback: refuse,

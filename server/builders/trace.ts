@@ -41,5 +41,5 @@ export const readStatus = ({ vertexes, logs }: StatusResponse): BuildStatus => (
     completed: completed !== undefined,
     error,
   })),
-  logs: logs.map(({ vertex, stream, msg }) => ({ vertex, stream: Number(stream) || 1, text: Buffer.from(msg) })),
+  logs: logs.map(({ vertex, stream, msg }) => ({ vertex, stream: stream === 2n ? 2 : 1, text: Buffer.from(msg) })),
 })
