@@ -52,7 +52,7 @@ const cases: [name: string, failure: Partial<BuildFailure>, reason: BuildError['
     'a full disk',
     { error: 'exit code: 1', step: { name: 'RUN x', lastLines: ['write /x: No space left on device'] } },
     'disk-full',
-    /disk of the engine is full/,
+    /disk of the builder is full/,
   ],
   [
     'layers without end',

@@ -44,7 +44,7 @@ function stepProblem({ error, step, recipe, limited }: BuildFailure): BuildError
   if (/no space left on device/i.test([error, ...(step?.lastLines ?? [])].join('\n'))) {
     return new BuildError(
       'disk-full',
-      'The build failed because the disk of the engine is full. Free space there and deploy again.',
+      'The build failed because the disk of the builder is full. Free space there and deploy again.',
     )
   }
   if (/max depth exceeded/.test(error)) {

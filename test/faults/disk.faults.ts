@@ -42,7 +42,7 @@ describe('a full disk during a build', {
     const large = randomBytes(90 * mebibyte)
     const error = await failureOf(build('large', large))
     assert.equal(error.reason, 'disk-full', error.message)
-    assert.match(error.message, /The build failed because the disk of the engine is full\. Free space there/)
+    assert.match(error.message, /The build failed because the disk of the builder is full\. Free space there/)
     const next = await build('next', randomBytes(mebibyte))
     assert.equal(await builder.has(next, AbortSignal.timeout(60_000)), true)
     await removeImages(small.socketPath, [junk])
