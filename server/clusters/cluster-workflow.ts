@@ -271,7 +271,7 @@ const ends: Readonly<Record<OperationKind, FailedEnd>> = {
     status: 'STOP_ERROR',
     step: 'PauseError',
     sentence: 'stopped',
-    advice: 'Stop it again. What did not stop still runs.',
+    advice: 'Stop it again. Services that did not stop still run.',
   },
   DELETE: {
     status: 'DELETE_ERROR',

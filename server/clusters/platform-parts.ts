@@ -131,7 +131,7 @@ export const createPlatformParts = <Release>({
     void (await publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
 })
 
-/** What an operation on a cluster asks for one of its environments. */
+/** A request of an operation on a cluster for one of its environments. */
 interface Asked {
   readonly id: string
   readonly done: 'stopped' | 'deleted'

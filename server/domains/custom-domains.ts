@@ -75,7 +75,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     generate_certificate: body.generate_certificate,
     use_cdn: body.use_cdn ?? false,
   })
-  /** Names below the domain of the cluster are those of its services, and have its certificate. */
+  /** Services of the cluster have the names below its domain, and its certificate. */
   const refuseClusterNames = async (sql: Sql, { id }: DomainOwner, name: string): Promise<void> => {
     const { domain } = await findTrafficPlace(sql, id)
     if (domain !== null) refuseNamesOf(domain, name)

@@ -157,7 +157,7 @@ test('the start deadline is what the readiness probe allows, between a minute an
   assert.equal(deadline({ period_seconds: 3600, failure_threshold: 1000 }), 3600)
 })
 
-test('a run of a timetable has the annotations of cron jobs, and another run those of jobs', () => {
+test('a run of a timetable has the annotations of cron jobs, and other runs have the ones of jobs', () => {
   const annotations = { PODS: { a: 'pod' }, JOBS: { a: 'job' }, CRON_JOBS: { a: 'cron' } }
   const input = { ...bare, annotations, stopGraceSeconds: 10, layerGiB: 10 }
   const run = { arguments: [] }

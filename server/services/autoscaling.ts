@@ -181,7 +181,7 @@ const readableScalers = ({ scalers }: PolicyRow): ReadScaler[] =>
     authentication: trigger ? (trigger.values ?? {}) : null,
   }))
 
-/** What a version needs to know of the policy of its service. Null without one that has events. */
+/** The policy of a service in the form that a version keeps. Null without events. */
 export interface EventPolicy extends Omit<EventScaling, 'triggers'> {
   readonly scalers: readonly ReadScaler[]
 }

@@ -208,7 +208,7 @@ test('a deleted environment leaves no certificate', async () => {
   const secrets = async () =>
     (await kube.list(kinds.secret, { namespace: `quayside-routes-${instance()}` }, limit())).items
   await until('their Secrets are gone', async () => (await secrets()).length === 0)
-  // What the administrator stored is left alone.
+  // The Secret of the administrator is left alone.
   const own = await kubectl(['-n', given(), 'get', 'secrets', '--output=name'])
   assert.deepEqual(own.trim().split('\n').toSorted(), [`secret/${issuer}`, 'secret/wildcard'])
 })

@@ -37,7 +37,7 @@ export class HeldDeployments {
 
 /**
  * Ends the replicas of all releases that use one of the claims, and waits until they are gone. Adds
- * their Deployments to `away`, and those that a killed process has left without replicas. Replicas
+ * their Deployments to `away`, also if a killed process has left them without replicas. Replicas
  * that come back meanwhile, such as by a repair, are ended as well. Throws EngineError('refused')
  * if something else uses a claim.
  */

@@ -48,7 +48,7 @@ export function usersAnnotations(
   return Object.fromEntries(entries)
 }
 
-/** Adds such annotations to the metadata of an object, below those that the platform sets. */
+/** Adds such annotations to metadata. Annotations of the platform with the same key win. */
 export function annotated(
   metadata: KubeObject['metadata'],
   users: Readonly<Record<string, string>>,

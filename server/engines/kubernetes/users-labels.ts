@@ -130,8 +130,8 @@ export function usersLabels({ displayName, workload }: Pick<Release<Workload>, '
 }
 
 /**
- * Splits the labels of a cluster into those that its namespaces get, and a sentence for each of the
- * others.
+ * Splits the labels of a cluster: its namespaces get some of them, and each other one has a
+ * sentence that says why not.
  */
 export function labelsOfCluster(labels: Readonly<Record<string, string>>) {
   const judged = Object.entries(labels).map(([key, value]) => ({ key, value, problem: labelProblem(key, value) }))

@@ -31,7 +31,7 @@ export interface BuildResults {
   find(tag: string, attempt: Attempt): Promise<BuiltImage | undefined>
   /** Begins to receive the parts of an image. Dispose of it. */
   receive(attempt: Attempt): Promise<ResultReceiver>
-  /** Gives an image of a tag with this ending a second tag. Undefined if there is none. */
+  /** Adds a tag to an image whose tag has this ending. Undefined if there is none. */
   tagAgain(id: string, ending: string, tag: string, attempt: Attempt): Promise<BuiltImage | undefined>
   /** Lists the tags that begin with this text. */
   list(beginning: string, attempt: Attempt): Promise<readonly string[]>

@@ -49,7 +49,7 @@ export class IssuedCertificates {
     this.#options = options
   }
 
-  /** Brings the objects to those of these hosts and issuers. Returns the certificate of each. */
+  /** Applies the objects of these hosts and issuers. Returns the certificate of each. */
   async follow(
     hosts: ReadonlyMap<string, string>,
     signal: AbortSignal,
@@ -62,7 +62,7 @@ export class IssuedCertificates {
       present.problem === undefined
         ? await this.#change(present.certificates, [...desired.values()], signal)
         : new Map([...desired.values()].map((object) => [keyOf(object), present.problem]))
-    // What is there serves its host, also while cert-manager is away.
+    // A certificate that is there serves its host, also while cert-manager is away.
     const secrets = await this.#listSecrets(signal)
     if (present.isKnown) await this.#forget(secrets, [...present.certificates, ...desired.values()], signal)
     this.#isClean = hosts.size === 0 && present.certificates.length + secrets.length === 0

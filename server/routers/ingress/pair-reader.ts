@@ -8,7 +8,7 @@ export class PairReader {
   #former = new Map<string, ReadPair>()
   #current = new Map<string, ReadPair>()
 
-  /** Begins a round. What the previous round did not read is forgotten. */
+  /** Begins a round. Entries that the previous round did not read are forgotten. */
   begin(): void {
     this.#former = this.#current
     this.#current = new Map()

@@ -10,7 +10,7 @@ export interface CertManager {
   close(): Promise<void>
 }
 
-/** Gives the test cluster the kinds of cert-manager, without a program that acts on them. */
+/** Adds the kinds of cert-manager to the test cluster, without a program that acts on them. */
 export const installKinds = (): Promise<string> => kubectl(['apply', '--server-side', '-f', certManagerKinds])
 export const removeKinds = (): Promise<string> =>
   kubectl(['delete', '-f', certManagerKinds, '--ignore-not-found', '--timeout=60s'], { timeoutMs: 90_000 })

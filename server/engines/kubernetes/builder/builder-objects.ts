@@ -59,7 +59,7 @@ export function builderObjects(setting: BuilderObjectSetting): readonly KubeObje
   return [networkPolicy(instance), ...(pullConfig === undefined ? [] : [secret]), deployment(setting)]
 }
 
-/** Private, link-local and shared addresses: those of clusters, nodes and metadata services. */
+/** Private, link-local and shared addresses, which clusters, nodes and metadata services have. */
 const near = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16', '168.63.129.16/32']
 const nearV6 = ['fc00::/7', 'fe80::/10']
 
@@ -115,7 +115,7 @@ function deployment(setting: BuilderObjectSetting) {
 
 function container({ image, cpuMilli, memoryMiB, diskGiB }: BuilderObjectSetting) {
   const diskMB = diskGiB * 1000
-  // What is kept in any case, what stays free, and the most.
+  // The size that is kept in any case, the space that stays free, and the largest size.
   const kept = [diskMB * 0.1, diskMB * 0.1, diskMB * 0.8].map(Math.round).join(',')
   const readyCommand = ['buildctl', 'debug', 'workers']
   return {
