@@ -87,14 +87,16 @@ export const isBelow = (image: string, repository: string): boolean =>
 
 const plainPlace = (name: string): string => name.toLowerCase().replace(/^([^/]*?):(?:80|443)\//, '$1/')
 
-/** Names the builder in errors of its cluster. */
-async function explaining<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Names the builder in errors of its cluster. Deployments wait for a cluster that is away, and fail
+ * at once for every other reason.
+ */
+export async function explaining<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    throw new BuildError('unreachable', `The builder of the cluster cannot be used: ${error.message}.`, {
-      cause: error,
-    })
+    const reason = error.reason === 'unreachable' ? 'unreachable' : 'failed'
+    throw new BuildError(reason, `The builder of the cluster cannot be used: ${error.message}.`, { cause: error })
   }
 }
