@@ -18,7 +18,7 @@ const group = 'kubernetes-requests-lost'
 const services = ['one', 'two', 'three', 'four']
 const rolloutsEach = 25
 /** A busy machine gets no further rollouts after this time. */
-const mostMs = 20 * 60_000
+const mostMs = 30 * 60_000
 /** Of all services together. */
 const perSecond = 200
 /** Two versions of two replicas run side by side on the node of the tests. */

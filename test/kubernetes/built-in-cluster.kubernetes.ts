@@ -41,6 +41,13 @@ const builderNamespace = async () => {
   const { items } = await kube.list(kinds.namespace, { labels: { 'quayside.io/builder': 'true' } }, limit())
   return items.find(({ metadata: { name } }) => name.endsWith(`-${cluster?.id.slice(-12)}`))?.metadata
 }
+/** Kills the pod of the builder at once. */
+async function killBuilder(): Promise<void> {
+  const found = await builderNamespace()
+  const { items } = await kube.list(kinds.pod, { namespace: found?.name ?? '' }, limit())
+  assert.equal(items.length, 1)
+  for (const { metadata } of items) await kube.remove(kinds.pod, metadata, limit(), { graceSeconds: 0 })
+}
 const removeBuilder = async (): Promise<void> => {
   const found = await builderNamespace()
   if (found) await kube.remove(kinds.namespace, found, limit())
@@ -104,4 +111,15 @@ test('a build is cancelled within seconds', async () => {
   assert.notEqual(state, 'BUILDING')
   const { hostname } = new URL(application.url)
   assert.equal((await askController(hostname)).body, 'second one')
+})
+
+test('a build begins again in another pod if the pod of the builder is killed', async () => {
+  const slow = step("console.log('waiting'); setTimeout(() => console.log('waited'), 15e3)")
+  await application.ship(tree('fourth', 'one', [slow]))
+  await until('the step runs', async () => (await messages()).includes('waiting'), { limitMs: 60_000 })
+  await killBuilder()
+  const { state, reason } = await application.settles(300_000)
+  assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null }, await messages())
+  const { hostname } = new URL(application.url)
+  await until('it answers', async () => (await askController(hostname)).body === 'fourth one')
 })
