@@ -24,7 +24,7 @@ export interface Push {
 /**
  * Writes a push down together with the work that decides what it deploys: from the commit on, it
  * cannot be lost. Pushes to one repository are worked on in the order in which they are written.
- * The caller nudges the workflows afterwards. Gives its id.
+ * The caller nudges the workflows afterwards. Returns its id.
  */
 export async function recordPush(
   sql: Sql,

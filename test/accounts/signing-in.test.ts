@@ -47,7 +47,7 @@ function request(change: Record<string, string> = {}) {
   return { verifier, url: `/oidc/authorize?${parameters}` }
 }
 
-/** As far as the redirect to the client; gives its parameters. */
+/** Signs in up to the redirect to the client, and returns its parameters. */
 async function signIn(browser = createBrowser(origin, publicUrl), asked = request()) {
   const started = await browser.open(asked.url)
   let last: Opened = started

@@ -71,6 +71,21 @@ test('comments have at most a hundred columns', () => {
   )
 })
 
+test('pages use plain words outside of code and names of files', () => {
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).sort()
+  const dressed = pages.flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .replaceAll(/^```[\s\S]*?^```/gm, (code) => code.replaceAll(/[^\n]/g, ''))
+      .split('\n')
+      .map((line, index) => ({ where: `${file}:${index + 1}`, line: line.replaceAll(/`[^`]*`|\]\([^)]*\)/g, '') }))
+      .filter(({ line }) => plainer.test(line)),
+  )
+  assert.deepEqual(
+    dressed.map(({ where, line }) => `${where}: ${line}`),
+    [],
+  )
+})
+
 test('comments and names of tests use plain words', () => {
   const dressed = lines
     .filter(({ file }) => file !== 'test/structure/prose.test.ts')
