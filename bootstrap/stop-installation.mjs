@@ -149,7 +149,9 @@ function askRouter(socketPath, method, path) {
     })
     outgoing.on('timeout', () => outgoing.destroy(new Refusal(`The router at ${socketPath} does not answer.`)))
     outgoing.on('error', (error) =>
-      ['ENOENT', 'ECONNREFUSED', 'ECONNRESET'].includes(codeOf(error) ?? '') ? resolve(undefined) : reject(error),
+      ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
+        ? resolve(undefined)
+        : reject(error),
     )
     outgoing.end()
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { findRouter } from '../../server/routers/own/router-process.ts'
+import { findRouter } from '../../server/routers/own/find-router.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { heardBy, publicUrls, speaking } from '../support/speaking.ts'

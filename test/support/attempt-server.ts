@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { killGroup } from '../../server/lib/run.ts'
-import { findRouter } from '../../server/routers/own/router-process.ts'
+import { findRouter } from '../../server/routers/own/find-router.ts'
 import { usualSocket } from './engine-view.ts'
 import { type Exit, findGround, launchServer, readyMs, settingsOf } from './launch-server.ts'
 import { startTidying } from './tidying.ts'

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { findPostmaster, stopPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { run } from '../../server/lib/run.ts'
-import { findRouter } from '../../server/routers/own/router-process.ts'
+import { findRouter } from '../../server/routers/own/find-router.ts'
 import { viewEngine } from './engine-view.ts'
 
 /**

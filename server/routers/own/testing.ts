@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import { until } from '../../../test/support/until.ts'
-import { ensureRouterProcess, findRouter, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
+import { findRouter } from './find-router.ts'
+import { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 /** A router process in its own folder, for tests. `close` ends it. */
 export interface RouterHome {

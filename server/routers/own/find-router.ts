@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import { systemClock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/error.ts'
+import { askRouter } from './control.ts'
+import type { RouterProcessOptions } from './router-process.ts'
+
+/** The values that a process of this version reports in `GET /health`. */
+const protocol = 8
+const answerMs = 2_000
+/** A process that must end completes open requests for at most 30 s. */
+const endMs = 35_000
+
+/** The report of a router process. */
+export interface Health {
+  readonly pid: number
+  readonly host: string
+  readonly port: number
+  readonly protocol: unknown
+  readonly trusted: string
+  readonly connections: unknown
+  readonly closing: boolean
+}
+
+/**
+ * Returns undefined if nothing listens on the control socket. Throws `unavailable` if something
+ * listens but does not answer.
+ */
+export async function findRouter({
+  controlSocket,
+  signal,
+}: Pick<RouterProcessOptions, 'controlSocket' | 'signal'>): Promise<Health | undefined> {
+  const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
+  try {
+    const { pid, host, port, trusted, connections, protocol, closing } = (await askRouter(controlSocket, question)).body
+    if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
+      throw new Error(`what listens on ${controlSocket} is not a router`)
+    }
+    return { pid, host, port, protocol, trusted: String(trusted), connections, closing: closing === true }
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
+}
+
+/** The last two: the process ended after or while the question was sent. */
+const absences = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
+
+/**
+ * Whether nothing listens: the socket file is missing, a dead process left it, or its process ended
+ * during the request.
+ */
+function isAbsence(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return typeof code === 'string' && absences.has(code)
+}
+
+/** Asks a router process to end, and waits for it. Throws `unavailable` if it does not end. */
+export async function endRouter(options: RouterProcessOptions): Promise<void> {
+  const { controlSocket, signal, clock = systemClock } = options
+  const question = { method: 'POST', path: '/shutdown', timeoutMs: answerMs, ...(signal && { signal }) } as const
+  await askRouter(controlSocket, question).catch((error: unknown) => {
+    if (!isAbsence(error)) throw error
+  })
+  const end = clock.monotonic() + endMs
+  while (await findRouter(options)) {
+    if (clock.monotonic() > end) {
+      throw new AppError('unavailable', 'The running router process did not end; end it by hand and start again.')
+    }
+    await clock.sleep(50, signal)
+  }
+}
+
+/** Whether a running process serves these options, and does so in this version. */
+export const serves = (running: Health, { host, port, trusted = [], connections }: RouterProcessOptions): boolean =>
+  running.protocol === protocol &&
+  !running.closing &&
+  running.host === host &&
+  (port === 0 || running.port === port) &&
+  running.trusted === trusted.join() &&
+  (connections === undefined || isDeepStrictEqual(running.connections, connections))
