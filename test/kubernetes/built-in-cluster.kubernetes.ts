@@ -5,6 +5,7 @@ import { usePublishedImage } from '../../server/engines/kubernetes/test-image.ts
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
+import { kubectl } from './cluster/commands.ts'
 import { openKube } from './support/access.ts'
 import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
 import { publishBuilderImage } from './support/builder-image.ts'
@@ -15,11 +16,14 @@ import { askController } from './support/ingress-bench.ts'
 const base = usePublishedImage()
 const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+/** The nodes of the builder have it. */
+const nodeLabel = 'quayside.test/builds'
 let server: ServerProcess
 let cluster: AddedCluster
 let application: TestApplication
 
 before(async () => {
+  await kubectl(['label', 'node', '--all', '--overwrite', `${nodeLabel}=yes`])
   server = await startServer({
     env: {
       ...clusterSettings('built-in-cluster'),
@@ -27,10 +31,12 @@ before(async () => {
       QUAYSIDE_CLUSTER_BUILDER_IMAGE: await publishBuilderImage(),
       QUAYSIDE_CLUSTER_BUILDER_MEMORY: '1024',
       QUAYSIDE_CLUSTER_BUILDER_DISK: '2',
+      QUAYSIDE_CLUSTER_BUILDER_NODES: `${nodeLabel}=yes`,
     },
   })
 })
 after(async () => {
+  await kubectl(['label', 'node', '--all', `${nodeLabel}-`])
   await removeBuilder()
   await server?.close()
   kube.close()
@@ -122,4 +128,11 @@ test('a build begins again in another pod if the pod of the builder is killed', 
   assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null }, await messages())
   const { hostname } = new URL(application.url)
   await until('it answers', async () => (await askController(hostname)).body === 'fourth one')
+})
+
+test('the builder leaves with its cluster', async () => {
+  assert.ok(await builderNamespace())
+  await server.must('DELETE', cluster.path)
+  const isGone = async () => (await builderNamespace()) === undefined
+  await until('its namespace is gone', isGone, { limitMs: 120_000 })
 })
