@@ -60,7 +60,8 @@ const removeBuilder = async (): Promise<void> => {
 }
 
 const program = (answer: string): string =>
-  `const made = require('fs').readFileSync('/made')
+  `process.on('SIGTERM', () => process.exit())
+  const made = require('fs').readFileSync('/made')
   require('http').createServer((_, reply) => reply.end('${answer} ' + made)).listen(8080)`
 const step = (script: string): string => `RUN ${JSON.stringify(['node', '-e', script])}`
 /** An application whose image is built in a step. */
@@ -132,7 +133,7 @@ test('a build begins again in another pod if the pod of the builder is killed', 
 
 test('the builder leaves with its cluster', async () => {
   assert.ok(await builderNamespace())
-  await server.must('DELETE', cluster.path)
+  await server.must('DELETE', `${cluster.path}?deleteMode=DELETE_CLUSTER_AND_QOVERY_CONFIG`)
   const isGone = async () => (await builderNamespace()) === undefined
   await until('its namespace is gone', isGone, { limitMs: 120_000 })
 })
