@@ -37,6 +37,14 @@ export class Connections {
     this.#shares.end(socket)
   }
 
+  /**
+   * Closes the connections on which no byte has arrived. Once its listener is closed, Node.js does
+   * not limit their time any more.
+   */
+  closeSilent(): void {
+    for (const socket of this.#shares.all) if (socket.bytesRead === 0) socket.destroy()
+  }
+
   /** Treats silent connections as idle from now on. For TCP ports, which have no requests. */
   watchSilence(): void {
     this.#cancelLook ??= after(limits.silenceMs, () => {

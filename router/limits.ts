@@ -4,6 +4,8 @@ export const limits = {
   headerBytes: 32 * 1024,
   /** A client must have sent its whole header block within this time. */
   clientHeadersMs: 10_000,
+  /** A client must have begun its first request this long after the router accepts no more. */
+  firstByteMs: 1_000,
   /** A UDP client that is silent for this long is forgotten. */
   udpIdleMs: 60_000,
   /** The same, once its endpoint has left the route. */

@@ -5,6 +5,7 @@ import type { RouteTable } from '@quayside/contract/routes.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
 import type { RouterConfig } from './config.ts'
+import type { Connections } from './connections.ts'
 import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
 import { Following } from './following.ts'
@@ -71,14 +72,16 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     leaving: false,
     closing: false,
   }
-  const server = createTrafficServer(traffic)
+  const { server, connections } = createTrafficServer(traffic)
   const ports = new Ports(traffic, config.host)
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
-    stopping ??= end(traffic, { server, ports, control, ready, isPod: pod !== undefined }, graceMs).then(resolve)
+    stopping ??= end(traffic, { server, connections, ports, control, ready, isPod: pod !== undefined }, graceMs).then(
+      resolve,
+    )
     return stopping
   }
   const leave = async (): Promise<void> => {
@@ -150,13 +153,15 @@ const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void aft
 
 interface Parts {
   readonly server: Server
+  readonly connections: Connections
   readonly ports: Ports
   readonly control: Server
   readonly ready: Server
   readonly isPod: boolean
 }
 
-async function end(traffic: Traffic, { server, ports, control, ready, isPod }: Parts, graceMs: number): Promise<void> {
+async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<void> {
+  const { server, connections, ports, control, ready, isPod } = parts
   traffic.leaving = true
   traffic.closing = true
   traffic.waiting.close()
@@ -174,7 +179,9 @@ async function end(traffic: Traffic, { server, ports, control, ready, isPod }: P
     server.closeAllConnections()
   })
   server.closeIdleConnections()
+  const cancelSilent = after(limits.firstByteMs, () => connections.closeSilent())
   await closed
+  cancelSilent()
   cancel()
   for (const tunnel of traffic.tunnels) tunnel.destroy()
   traffic.routes.close()

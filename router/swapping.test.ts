@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import test from 'node:test'
 import { until } from '../test/support/until.ts'
 import { portOf, testBed } from './test-bed.ts'
@@ -82,5 +84,20 @@ test('a shutdown lets open requests finish and refuses new connections', async (
   waiting[0]?.end('finished')
   const { body, headers } = await answer
   assert.deepEqual([body, headers.connection], ['finished', 'close'])
+  await bed.router.ended
+})
+
+// The limit for open requests is thirty seconds.
+test('a shutdown does not wait for a connection that has sent nothing', { timeout: 15_000 }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end('here'))
+  await bed.lead([portOf(app)])
+  // Browsers and proxies open connections ahead of requests.
+  const silent = connect(bed.router.port, '127.0.0.1')
+  t.after(() => silent.destroy())
+  silent.on('error', () => {})
+  await once(silent, 'connect')
+  assert.equal((await bed.ask()).body, 'here')
+  await bed.tell('POST', '/shutdown')
   await bed.router.ended
 })

@@ -17,8 +17,11 @@ import { passUpgrade } from './upgrade.ts'
 /** Node creates no stream for a missing body. Its types do not know this option yet. */
 const withoutEmptyBodies = { optimizeEmptyRequests: true }
 
-/** Creates the HTTP server in front of the applications. It is not yet listening. */
-export function createTrafficServer(traffic: Traffic): Server {
+/**
+ * Creates the HTTP server in front of the applications, and returns it with its connections. It is
+ * not yet listening.
+ */
+export function createTrafficServer(traffic: Traffic): { readonly server: Server; readonly connections: Connections } {
   const server = createServer({
     keepAlive: true,
     noDelay: true,
@@ -53,7 +56,7 @@ export function createTrafficServer(traffic: Traffic): Server {
     endConnection(socket, 'HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   })
   server.on('error', (error) => traffic.log.error('traffic server failed', { error: error.message }))
-  return server
+  return { server, connections }
 }
 
 /** Serves pipelined requests one at a time. */

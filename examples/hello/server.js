@@ -47,9 +47,22 @@ const server = createServer((request, response) => {
 
 server.listen(port, () => console.log(`listening on port ${port}, version ${version}`))
 
+// Proxies and browsers open connections ahead of requests. Node.js does not close those that are
+// still silent, so they would keep the program from ending.
+const silent = new Set()
+server.on('connection', (socket) => {
+  silent.add(socket)
+  socket.once('close', () => silent.delete(socket))
+})
+server.on('request', (request) => silent.delete(request.socket))
+function closeSilent() {
+  for (const socket of silent) socket.destroy()
+}
+
 // Finishes open requests and closes idle connections.
 process.on('SIGTERM', () => {
   console.log('SIGTERM: closing')
   server.close(() => process.exit(0))
   server.closeIdleConnections()
+  setTimeout(closeSilent, 1_000)
 })

@@ -12,9 +12,13 @@ export interface ConnectionOptions {
 
 /**
  * Shares the connections of the API port among its clients. A WebSocket stream keeps its
- * connection in use until it closes.
+ * connection in use until it closes. Returns a function that closes the connections on which no
+ * byte has arrived: once its listener is closed, Node.js does not limit their time any more.
  */
-export function limitConnections(server: Server, { connectionLimits, trustedProxies, log }: ConnectionOptions): void {
+export function limitConnections(
+  server: Server,
+  { connectionLimits, trustedProxies, log }: ConnectionOptions,
+): () => void {
   const shares = new ConnectionShares<Socket>(connectionLimits, networkList(trustedProxies))
   // Thousands of connections stay open, so all of them share these listeners.
   function forgetThis(this: Socket): void {
@@ -40,4 +44,7 @@ export function limitConnections(server: Server, { connectionLimits, trustedProx
     response.on('close', endThis)
   })
   server.on('upgrade', ({ socket }) => shares.begin(socket))
+  return () => {
+    for (const socket of shares.all) if (socket.bytesRead === 0) socket.destroy()
+  }
 }

@@ -70,6 +70,8 @@ const bodyTimeoutMs = 30_000
  * API have a shorter timeout.
  */
 const requestTimeoutMs = 600_000
+/** A client must have begun its first request this long after the server accepts no more. */
+const firstByteMs = 1_000
 const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
 /** Media types that clients use for text. JSON is valid YAML too. */
 const textType = /^(?:application\/(?:x-)?yaml|text\/(?:x-)?yaml|text\/plain)(?:; ?charset=utf-8)?$/i
@@ -106,7 +108,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
       void refuse(error, request, reply)
     },
   })
-  limitConnections(app.server, options)
+  const closeSilent = limitConnections(app.server, options)
+  app.addHook('preClose', async () => void options.clock.sleep(firstByteMs).then(closeSilent))
   app.setErrorHandler(refuse)
   app.setSerializerCompiler(serializerCompiler)
   readRawBodies(app, options)
