@@ -1,19 +1,37 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 
 /** The base of all images, made from packages of Debian 12. */
 export const base = { directory: 'base', reference: 'quayside/debian:12', suite: 'bookworm' }
 
 /**
- * Database images by the API's name of their type. `reference` names the series of versions in
- * Debian 12. `stands` is the product, if it differs from the name.
- * @type {Record<string, { directory: string, reference: string, stands?: string }>}
+ * Images by their names: databases by the API's name of their type, and engines of stacks.
+ * `reference` names the series of versions. `stands` is the product, if it differs from the name.
+ * `program` is a program of this machine that the image contains; `setting` names its path, if it
+ * is not in PATH.
+ * @type {Record<string, Recipe>}
+ * @typedef {{ directory: string, reference: string, stands?: string } & Packed} Recipe
+ * @typedef {{ program?: string, setting?: string }} Packed
  */
 export const recipes = {
   postgresql: { directory: 'postgresql', reference: 'postgres:15' },
   mysql: { directory: 'mariadb', reference: 'mysql:10.11', stands: 'MariaDB' },
   redis: { directory: 'redis', reference: 'redis:7' },
+  terraform: {
+    directory: 'terraform',
+    reference: 'hashicorp/terraform:1',
+    stands: 'Terraform',
+    program: 'terraform',
+    setting: 'QUAYSIDE_TERRAFORM_BINARY',
+  },
+  opentofu: {
+    directory: 'opentofu',
+    reference: 'opentofu/opentofu:1',
+    stands: 'OpenTofu',
+    program: 'tofu',
+    setting: 'QUAYSIDE_OPENTOFU_BINARY',
+  },
 }
 
 /**
@@ -56,12 +74,24 @@ export function furtherNames(reference, debianVersion) {
 export const versionIn = (output) => /^version=(\S+)$/m.exec(output)?.[1]
 
 /**
+ * Returns the path of the program that a recipe packs. Undefined if this machine has none.
+ * @param {Recipe} recipe
+ * @param {Record<string, string | undefined>} variables
+ */
+export function programOf({ program = '', setting = '' }, variables) {
+  const inPath = (variables.PATH ?? '').split(delimiter).map((directory) => join(directory, program))
+  return (variables[setting] ? [variables[setting]] : inPath).find((path) => existsSync(path))
+}
+
+/**
  * Returns a hash of the recipes. An image with the same hash need not be built again.
  * @param {string} root
  * @param {string[]} directories
+ * @param {string} [program] the program that it packs
  */
-export function fingerprint(root, directories) {
+export function fingerprint(root, directories, program) {
   const hash = createHash('sha256')
+  if (program !== undefined) hash.update(readFileSync(program))
   for (const directory of directories) {
     const path = join(root, 'images', directory)
     for (const name of readdirSync(path).sort())

@@ -1,9 +1,10 @@
-// `npm run images`: builds database images from Debian packages, under the names that the platform
-// asks for.
+// `npm run images`: builds images of databases from Debian packages, under the names that the
+// platform asks for, and of the engines of stacks from programs of this machine.
+import { basename, dirname, resolve } from 'node:path'
 import { engineAddress } from './docker.mjs'
 import { engineImages, recipeLabel } from './engine-images.mjs'
 import { messageOf } from './error-code.mjs'
-import { base, chosen, fingerprint, furtherNames, missing, recipes, versionIn } from './image-recipes.mjs'
+import { base, chosen, fingerprint, furtherNames, missing, programOf, recipes, versionIn } from './image-recipes.mjs'
 import { prepareSystem, provideProgram, root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
 
@@ -39,13 +40,17 @@ async function provide(images, name, again) {
   const chosenRecipe = recipes[name]
   if (!chosenRecipe) throw new Refusal(`The recipe "${name}" does not exist.`)
   const { directory, reference, stands = reference } = chosenRecipe
-  const recipe = fingerprint(root, [base.directory, directory])
+  const program = chosenRecipe.program && programOf(chosenRecipe, process.env)
+  if (program === undefined) {
+    return console.log(`${name}: none. Set ${chosenRecipe.setting} to the program "${chosenRecipe.program}".`)
+  }
+  const recipe = fingerprint(root, [base.directory, directory], program || undefined)
   const labels = await images.labelsOf(reference)
   if (labels && !labels[recipeLabel]) return console.log(`${name}: ${reference} comes from a registry and is kept.`)
   if (labels?.[recipeLabel] === recipe && !again) return console.log(`${name}: ${reference} is already built.`)
   await provideBase(images, again)
   /** @type {import('./engine-images.mjs').Program} */
-  const context = ['tar', ['-C', `images/${directory}`, '-c', '.'], { cwd: root }]
+  const context = ['tar', ['-C', `images/${directory}`, '-c', ...contentOf(chosenRecipe, program)], { cwd: root }]
   const output = await step(`Building ${reference}`, () => images.build(context, { reference, recipe }))
   const version = versionIn(output)
   if (!version) throw new Refusal(`The recipe images/${directory} does not print "version=…".`)
@@ -54,7 +59,18 @@ async function provide(images, name, again) {
     const there = await images.labelsOf(further)
     if (!there || there[recipeLabel]) await images.tag(reference, further)
   }
-  console.log(`${name}: ${stands} of Debian 12, as ${[reference, ...names].join(', ')}`)
+  console.log(`${name}: ${stands} on Debian 12, as ${[reference, ...names].join(', ')}`)
+}
+
+/**
+ * Returns the arguments of tar for the files of a recipe, and for its program under its own name.
+ * @param {import('./image-recipes.mjs').Recipe} recipe
+ * @param {string | undefined} program
+ */
+function contentOf({ program: name }, program) {
+  if (!program) return ['.']
+  const renamed = `--transform=s,^${basename(program)}$,${name},`
+  return ['--dereference', '.', renamed, '-C', dirname(resolve(program)), basename(program)]
 }
 
 /**

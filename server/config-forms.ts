@@ -179,6 +179,26 @@ function routerExposure(text: string): RouterExposure {
 
 const repositoryForm = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)+$/
 
+const runnerReference = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*:v?([0-9]+\.[0-9]+\.[0-9]+)$/
+
+const runnerForm: ListForm = {
+  form: 'images whose tags are versions, such as opentofu/opentofu:1.12.6',
+  check: (listed) => {
+    const wrong = listed.find((one) => !runnerReference.test(one))
+    if (wrong !== undefined) throw new Error(`"${wrong}" is not such an image`)
+  },
+}
+
+/** Images of the engines of stacks. Their tags are the versions. */
+export function runnerImages(variables: Variables): Config['runnerImages'] {
+  const settings = { TERRAFORM: 'QUAYSIDE_TERRAFORM_IMAGE', OPEN_TOFU: 'QUAYSIDE_OPENTOFU_IMAGE' } as const
+  return (['TERRAFORM', 'OPEN_TOFU'] as const).flatMap((engine) =>
+    list(variables, settings[engine], runnerForm).map((reference) => {
+      return { engine, reference, version: runnerReference.exec(reference)?.[1] ?? '' }
+    }),
+  )
+}
+
 export function clusterRegistry(variables: Variables): Config['clusterRegistry'] {
   const repository = variables['QUAYSIDE_CLUSTER_REGISTRY']
   const username = variables['QUAYSIDE_CLUSTER_REGISTRY_USERNAME']

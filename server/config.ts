@@ -23,6 +23,7 @@ import {
   proxyForm,
   publicUrl,
   registryForm,
+  runnerImages,
   sharing,
   type Variables,
 } from './config-forms.ts'
@@ -30,6 +31,7 @@ import { issuers } from './config-issuers.ts'
 import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
 import type { PodRouterSettings } from './routers/index.ts'
+import type { RunnerImages } from './stacks/index.ts'
 
 export { ConfigError }
 
@@ -133,6 +135,8 @@ export interface Config {
   readonly organizationDiskGiB: number | undefined
   /** What a replica may write outside of its volumes. */
   readonly layerGiB: number
+  /** The images in which Terraform stacks run, by engine and version. */
+  readonly runnerImages: RunnerImages
   /** The size limit of a repository of the git host, and of all repositories of an organization. */
   readonly repositorySizeGiB: number
   readonly organizationRepositoriesGiB: number
@@ -165,7 +169,12 @@ const usualBuildMemory = (parallelBuilds: number): number =>
   Math.max(256, Math.min(4096, Math.floor(totalmem() / 2 ** 20 / 2 / (parallelBuilds + 1))))
 
 /** Names that programs other than the server read. */
-const othersSettings = ['QUAYSIDE_DEBIAN_MIRROR', 'QUAYSIDE_REQUIRE_DOCKER']
+const othersSettings = [
+  'QUAYSIDE_DEBIAN_MIRROR',
+  'QUAYSIDE_OPENTOFU_BINARY',
+  'QUAYSIDE_REQUIRE_DOCKER',
+  'QUAYSIDE_TERRAFORM_BINARY',
+]
 
 /** Pure: returns the names of all settings that the server reads. */
 export function readSettings(): ReadonlySet<string> {
@@ -255,6 +264,7 @@ export function readConfig(variables: Variables = process.env): Config {
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     organizationDiskGiB: optionalNumber(variables, 'QUAYSIDE_ORGANIZATION_DISK', 0, 1_000_000),
     layerGiB: number(variables, 'QUAYSIDE_LAYER_SIZE', 10, 1, 65_536),
+    runnerImages: runnerImages(variables),
     repositorySizeGiB: number(variables, 'QUAYSIDE_REPOSITORY_SIZE', 4, 1, 1_000_000),
     organizationRepositoriesGiB: number(variables, 'QUAYSIDE_ORGANIZATION_REPOSITORIES', 20, 1, 1_000_000),
     auditDays: optionalNumber(variables, 'QUAYSIDE_AUDIT_DAYS', 1, 36_500),

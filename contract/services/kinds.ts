@@ -117,5 +117,8 @@ export const defaultStages = ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAI
 export const shapeOf = (kind: KindName): Shape => serviceKinds[kind].shape
 
 /** Kinds whose programs run to completion. */
-export const taskKinds: readonly KindName[] = kindNames.filter((kind) => shapeOf(kind) === 'task')
-export const isTaskKind = (kind: KindName): boolean => shapeOf(kind) === 'task'
+export const taskKinds: readonly KindName[] = kindNames.filter((kind) => ['task', 'stack'].includes(shapeOf(kind)))
+export const isTaskKind = (kind: KindName): boolean => taskKinds.includes(kind)
+
+/** Whether a deployment of the kind makes a plan and applies it. */
+export const isStackKind = (kind: KindName): boolean => shapeOf(kind) === 'stack'

@@ -6,6 +6,7 @@ import { createSlots } from '../lib/slots.ts'
 import type { ServiceObserver } from '../observations/index.ts'
 import { createRegistryLogin } from '../registries/index.ts'
 import { createDeploymentSlots, type RecipeOptions } from '../rollout/index.ts'
+import { createStacks } from '../stacks/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
@@ -42,6 +43,8 @@ export function createRecipe(
     engineOf: engines.engineOf,
     capabilitiesOf: engines.capabilitiesOf,
     layerGiB: config.layerGiB,
+    runnerImages: config.runnerImages,
+    stacks: createStacks({ vault, clock }),
     routerOf: routers.routerOf,
     routesOf: routes.publisherOf,
     lines,

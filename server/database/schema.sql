@@ -1200,6 +1200,58 @@ create table sign_in_attempt (
   constraint sign_in_attempt_pkey PRIMARY KEY (subject)
 );
 
+create table stack_resource (
+  id uuid not null,
+  service_id uuid not null,
+  address text not null,
+  resource_type text not null,
+  name text not null,
+  provider text not null,
+  mode text not null,
+  attributes jsonb not null,
+  extracted_at timestamp with time zone not null,
+  constraint stack_resource_mode_check CHECK ((mode = ANY (ARRAY['managed'::text, 'data'::text]))),
+  constraint stack_resource_pkey PRIMARY KEY (id),
+  constraint stack_resource_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX stack_resource_service ON public.stack_resource USING btree (service_id);
+
+create table stack_run (
+  id uuid not null,
+  service_id uuid not null,
+  release_id uuid not null,
+  request_id uuid,
+  action text not null,
+  status text not null default 'RUNNING'::text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  reason text,
+  plan jsonb,
+  sealed_plan sealed_text,
+  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text]))),
+  constraint stack_run_pkey PRIMARY KEY (id),
+  constraint stack_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint stack_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'LOST'::text])))
+);
+CREATE UNIQUE INDEX stack_run_lock ON public.stack_run USING btree (service_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'LOST'::text]));
+CREATE INDEX stack_run_service ON public.stack_run USING btree (service_id, created_at DESC);
+
+create table stack_state (
+  id uuid not null,
+  service_id uuid not null,
+  number integer not null,
+  run_id uuid not null,
+  created_at timestamp with time zone not null,
+  serial bigint not null,
+  lineage text not null,
+  bytes integer not null,
+  sealed_state sealed_text not null,
+  constraint stack_state_pkey PRIMARY KEY (id),
+  constraint stack_state_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint stack_state_service_id_number_key UNIQUE (service_id, number)
+);
+
 create table state_change (
   id bigint not null generated always as identity,
   sequence bigint,

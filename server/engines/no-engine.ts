@@ -40,6 +40,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
   usage: async () => [],
   prepareTask: refuse,
   runTask: refuse,
+  stopTask: refuse,
   endTask: nothing,
   listTasks: async () => [],
   pinImage: refuse,

@@ -1,6 +1,6 @@
 import { Secret } from '../lib/secret.ts'
 import { EngineError } from './engine-error.ts'
-import type { Workload } from './workload.ts'
+import type { Task, Workload } from './workload.ts'
 
 /**
  * The capabilities that ordinary images need if they start as root and then drop to their own user
@@ -30,14 +30,24 @@ export const checkedVariables = ({ variables }: Pick<Workload, 'variables'>): [s
     return [name, text]
   })
 
+/** Lists the files of a task whose directories every user may write to. */
+export const writtenFiles = ({
+  outputFile,
+  inputFiles = [],
+  outputFiles = [],
+}: Pick<Task, 'outputFile' | 'inputFiles' | 'outputFiles'>): string[] => [
+  ...(outputFile === undefined ? [] : [outputFile]),
+  ...[...inputFiles, ...outputFiles].map(({ path }) => path),
+]
+
 /**
- * Throws EngineError('refused') if a path of a mounted file, a storage or the output file cannot be
- * used.
+ * Throws EngineError('refused') if a path of a mounted file, a storage or a file of a task cannot
+ * be used.
  */
 export function checkPaths(workload: Workload): void {
   const ofShape =
-    workload.shape === 'task' ? [workload.outputFile] : workload.storage.map(({ mountPoint }) => mountPoint)
-  const paths = [...ofShape, ...workload.files.map((file) => file.path)].filter((path) => path !== undefined)
+    workload.shape === 'task' ? writtenFiles(workload) : workload.storage.map(({ mountPoint }) => mountPoint)
+  const paths = [...ofShape, ...workload.files.map((file) => file.path)]
   for (const path of paths) {
     const parts = path.split('/').slice(1)
     const isPlain = path.startsWith('/') && parts.every((part) => part !== '' && part !== '.' && part !== '..')

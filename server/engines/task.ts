@@ -11,9 +11,16 @@ export interface TaskOutcome {
   readonly output?: string
   /** Why the output file could not be read: it is too long, or not a file. */
   readonly outputProblem?: string
+  /** The output files that the program wrote, by their paths. */
+  readonly files?: ReadonlyMap<string, TaskFile>
   /** The last lines of the output, with secrets masked. */
   readonly lastLines: readonly string[]
 }
+
+/** The content of an output file, or why it could not be read. */
+export type TaskFile =
+  | { readonly content: Uint8Array; readonly problem?: undefined }
+  | { readonly problem: string; readonly content?: undefined }
 
 /** A run that has left something on the engine. */
 export interface RunningTask {

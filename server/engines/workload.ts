@@ -106,8 +106,30 @@ export interface Task extends Program {
    * every user may write to it.
    */
   readonly outputFile?: string
+  /**
+   * Files that the run begins with, readable by every user. Their directories exist, and every user
+   * may write to them.
+   */
+  readonly inputFiles?: readonly InputFile[]
+  /**
+   * Files whose content becomes part of the outcome, however the run ends. Their directories exist,
+   * and every user may write to them.
+   */
+  readonly outputFiles?: readonly OutputFile[]
   /** The run starts at a fixed moment, so as much work as possible is done while it is prepared. */
   readonly isPunctual?: boolean
+}
+
+/** A file of a task by its absolute, normalised path. */
+export interface InputFile {
+  readonly path: string
+  readonly content: Uint8Array
+}
+
+/** A file that a task may write. A longer one than `mostBytes` is not read. */
+export interface OutputFile {
+  readonly path: string
+  readonly mostBytes: number
 }
 
 export interface MountedFile {

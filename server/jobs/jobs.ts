@@ -30,6 +30,8 @@ export interface JobsOptions {
   /** Starts collecting the lines of a service, with these texts masked. */
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
   readonly isCollected: (serviceId: string) => boolean
+  /** Of these ids, returns the runs that are not of jobs and are still needed. */
+  readonly heldRuns: (sql: Sql, ids: readonly string[], after: Date) => Promise<ReadonlySet<string>>
 }
 
 /** A version of a job, ready to run. */

@@ -68,19 +68,14 @@ export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedE
     const { database, clock } = options
     const tasks = await engine.listTasks(signal)
     if (tasks.length === 0) return
-    const runs = new Map(
-      (
-        await findRuns(
-          database,
-          tasks.map(({ run }) => runOfTry(run)),
-        )
-      ).map((run) => [run.id, run]),
-    )
+    const ids = tasks.map(({ run }) => runOfTry(run))
+    const runs = new Map((await findRuns(database, ids)).map((run) => [run.id, run]))
     const keptFrom = clock.now().getTime() - keptMs
+    const held = await options.heldRuns(database, ids, new Date(keptFrom))
     for (const { run: id } of tasks) {
       const run = runs.get(runOfTry(id))
       if (run) collectRun(options, run)
-      const isKept = run && (isActive(run) || run.updated_at.getTime() > keptFrom)
+      const isKept = run ? isActive(run) || run.updated_at.getTime() > keptFrom : held.has(runOfTry(id))
       if (!isKept) await engine.endTask(id, { signal, output: silent })
     }
   },

@@ -98,6 +98,7 @@ async function openCron(
       load: async () => ({ engine, release, retries, secrets: [], advancedSettings, haveImage: async () => {} }),
       collect: () => {},
       isCollected: () => true,
+      heldRuns: async () => new Set(),
     }
     const workflow = createJobRunWorkflow(options)
     const workflows = createWorkflows({

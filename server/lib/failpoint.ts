@@ -23,6 +23,7 @@ export const otherFailpoints = [
   'task.created',
   'task.started',
   'task.ended',
+  'stack.ran',
   'job.claimed',
   'job.ended',
   'push.received',

@@ -8,6 +8,7 @@ import type { Vault } from '../vault/index.ts'
 import { basicAuthOf } from './basic-auth.ts'
 import { ownVariables } from './database-variables.ts'
 import { findRelease, insertRelease, type PlainVariables, type ReleaseRow } from './release-store.ts'
+import { stackVariables } from './stack-variables.ts'
 import type { Versioned } from './versioned.ts'
 
 const cell = (release: string) => ({ table: 'release', row: release, column: 'sealed_variables' })
@@ -40,6 +41,9 @@ export async function givenNow(
   const secret: Writable = { variables: {}, files: [] }
   const own = (await ownVariables(sql, vault, service)) ?? resolved.variables
   for (const [key, { value }] of own) put(value instanceof Secret ? secret : plain, key, reveal(value))
+  for (const [key, value] of await stackVariables(sql, vault, service)) {
+    put(value instanceof Secret ? secret : plain, key, reveal(value))
+  }
   for (const { path, content } of resolved.files) {
     const side = content instanceof Secret ? secret : plain
     side.files.push({ path, content: reveal(content) })

@@ -22,6 +22,7 @@ export const eventOfDeployment = ({ schedule }: Pick<JobSettings, 'schedule'>): 
 
 /** Pure: whether a deployment of this version runs a task, even if nothing has changed. */
 export function isRunWhenDeployed({ kind, settings }: Versioned): boolean {
+  if (kind === 'terraform') return true
   if (kind !== 'job') return false
   const event = eventOfDeployment(settings)
   return event !== undefined && runOf(settings, event) !== undefined

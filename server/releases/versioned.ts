@@ -13,10 +13,13 @@ export interface Build {
   readonly targetStage: string | null
   /** The text of a Dockerfile in the settings, instead of one in the repository. */
   readonly dockerfileRaw: string | null
+  /** For a stack, whose sources are put into the image of its engine. */
+  readonly stack?: Pick<SettingsOf['terraform'], 'engine' | 'provider_version' | 'dockerfile_fragment'>
 }
 
 /** Returns the build of a service; undefined if it is not built here. */
 export function buildOf(versioned: Versioned): Build | undefined {
+  if (versioned.kind === 'terraform') return stackBuild(versioned.settings)
   const source = sourceOf(versioned)
   if (!source) return undefined
   const { git_repository, dockerfile_path, docker_target_build_stage, dockerfile_raw = null } = source
@@ -25,6 +28,18 @@ export function buildOf(versioned: Versioned): Build | undefined {
     dockerfilePath: dockerfile_raw === null ? (dockerfile_path ?? 'Dockerfile') : '.quayside.Dockerfile',
     targetStage: docker_target_build_stage,
     dockerfileRaw: dockerfile_raw,
+  }
+}
+
+/** The whole repository is in the image, because a root module may use modules beside it. */
+function stackBuild(settings: SettingsOf['terraform']): Build {
+  const { engine, provider_version, dockerfile_fragment, terraform_files_source: source } = settings
+  return {
+    repository: { ...source.git_repository, root_path: '/' },
+    dockerfilePath: '.quayside.Dockerfile',
+    targetStage: null,
+    dockerfileRaw: '',
+    stack: { engine, provider_version, dockerfile_fragment },
   }
 }
 

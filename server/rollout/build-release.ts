@@ -26,6 +26,7 @@ import { imageAgain, versionAgain } from './deployed-version.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { publishImage } from './publish-image.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
+import { stackDockerfileOf } from './stack-dockerfile.ts'
 import { inTurn } from './turn.ts'
 
 /** The longest time that a deployment waits for a repository. */
@@ -203,7 +204,9 @@ async function readTexts(
   checkout: Checkout,
   signal: AbortSignal,
 ): Promise<SourceTexts> {
-  const { dockerfileRaw } = existingBuild(release)
+  const { dockerfileRaw, stack } = existingBuild(release)
+  // An ignore file is for applications of the repository.
+  if (stack) return { dockerfileText: await stackDockerfileOf(options, stack, checkout, signal) }
   const ignored = await readIgnoreFileOf(checkout, release, signal)
   if (dockerfileRaw !== null) return { dockerfileText: dockerfileRaw, ...ignored }
   const rootPath = contextPath(release)

@@ -1,4 +1,5 @@
-import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { deployStack } from './deploy-stack.ts'
 import { finishDeployment } from './finish-deployment.ts'
 import { startJob } from './job-start.ts'
 import { makeRelease } from './make-release.ts'
@@ -37,6 +38,7 @@ export async function* deployService(options: Recipe, work: Work, among: Among):
 
   const isUp = await settle(options, work, async () => {
     if (made.release === undefined) return
+    if (isStackKind(work.target.kind)) return deployStack(options, work, made.release)
     if (isTaskKind(work.target.kind)) return startJob(options, work, made.release)
     const frozen = await loadFrozen(options, work, made.release)
     const healthy = await startHealthy(options, work, frozen, among.whenBegun) // DEPLOYMENT

@@ -1,4 +1,4 @@
-import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { phases } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import { replaceHosts, setEndpoints } from '../domains/index.ts'
@@ -12,6 +12,7 @@ import { executeEnding } from './job-execution.ts'
 import { setLastDeployment, setServingNothing } from './outcome-store.ts'
 import { explainLate, type Recipe, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
+import { destroyStack } from './stack-ending.ts'
 
 const routerSeconds = 120
 /** Covers draining and the time that an application has to stop. */
@@ -38,7 +39,8 @@ export async function endService(options: Recipe, work: Work, action: 'STOP' | '
   // From here on a cancel has no effect: lost traffic, and perhaps lost data, cannot be restored.
   context.signal.throwIfAborted()
   report.enter(words[action].working)
-  if (isTaskKind(target.kind)) await executeEnding(options, work, action)
+  if (isStackKind(target.kind)) await destroyStack(options, work, action)
+  else if (isTaskKind(target.kind)) await executeEnding(options, work, action)
   await explainLate(
     step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => unpublish(options, work, action, signal), {
       deadlineSeconds: routerSeconds,

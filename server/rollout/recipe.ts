@@ -27,6 +27,7 @@ import { deploymentSink, type LineStore } from '../logs/index.ts'
 import type { ReadGitCredential, RefusalOptions, RequestRow, TargetRow } from '../requests/index.ts'
 import type { Router, RouterOf } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
+import type { RunnerImages, Stacks } from '../stacks/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { type RunContext, type Step, StepTimeoutError, type Workflows } from '../workflows/index.ts'
 
@@ -58,6 +59,13 @@ interface ClusterDrivers {
   readonly routesOf: (
     place: EnginePlace,
   ) => Pick<RoutePublisher, 'apply' | 'refusalOf' | 'lostPorts' | 'unreached' | 'uncertified'>
+}
+
+/** Runs of Terraform stacks. */
+interface StackRuns {
+  readonly stacks: Stacks
+  /** The images of the engines of stacks. */
+  readonly runnerImages: RunnerImages
 }
 
 /** How much deployments may use, and how many run at a time. */
@@ -103,7 +111,14 @@ interface Followers {
 }
 
 /** The parts of other rooms that a deployment uses. */
-export interface RecipeOptions extends RefusalOptions, Sources, ClusterDrivers, RolloutLimits, Exposure, Followers {
+export interface RecipeOptions
+  extends RefusalOptions,
+    Sources,
+    ClusterDrivers,
+    RolloutLimits,
+    Exposure,
+    Followers,
+    StackRuns {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger

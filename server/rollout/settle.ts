@@ -1,4 +1,4 @@
-import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { isFailed, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
@@ -12,6 +12,7 @@ import { type Failure, isDiskFull, toFailure } from './failure.ts'
 import { endJob } from './job-execution.ts'
 import { setLastDeployment } from './outcome-store.ts'
 import type { Recipe, ReportStep, Work } from './recipe.ts'
+import { endStack } from './stack-ending.ts'
 
 export interface Ended {
   readonly target: TargetRow
@@ -77,7 +78,8 @@ async function fail(options: Recipe, work: Work, failure: Failure): Promise<void
   for (const line of failure.lastLines) report.line(line, 'error')
   await step(`${id}/ROLLBACK`, ({ signal }) => removeNew(options, work, signal), {
     evenIfCanceled: true,
-    deadlineSeconds: 60,
+    // A stack may take long to end in order.
+    deadlineSeconds: isStackKind(target.kind) ? 600 : 60,
   }).catch((error: unknown) => {
     // The observer finds by label and removes what is left.
     options.log.warn({ err: error, serviceId: id }, 'the remains of a failed deployment could not be removed yet')
@@ -102,6 +104,7 @@ async function fail(options: Recipe, work: Work, failure: Failure): Promise<void
  */
 async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Promise<void> {
   const { target, request, report } = work
+  if (isStackKind(target.kind)) return endStack(options, work, signal)
   if (isTaskKind(target.kind)) return endJob(options, work, signal)
   if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
   const service = await findService(options.database, target.service_id)

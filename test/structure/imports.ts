@@ -85,6 +85,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
     'routers',
     'scaling',
     'services',
+    'stacks',
     'variables',
     'vault',
     'webhooks',
@@ -93,6 +94,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   routers: [],
   scaling: ['database', 'domains', 'engines', 'routers', 'services'],
   services: ['database', 'organizations'],
+  stacks: ['database', 'engines', 'services', 'variables', 'vault'],
   'state-changes': ['database'],
   streams: [
     'access',

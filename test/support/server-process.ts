@@ -171,7 +171,7 @@ export function createCaller({ origin, token, tidying }: { origin: string; token
     const text = await answer.text()
     // The contract promises this shape, and test/contract checks it.
     const parsed = (text === '' ? undefined : JSON.parse(text)) as T
-    const isApplication = answer.status === 201 && /^\/environment\/[^/]+\/(?:application|job)$/.test(path)
+    const isApplication = answer.status === 201 && /^\/environment\/[^/]+\/(?:application|job|terraform)$/.test(path)
     if (isApplication) tidying.note('service', Object(parsed).id)
     return { status: answer.status, body: parsed }
   }

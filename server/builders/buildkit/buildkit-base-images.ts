@@ -1,7 +1,7 @@
 import { EngineError, type PublicImage } from '../../engines/index.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import { withoutFullStop } from '../../lib/without-full-stop.ts'
-import { recipeLabel, serviceLabel } from '../build-order.ts'
+import { serviceLabel } from '../build-order.ts'
 import { type BaseImages, BuildError } from '../builder.ts'
 import { baseRepository, fullImageName, isOwnImage } from '../image-names.ts'
 import { nativePlatform } from '../image-values.ts'
@@ -66,7 +66,7 @@ const absent = (image: string, error: EngineError): BuildError =>
 
 /** Rejects an image that was built here for a service, or is for another platform. */
 function refuse({ labels, platform }: PublicImage, image: string): void {
-  if (serviceLabel in labels || recipeLabel in labels) {
+  if (serviceLabel in labels) {
     throw new BuildError(
       'dockerfile',
       `"${image}" was built by this platform for a service, and other builds must not use it. Use its base ` +

@@ -2,7 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { createKeyedSlots } from '../../lib/keyed-slots.ts'
 import { SocketHttp } from '../../lib/socket-http.ts'
 import { withoutFullStop } from '../../lib/without-full-stop.ts'
-import { recipeLabel, serviceLabel } from '../build-order.ts'
+import { serviceLabel } from '../build-order.ts'
 import { type BaseImages, type BroughtImage, BuildError } from '../builder.ts'
 import { baseRepository, fetchedPrefix, fullImageName, isOwnImage, isServiceImage } from '../image-names.ts'
 import { type InspectedImage, inspectImage, listImages, removeTag, tagImage } from './docker-images.ts'
@@ -111,7 +111,7 @@ const digestsOf = ({ RepoDigests, RepoTags }: InspectedImage): string[] => [
 /** Rejects an image that was built here for a service, under whatever name. */
 function refuseForeign(found: InspectedImage, image: string): void {
   const labels = found.Config.Labels ?? {}
-  const isBuilt = serviceLabel in labels || recipeLabel in labels || (found.RepoTags ?? []).some(isServiceImage)
+  const isBuilt = serviceLabel in labels || (found.RepoTags ?? []).some(isServiceImage)
   if (!isBuilt) return
   throw new BuildError(
     'dockerfile',

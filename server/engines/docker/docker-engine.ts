@@ -44,7 +44,7 @@ import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
 import { startRelease } from './start.ts'
-import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
+import { endTask, isTask, listTasks, prepareTask, runTask, stopTask } from './tasks.ts'
 import { UntilEvent } from './until-event.ts'
 import { Usage } from './usage.ts'
 import { eraseVolumes } from './volumes.ts'
@@ -78,8 +78,8 @@ export interface DockerEngineOptions {
  */
 export class DockerEngine extends DockerStorage implements Engine {
   readonly capabilities: EngineCapabilities = {
-    description: 'a Docker Engine, which runs applications, containers, databases and jobs',
-    shapes: new Set(['long-running', 'task']),
+    description: 'a Docker Engine, which runs applications, containers, databases, jobs and Terraform stacks',
+    shapes: new Set(['long-running', 'task', 'stack']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
     publishesPorts: true,
@@ -138,6 +138,10 @@ export class DockerEngine extends DockerStorage implements Engine {
 
   runTask(release: Release<Task>, run: string, attempt: Parameters<Engine['runTask']>[2]): Promise<TaskOutcome> {
     return runTask(this.host, release, run, attempt)
+  }
+
+  stopTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined> {
+    return stopTask(this.host, release, run, attempt)
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {

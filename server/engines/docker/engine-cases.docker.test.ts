@@ -4,11 +4,12 @@ import { engineCases } from '../engine.cases.ts'
 import { type DiskBench, diskCases, type Written } from '../engine.disk.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
+import { taskFilesCases } from '../engine.task-files.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import { usageCases } from '../engine.usage.cases.ts'
 import { busy, node, openDockerBench, shellCommands } from './test-bench.ts'
 import { useTestImage } from './test-image.ts'
-import { openTaskBench } from './test-task-bench.ts'
+import { openTaskBench, openTaskFilesBench } from './test-task-bench.ts'
 
 const { socketPath, image } = useTestImage()
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
@@ -46,3 +47,4 @@ publishingCases('docker', async () => ({
 }))
 
 taskCases('docker', () => openTaskBench({ socketPath, image }))
+taskFilesCases('docker', () => openTaskFilesBench({ socketPath, image }))

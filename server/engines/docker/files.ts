@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { Secret } from '../../lib/secret.ts'
-import type { MountedFile } from '../engine.ts'
+import type { InputFile, MountedFile } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { placeOf } from './read-only-root.ts'
 
@@ -14,7 +14,7 @@ import { placeOf } from './read-only-root.ts'
 export async function writeFiles(
   daemon: DockerDaemon,
   container: string,
-  { files, places }: { readonly files: readonly MountedFile[]; readonly places: readonly string[] },
+  { files, places }: { readonly files: readonly WrittenFile[]; readonly places: readonly string[] },
   signal: AbortSignal,
 ): Promise<void> {
   for (const [place, inside] of Map.groupBy(files, ({ path }) => placeOf(path, places))) {
@@ -37,7 +37,7 @@ export async function writeFiles(
 }
 
 /** Returns every directory above the files except the root, outer ones first. */
-export function parentDirectories(files: readonly MountedFile[]): string[] {
+export function parentDirectories(files: readonly Pick<MountedFile, 'path'>[]): string[] {
   const directories = new Set<string>()
   for (const { path } of files) {
     const parts = path.split('/').slice(1, -1)
@@ -48,16 +48,21 @@ export function parentDirectories(files: readonly MountedFile[]): string[] {
   return [...directories].sort()
 }
 
-async function archive(top: string, directories: readonly string[], files: readonly MountedFile[]): Promise<Buffer> {
+type WrittenFile = MountedFile | InputFile
+
+async function archive(top: string, directories: readonly string[], files: readonly WrittenFile[]): Promise<Buffer> {
   const tar = pack()
   const nameOf = (path: string): string => path.slice(top.length + 1)
   for (const directory of directories) tar.entry({ name: `${nameOf(directory)}/`, type: 'directory', mode: 0o755 })
   for (const { path, content } of files) {
-    tar.entry({ name: nameOf(path), mode: 0o444 }, content instanceof Secret ? content.reveal() : content)
+    tar.entry({ name: nameOf(path), mode: 0o444 }, bytesOf(content))
   }
   tar.finalize()
   return buffer(tar)
 }
+
+const bytesOf = (content: WrittenFile['content']): Buffer =>
+  Buffer.from(content instanceof Secret ? content.reveal() : content)
 
 async function exists(daemon: DockerDaemon, container: string, path: string, signal: AbortSignal): Promise<boolean> {
   try {

@@ -1,24 +1,25 @@
-import { EngineError, type Workload } from '../engine.ts'
+import { EngineError, type Task, type Workload } from '../engine.ts'
+import { writtenFiles } from '../program-rules.ts'
 
 /** The settings that decide where a program with a read-only root may write. */
-type Written = Pick<Workload, 'hasReadOnlyRoot' | 'files'> & {
-  readonly storage?: readonly { readonly mountPoint: string }[]
-  readonly outputFile?: string | undefined
-}
+type Written = Pick<Workload, 'hasReadOnlyRoot' | 'files'> &
+  Pick<Task, 'outputFile' | 'inputFiles' | 'outputFiles'> & {
+    readonly storage?: readonly { readonly mountPoint: string }[]
+  }
 
-const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/'
+export const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/'
 const isInside = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`)
 
 /**
  * Lists the directories that need their own volume in a container with a read-only root: those of
- * mounted files and the output file, except below a storage. Docker fills such a volume from the
+ * mounted files and files of a task, except below a storage. Docker fills such a volume from the
  * image and removes it with the container. Docker never writes to a read-only root, not even before
  * the start. Throws EngineError('refused') for a file directly below the root.
  */
 export function writableDirectories(workload: Written): string[] {
   if (!workload.hasReadOnlyRoot) return []
   const mounted = (workload.storage ?? []).map(({ mountPoint }) => mountPoint)
-  const paths = [...workload.files.map(({ path }) => path), ...(workload.outputFile ? [workload.outputFile] : [])]
+  const paths = [...workload.files.map(({ path }) => path), ...writtenFiles(workload)]
   const wanted = [...new Set(paths.map(directoryOf))].sort()
   const own: string[] = []
   for (const directory of wanted) {

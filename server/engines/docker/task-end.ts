@@ -5,7 +5,7 @@ import { inspectContainer, listContainers, stopContainer, untilStopped } from '.
 import { label, taskName } from './labels.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
-import { readOutput } from './task-output.ts'
+import { readOutputs } from './task-output.ts'
 
 /** Returns the container of a run. Throws EngineError if somebody removed it. */
 export async function look({ daemon, instance }: Host, run: string, signal: AbortSignal): Promise<ReplicaState> {
@@ -68,7 +68,7 @@ export async function outcomeOf(
   // If the daemon was killed together with the program, it does not know when the program ended.
   const finishedAt = new Date(Math.max(Date.parse(state.finishedAt), startedAt.getTime()))
   const mask = masker(secretsIn(workload))
-  const output = await daemon.patiently(signal, () => readOutput(daemon, state.id, workload.outputFile, signal))
+  const output = await daemon.patiently(signal, () => readOutputs(daemon, state.id, workload, signal))
   const lines = await daemon.patiently(signal, () => lastLines(daemon, state.id, 20, signal))
   return {
     exitCode: state.exitCode ?? -1,

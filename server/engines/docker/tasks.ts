@@ -47,10 +47,10 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
     const state = await inspectContainer(daemon, container, signal)
     if (state?.status !== 'created') return
     await refuseForgedLabels(daemon, { container, set: spec.Labels }, signal)
-    const { files, outputFile } = release.workload
+    const { files, inputFiles = [] } = release.workload
     const places = placesToWrite(release.workload)
-    await prepareOutput(daemon, container, { outputFile, places }, signal)
-    await writeFiles(daemon, container, { files, places }, signal)
+    await prepareOutput(daemon, container, { files: release.workload, places }, signal)
+    await writeFiles(daemon, container, { files: [...files, ...inputFiles], places }, signal)
   })
 }
 
@@ -114,6 +114,22 @@ async function startTask(
     const made = await look(host, run, signal)
     if (made.status === 'created') await startContainer(host.daemon, made.id, signal)
   }
+}
+
+/** Engine.stopTask for Docker. */
+export async function stopTask(
+  host: Host,
+  release: Release<Task>,
+  run: string,
+  { signal }: Attempt,
+): Promise<TaskOutcome | undefined> {
+  const { daemon } = host
+  const state = await daemon.patiently(signal, () => look(host, run, signal))
+  if (state.status === 'created') return undefined
+  const container = { id: state.id, graceSeconds: release.workload.stopGraceSeconds }
+  if (state.status !== 'exited') await daemon.patiently(signal, () => stopContainer(daemon, container, signal))
+  const ended = await untilEnded(host, release, { run, leftMs: leftOf(host, release, state) }, signal)
+  return outcomeOf(host, release, ended, signal)
 }
 
 /** Engine.endTask for Docker. The network is kept until the program has ended. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
+import { type FileProgram, type TaskFilesBench, taskFiles } from '../engine.task-files.cases.ts'
 import { outputFile, type TaskBench, type TaskProgram } from '../engine.tasks.cases.ts'
 import type { Task } from '../engine.ts'
 import { removeContainer } from './containers.ts'
@@ -45,3 +46,24 @@ export const taskOf = (image: string, program: TaskProgram): Task => ({
   stopGraceSeconds: 5,
   timeoutSeconds: 60,
 })
+
+const filePrograms: Record<FileProgram, string> = {
+  copies: copying(''),
+  fails: copying('process.exitCode=3'),
+  floods: `fs.writeFileSync('${taskFiles.output}', Buffer.alloc(${taskFiles.mostBytes + 1}))`,
+  hangs: copying(`console.log('up');setInterval(()=>{},1e6);process.on('SIGTERM',()=>process.exit(7))`),
+}
+
+function copying(then: string): string {
+  return `fs.writeFileSync('${taskFiles.output}',fs.readFileSync('${taskFiles.input}')+' copied');${then}`
+}
+
+/** The Docker engine for the test suite of the files of tasks. */
+export async function openTaskFilesBench(options: {
+  readonly socketPath: string
+  readonly image: string
+}): Promise<TaskFilesBench> {
+  const { engine, close } = await openDockerBench(options)
+  const task = (program: FileProgram) => ({ ...taskOf(options.image, 'works'), ...node(filePrograms[program]) })
+  return { engine, task, close }
+}

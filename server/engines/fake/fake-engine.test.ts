@@ -11,8 +11,9 @@ import { type DiskBench, diskCases } from '../engine.disk.cases.ts'
 import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
+import { taskFiles, taskFilesCases } from '../engine.task-files.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
-import type { Release } from '../engine.ts'
+import type { Release, Task } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
 import { type VolumeBench, volumeCases } from '../engine.volumes.cases.ts'
 import { FakeEngine } from './fake-engine.ts'
@@ -90,6 +91,17 @@ taskCases('fake', async () => {
   engine.behave('image-missing', { outcome: 'image-missing' })
   const remove = (run: string) => engine.endTask(run, attempt())
   return { engine, another: engine, task: fakeTask, remove, removeNetwork: async () => {}, close: async () => {} }
+})
+taskFilesCases('fake', async () => {
+  const engine = new FakeEngine({ clock: systemClock })
+  const copied = ({ workload }: Release<Task>) => ({
+    [taskFiles.output]: `${Buffer.from(workload.inputFiles?.[0]?.content ?? '').toString()} copied`,
+  })
+  engine.behave('copies', { task: { files: copied } })
+  engine.behave('fails', { task: { files: copied, exitCode: 3 } })
+  engine.behave('floods', { task: { files: () => ({ [taskFiles.output]: 'x'.repeat(taskFiles.mostBytes + 1) }) } })
+  engine.behave('hangs', { task: { files: copied, lines: ['up'], runsMs: 'forever' } })
+  return { engine, task: fakeTask, close: async () => {} }
 })
 function openImagesBench(): Promise<ImagesBench> {
   const engine = new FakeEngine({ clock: systemClock })

@@ -23,8 +23,8 @@ import { observationOf } from './fake-replica.ts'
  */
 export class FakeEngine extends FakeInside implements Engine {
   capabilities: EngineCapabilities = {
-    description: 'a Docker Engine, which runs applications, containers, databases and jobs',
-    shapes: new Set(['long-running', 'task']),
+    description: 'a Docker Engine, which runs applications, containers, databases, jobs and Terraform stacks',
+    shapes: new Set(['long-running', 'task', 'stack']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
     publishesPorts: true,
@@ -57,6 +57,11 @@ export class FakeEngine extends FakeInside implements Engine {
     const outcome = await this.tasks.run(run, attempt)
     this.reach(attempt.signal)
     return outcome
+  }
+
+  async stopTask(_: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined> {
+    this.reach(attempt.signal)
+    return this.tasks.stop(run, attempt.signal)
   }
 
   async endTask(run: string, attempt: Attempt): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type RunningTask,
   secretsIn,
   type Task,
+  type TaskFile,
   type TaskOutcome,
 } from '../engine.ts'
 
@@ -19,6 +20,8 @@ export interface TaskBehaviour {
   readonly outOfMemory?: boolean
   /** What it writes into its output file. */
   readonly output?: string
+  /** What it writes into its output files, by their paths. */
+  readonly files?: (release: Release<Task>) => Readonly<Record<string, string>>
   readonly lines?: readonly string[]
 }
 
@@ -69,6 +72,14 @@ export class FakeTasks {
     await this.#untilEnded(run, task.startedAt, signal)
     failpoint('task.ended')
     return outcomeOf(this.#find(run), this.#clock.now())
+  }
+
+  /** Ends the program of a run if it has begun, and returns its outcome. */
+  async stop(run: string, signal: AbortSignal): Promise<TaskOutcome | undefined> {
+    const { startedAt } = this.#find(run)
+    if (!startedAt) return undefined
+    if (endOf(this.#find(run), startedAt).getTime() > this.#clock.now().getTime()) this.finish(run, 143)
+    return this.run(run, { signal })
   }
 
   /** Ends the program of a run now. */
@@ -148,6 +159,7 @@ function outcomeOf(task: FakeRun, now: Date): TaskOutcome {
   const { output, outOfMemory = false } = behaviour
   const isLong = output !== undefined && Buffer.byteLength(output) > longestOutputBytes
   const written = isLong ? { outputProblem: 'it is longer than 1 MiB' } : output === undefined ? {} : { output }
+  const files = filesOf(release, behaviour)
   const mask = masker(secretsIn(release.workload))
   return {
     exitCode: ended?.exitCode ?? (timedOut || outOfMemory ? 137 : (behaviour.exitCode ?? 0)),
@@ -156,6 +168,21 @@ function outcomeOf(task: FakeRun, now: Date): TaskOutcome {
     startedAt,
     finishedAt,
     ...(outputFile === undefined ? {} : written),
+    ...(files && { files }),
     lastLines: task.printed.slice(-20).map(mask),
   }
+}
+
+function filesOf(release: Release<Task>, { files = () => ({}) }: TaskBehaviour): TaskOutcome['files'] {
+  const { outputFiles = [] } = release.workload
+  if (outputFiles.length === 0) return undefined
+  const texts = files(release)
+  return new Map(
+    outputFiles.flatMap(({ path, mostBytes }): [string, TaskFile][] => {
+      const content = texts[path] === undefined ? undefined : Buffer.from(texts[path])
+      if (!content) return []
+      const isLong = content.length > mostBytes
+      return [[path, isLong ? { problem: `it is longer than ${mostBytes / 2 ** 20} MiB` } : { content }]]
+    }),
+  )
 }

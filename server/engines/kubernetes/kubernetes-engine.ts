@@ -45,7 +45,7 @@ import { reportOf } from './report.ts'
 import { endReplicas, eraseService, retireService } from './retire.ts'
 import { runningContainer } from './running-pod.ts'
 import { startRelease } from './start.ts'
-import { endTask, listTasks, prepareTask, runTask } from './tasks.ts'
+import { endTask, listTasks, prepareTask, refuseStacks, runTask } from './tasks.ts'
 import { connectTo, execIn, openTerminal } from './terminals.ts'
 import { usageOf } from './usage.ts'
 import { labelsOfCluster } from './users-labels.ts'
@@ -225,6 +225,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   runTask(release: Release<Task>, run: string, attempt: Parameters<Engine['runTask']>[2]): Promise<TaskOutcome> {
     return asEngineErrors(() => runTask(this.host, release, run, attempt))
+  }
+
+  stopTask(): Promise<TaskOutcome | undefined> {
+    return asEngineErrors(async () => refuseStacks())
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {

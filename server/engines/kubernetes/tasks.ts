@@ -30,6 +30,11 @@ const placeOf = (release: Release<Task>, run: string) => ({
 
 const selectionOf = (run: string, instance: string) => ({ labels: ownLabels(instance, { [label.run]: run }) })
 
+/** Refuses what only tasks of the shape `stack` use. The engine does not list that shape. */
+export function refuseStacks(): never {
+  throw new EngineError('refused', 'The engine of a cluster of Kubernetes does not run Terraform stacks.')
+}
+
 /** Creates the Job of a run, which does not begin. May be repeated. */
 export async function prepareTask(
   host: KubeHost,
@@ -37,6 +42,7 @@ export async function prepareTask(
   run: string,
   { signal }: Attempt,
 ): Promise<void> {
+  if (release.workload.inputFiles || release.workload.outputFiles) refuseStacks()
   const found = await host.kube.get(kinds.job, placeOf(release, run), signal)
   refuseForeign(host.instance, found)
   if (found) return

@@ -21,6 +21,12 @@ export interface TaskRunner {
     run: string,
     attempt: Attempt & { readonly whenReady?: () => Promise<void> },
   ): Promise<TaskOutcome>
+  /**
+   * Ends the program of a run in order and returns the outcome, with its files. The rest of the run
+   * stays until `endTask`. Returns undefined if it has not begun. Throws EngineError if it was
+   * removed.
+   */
+  stopTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined>
   /** Ends the run if it still runs, and removes what is left of it. */
   endTask(run: string, attempt: Attempt): Promise<void>
   /** Lists the runs of which something is left. */

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { until } from '../../test/support/until.ts'
+import { newId } from '../lib/id.ts'
+import { attempt } from './engine.cases.ts'
+import { newTask } from './engine.tasks.cases.ts'
+import type { Engine, LogLine, Release, Task } from './engine.ts'
+
+/**
+ * What a task does: `copies` writes its input and " copied" into its output file; `fails` does the
+ * same and exits with code 3; `floods` writes more than is allowed; `hangs` copies, prints "up" and
+ * keeps running until it is asked to end.
+ */
+export type FileProgram = 'copies' | 'fails' | 'floods' | 'hangs'
+
+export const taskFiles = { input: '/quayside-run/in', output: '/quayside-run/out', mostBytes: 1024 * 1024 } as const
+
+export interface TaskFilesBench {
+  readonly engine: Engine
+  task(program: FileProgram): Task
+  close(): Promise<void>
+}
+
+/** One suite for every engine whose tasks have input and output files. */
+export function taskFilesCases(name: string, open: () => Promise<TaskFilesBench>): void {
+  describe(`files of tasks of engine ${name}`, () => {
+    let bench: TaskFilesBench
+    before(async () => {
+      bench = await open()
+    })
+    after(() => bench?.close())
+    endedCases(() => bench)
+    stoppedCases(() => bench)
+  })
+}
+
+const limit = (): AbortSignal => AbortSignal.timeout(120_000)
+const releaseOf = ({ task }: TaskFilesBench, program: FileProgram): Release<Task> =>
+  newTask({
+    ...task(program),
+    inputFiles: [{ path: taskFiles.input, content: Buffer.from('\u0000sent') }],
+    outputFiles: [
+      { path: taskFiles.output, mostBytes: taskFiles.mostBytes },
+      { path: '/quayside-run/never', mostBytes: 1024 },
+    ],
+  })
+const copied = Buffer.from('\u0000sent copied')
+const erase = async ({ engine }: TaskFilesBench, { service, environment }: Release<Task>) => {
+  await engine.erase(service, attempt())
+  await engine.eraseEnvironment(environment, attempt())
+}
+
+function endedCases(get: () => TaskFilesBench): void {
+  for (const [program, exitCode] of [
+    ['copies', 0],
+    ['fails', 3],
+  ] as const) {
+    it(`a task reads its input file, and its output file is returned when it ends with ${exitCode}`, async () => {
+      const { engine } = get()
+      const release = releaseOf(get(), program)
+      const run = newId()
+      await engine.prepareTask(release, run, attempt())
+      const outcome = await engine.runTask(release, run, attempt())
+      assert.equal(outcome.exitCode, exitCode)
+      assert.deepEqual([...(outcome.files ?? [])], [[taskFiles.output, { content: copied }]])
+      await erase(get(), release)
+    })
+  }
+
+  it('an output file that is too long is reported and not read', async () => {
+    const { engine } = get()
+    const release = releaseOf(get(), 'floods')
+    const run = newId()
+    await engine.prepareTask(release, run, attempt())
+    const { files } = await engine.runTask(release, run, attempt())
+    assert.deepEqual(files?.get(taskFiles.output), { problem: 'it is longer than 1 MiB' })
+    await erase(get(), release)
+  })
+}
+
+function stoppedCases(get: () => TaskFilesBench): void {
+  it('a stopped task returns the files that it wrote, and may be stopped again', async () => {
+    const { engine } = get()
+    const release = releaseOf(get(), 'hangs')
+    const run = newId()
+    await engine.prepareTask(release, run, attempt())
+    assert.equal(await engine.stopTask(release, run, attempt()), undefined)
+    const running = engine.runTask(release, run, attempt())
+    await until('it is up', async () => {
+      const lines: LogLine[] = []
+      for await (const line of engine.logs(release.service, { follow: false }, limit())) lines.push(line)
+      return lines.some(({ text }) => text === 'up')
+    })
+    for (let times = 0; times < 2; times++) {
+      const outcome = await engine.stopTask(release, run, attempt())
+      assert.notEqual(outcome?.exitCode, 0)
+      assert.equal(outcome?.timedOut, false)
+      assert.deepEqual(outcome?.files?.get(taskFiles.output), { content: copied })
+    }
+    await running
+    await erase(get(), release)
+  })
+}

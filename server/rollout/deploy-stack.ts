@@ -1,0 +1,46 @@
+import { failpoint } from '../lib/failpoint.ts'
+import { findRelease, type ReleaseRow } from '../releases/index.ts'
+import { enterState, updateTarget } from '../requests/index.ts'
+import { setServing } from './outcome-store.ts'
+import type { Recipe, Work } from './recipe.ts'
+import { finishTarget } from './settle.ts'
+import { executeStack } from './stack-execution.ts'
+import { inTurn } from './turn.ts'
+
+export type StackRelease = ReleaseRow & { readonly kind: 'terraform' }
+
+/**
+ * Deploys the release of a stack that has its image: makes a plan, applies exactly that plan, and
+ * records the end. A restart runs nothing.
+ */
+export async function deployStack(options: Recipe, work: Work, releaseId: string): Promise<void> {
+  const { request, target, step, report } = work
+  const release = await findRelease(options.database, releaseId)
+  if (release?.kind !== 'terraform') throw new Error(`release ${releaseId} is gone, or not of a stack`)
+  if (request.action === 'RESTART') {
+    report.enter('Restart')
+    report.line('Nothing of a stack runs between its deployments. Nothing is restarted.')
+  } else {
+    await work.context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
+    const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
+    // RUN, PREPARE-PLAN, PLAN, PREPARE-APPLY, APPLY
+    await inTurn(work, turn, () => executeStack(options, work, release, 'APPLY'))
+  }
+  failpoint('finish.before')
+  await step(`${target.service_id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })
+  failpoint('finish.after')
+}
+
+async function finish({ clock, database }: Recipe, work: Work, release: StackRelease): Promise<void> {
+  const { request, target, context, report } = work
+  const now = clock.now()
+  const current = await findRelease(database, release.id)
+  const restarts = request.action === 'RESTART'
+  await context.fenced(async (sql) => {
+    await finishTarget(sql, { target, state: restarts ? 'RESTARTED' : 'DEPLOYED', now })
+    await updateTarget(sql, target, { release_id: release.id })
+    await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
+  })
+  report.enter(restarts ? 'Restarted' : 'Deployed')
+  report.line('It is deployed.')
+}

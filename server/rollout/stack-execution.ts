@@ -1,0 +1,122 @@
+import { EngineError, type TaskOutcome } from '../engines/index.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { newId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import { updateTarget } from '../requests/index.ts'
+import { endStackRun, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
+import type { StackRelease } from './deploy-stack.ts'
+import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
+import { type LoadedStack, loadStack, phaseRelease } from './stack-release.ts'
+
+const prepareSeconds = 600
+/** Time beyond the limit of the program, for an unreachable engine and for keeping the result. */
+const marginSeconds = 900
+
+/**
+ * Runs a stack: makes a plan, and applies exactly that plan unless only the plan was requested or
+ * it changes nothing. Each phase is two steps, so the next holder of the workflow joins its program
+ * and starts none twice. Throws EngineError with the reason if a phase fails, after its state is
+ * kept.
+ */
+export async function executeStack(options: Recipe, work: Work, row: StackRelease, action: StackAction): Promise<void> {
+  const { step, target, context, report } = work
+  const id = target.service_id
+  report.enter('Executing')
+  const run = await step(`${id}/RUN`, () => begin(options, work, row, action))
+  const stack = await loadStack(options, work, row, { run, isDestroy: action === 'DESTROY' })
+  report.hide(stack.secrets)
+  options.collect(id, row.id, stack.secrets)
+  await prepare(options, work, stack, 'plan')
+  const hasChanges = await runPhase(options, work, stack, 'plan')
+  if (hasChanges && action !== 'PLAN') {
+    await prepare(options, work, stack, 'apply')
+    await runPhase(options, work, stack, 'apply')
+  }
+  await context.fenced((sql) => endStackRun(sql, run, { status: 'SUCCESS', reason: null, now: options.clock.now() }))
+}
+
+/** Takes the lock of the stack. */
+const begin = (options: Recipe, { target, context, request }: Work, row: StackRelease, action: StackAction) =>
+  context.fenced(async (sql) => {
+    const id = newId()
+    await updateTarget(sql, target, { release_id: row.id })
+    const of = { service_id: target.service_id, release_id: row.id, request_id: request.id }
+    await options.stacks.begin(sql, { id, ...of, action })
+    return id
+  })
+
+type PhaseName = 'plan' | 'apply'
+const stepNames = { plan: 'PLAN', apply: 'APPLY' } as const
+
+async function prepare(options: Recipe, work: Work, stack: LoadedStack, phase: PhaseName): Promise<void> {
+  const { step, target, report } = work
+  await explainLate(
+    step(
+      `${target.service_id}/PREPARE-${stepNames[phase]}`,
+      async ({ signal }) => {
+        const release = await phaseRelease(options, stack, phase)
+        await whileUnreachable(options, signal, report, () =>
+          options.engine.prepareTask(release, taskOf(stack, phase), { signal, output: report }),
+        )
+      },
+      { deadlineSeconds: prepareSeconds },
+    ),
+    () => new EngineError('unreachable', `The engine had not prepared the run after ${prepareSeconds} s. Try again.`),
+  )
+}
+
+/** The engine's name for a phase of a run. */
+export const taskOf = ({ run }: Pick<LoadedStack, 'run'>, phase: PhaseName): string => `${run}-${phase}`
+
+/** Returns whether the plan changes anything. */
+async function runPhase(options: Recipe, work: Work, stack: LoadedStack, phase: PhaseName): Promise<boolean> {
+  const { step, target, report } = work
+  const deadlineSeconds = stack.timeoutSeconds + marginSeconds
+  report.line(phase === 'plan' ? 'Making a plan.' : 'Applying the plan.')
+  const { reason, lastLines, hasChanges } = await step(
+    `${target.service_id}/${stepNames[phase]}`,
+    async ({ signal }) => {
+      const release = await phaseRelease(options, stack, phase)
+      const outcome = await whileUnreachable(options, signal, report, () =>
+        options.engine.runTask(release, taskOf(stack, phase), { signal, output: report }),
+      )
+      return keepOutcome(options, work, stack, phase, outcome)
+    },
+    { deadlineSeconds },
+  )
+  failpoint('stack.ran')
+  if (reason !== null) throw new EngineError('crashed', reason, { lastLines })
+  return hasChanges
+}
+
+/** Keeps everything that a phase has left, and returns why it failed. May be repeated. */
+export async function keepOutcome(
+  options: Recipe,
+  work: Pick<Work, 'context' | 'report'>,
+  stack: LoadedStack,
+  phase: PhaseName,
+  outcome: TaskOutcome,
+): Promise<{ reason: string | null; lastLines: string[]; hasChanges: boolean }> {
+  const { context, report } = work
+  const { stacks } = options
+  const failure = stackFailure(outcome, stack)
+  const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : [...outcome.lastLines] }
+  if (phase === 'plan') {
+    if (failure !== undefined) return { ...end, hasChanges: false }
+    const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, stack.run, outcome))
+    for (const line of planLines(plan)) report.line(line)
+    return { ...end, hasChanges: plan.hasChanges }
+  }
+  const isWhole = failure === undefined
+  const { problem, outputs } = await context.fenced(async (sql) => ({
+    problem: await stacks.keepState(sql, stack.owner, stack.run, outcome),
+    outputs: await stacks.keepResult(sql, stack.owner, outcome, { isWhole }),
+  }))
+  const secrets = outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value))
+  report.hide(secrets)
+  options.collect(stack.owner.serviceId, stack.row.id, [...stack.secrets, ...secrets])
+  const names = outputs.map(({ key, isSecret }) => (isSecret ? `${key} (secret)` : key)).join(', ')
+  if (isWhole && names !== '') report.line(`Its outputs are variables of the environment now: ${names}.`)
+  if (problem) report.line(problem, 'warning')
+  return { ...end, reason: [failure, problem].filter(Boolean).join(' ') || null, hasChanges: true }
+}

@@ -1,0 +1,16 @@
+// Runs of Terraform stacks: their programs and arguments, plans, states with their versions and
+// locks, resources and outputs.
+
+export { type PlanSummary, planLines, summarizePlan } from './plan-summary.ts'
+export { chooseRunner, type RunnerImage, type RunnerImages } from './runner-images.ts'
+export { stackFailure } from './stack-failure.ts'
+export {
+  endStackRun,
+  findUnfinishedRuns,
+  heldRuns,
+  listResources,
+  type StackAction,
+  type StackRunRow,
+} from './stack-store.ts'
+export { type Phase, stackDockerfile, stackTask } from './stack-task.ts'
+export { createStacks, type StackOwner, type Stacks } from './stacks.ts'

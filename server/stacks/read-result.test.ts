@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { readResult } from './read-result.ts'
+
+const resource = (address: string, values: object, sensitive_values: object = {}) => ({
+  address,
+  mode: 'managed',
+  type: 'a',
+  name: 'b',
+  provider_name: 'registry.example.org/a/a',
+  values,
+  sensitive_values,
+})
+const shown = (root_module: object, outputs: object = {}) => ({ values: { root_module, outputs } })
+
+it('a result lists the resources of all modules, with sensitive values masked', () => {
+  const inner = { resources: [resource('module.m.a.b', { list: [{ key: 'canary' }, 1] }, { list: [{ key: true }] })] }
+  const { resources } = readResult(shown({ resources: [resource('a.b', { id: 'x' })], child_modules: [inner] }))
+  assert.deepEqual(
+    resources.map(({ address, attributes }) => [address, attributes]),
+    [
+      ['a.b', { id: 'x' }],
+      ['module.m.a.b', { list: [{ key: '(sensitive)' }, 1] }],
+    ],
+  )
+})
+
+it('a result has outputs as texts, and leaves out those without a value', () => {
+  const { outputs } = readResult(
+    shown(
+      {},
+      {
+        URL: { value: 'x' },
+        'pass-word': { value: 'y', sensitive: true },
+        list: { value: ['a', 1] },
+        none: { value: null },
+      },
+    ),
+  )
+  assert.deepEqual(outputs, [
+    { key: 'URL', value: 'x', isSecret: false },
+    { key: 'pass_word', value: 'y', isSecret: true },
+    { key: 'list', value: '["a",1]', isSecret: false },
+  ])
+})
+
+it('a result of an empty state is empty', () => {
+  assert.deepEqual(readResult({ format_version: '1.0' }), { resources: [], outputs: [] })
+})
+
+it('a result that is nested very deeply is cut off', () => {
+  let value: unknown = 'canary'
+  for (let depth = 0; depth < 50_000; depth++) value = [value]
+  const { resources } = readResult(shown({ resources: [resource('a.b', { value })] }))
+  assert.match(JSON.stringify(resources), /\(sensitive\)/)
+})

@@ -1,0 +1,81 @@
+import type { ServiceOutput } from '../variables/index.ts'
+import { isObject, type JsonObject } from './json-values.ts'
+
+export interface StackResource {
+  readonly address: string
+  readonly resource_type: string
+  readonly name: string
+  readonly provider: string
+  readonly mode: 'managed' | 'data'
+  /** Sensitive values are masked. */
+  readonly attributes: JsonObject
+}
+
+/** The content of a state that other services and the API use. */
+export interface StackResult {
+  readonly resources: readonly StackResource[]
+  readonly outputs: readonly ServiceOutput[]
+}
+
+const mostResources = 2000
+const deepest = 32
+const mask = '(sensitive)'
+
+/** Pure: reads a state in the form of `show -json`. A stack without resources has no values. */
+export function readResult(shown: unknown): StackResult {
+  const values = isObject(shown) ? shown['values'] : undefined
+  if (!isObject(values)) return { resources: [], outputs: [] }
+  return { resources: resourcesOf(values['root_module']), outputs: outputsOf(values['outputs']) }
+}
+
+function resourcesOf(root: unknown): StackResource[] {
+  const found: StackResource[] = []
+  const open: unknown[] = [root]
+  for (let next = open.shift(); next !== undefined && found.length < mostResources; next = open.shift()) {
+    if (!isObject(next)) continue
+    const { resources, child_modules } = next
+    for (const resource of Array.isArray(resources) ? resources : []) found.push(...resourceOf(resource))
+    open.push(...(Array.isArray(child_modules) ? child_modules : []))
+  }
+  return found.slice(0, mostResources)
+}
+
+function resourceOf(resource: unknown): StackResource[] {
+  if (!isObject(resource)) return []
+  const { address, type, name, provider_name, mode, values, sensitive_values } = resource
+  const attributes = masked(values, sensitive_values, 0)
+  return [
+    {
+      address: String(address),
+      resource_type: String(type),
+      name: String(name),
+      provider: String(provider_name),
+      mode: mode === 'data' ? 'data' : 'managed',
+      attributes: isObject(attributes) ? attributes : {},
+    },
+  ]
+}
+
+/** Returns a value without the parts that its mark names. Parts that are too deep are masked. */
+function masked(value: unknown, mark: unknown, depth: number): unknown {
+  if (mark === true || depth > deepest) return mask
+  if (Array.isArray(value)) {
+    return value.map((one, index) => masked(one, Array.isArray(mark) ? mark[index] : undefined, depth + 1))
+  }
+  if (!isObject(value)) return value
+  const marks = isObject(mark) ? mark : {}
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one, marks[key], depth + 1)]))
+}
+
+/** A name of an output may have hyphens, which a name of a variable may not. */
+function outputsOf(outputs: unknown): ServiceOutput[] {
+  const found = new Map<string, ServiceOutput>()
+  for (const [name, output] of Object.entries(Object(outputs))) {
+    if (!isObject(output) || output['value'] === null || output['value'] === undefined) continue
+    const { value, sensitive } = output
+    const key = name.replaceAll('-', '_')
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (!found.has(key)) found.set(key, { key, value: text, isSecret: sensitive === true })
+  }
+  return [...found.values()]
+}

@@ -1,0 +1,130 @@
+import type { Sql } from '../database/index.ts'
+import type { PlanSummary } from './plan-summary.ts'
+import type { StackResource } from './read-result.ts'
+
+export type StackAction = 'PLAN' | 'APPLY' | 'DESTROY'
+export type StackRunStatus = 'RUNNING' | 'SUCCESS' | 'ERROR' | 'CANCELED' | 'LOST'
+
+/** One run of a stack: its plan and, unless only that was requested, the apply of the plan. */
+export interface StackRunRow {
+  readonly id: string
+  readonly service_id: string
+  readonly release_id: string
+  readonly request_id: string | null
+  readonly action: StackAction
+  readonly status: StackRunStatus
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly finished_at: Date | null
+  readonly reason: string | null
+  readonly plan: PlanSummary | null
+  readonly sealed_plan: string | null
+}
+
+/** Returns false if another run has the lock of the stack. A repetition finds its own run. */
+export async function insertStackRun(
+  sql: Sql,
+  { id, service_id, release_id, request_id, action, created_at }: Omit<StackRunRow, StackRunEnd>,
+): Promise<boolean> {
+  await sql`
+    insert into stack_run (id, service_id, release_id, request_id, action, created_at, updated_at)
+    values (${id}, ${service_id}, ${release_id}, ${request_id}, ${action}, ${created_at}, ${created_at})
+    on conflict do nothing`
+  return (await findStackRun(sql, id)) !== undefined
+}
+type StackRunEnd = 'status' | 'updated_at' | 'finished_at' | 'reason' | 'plan' | 'sealed_plan'
+
+export async function findStackRun(sql: Sql, id: string): Promise<StackRunRow | undefined> {
+  const [row] = await sql<StackRunRow[]>`select * from stack_run where id = ${id}`
+  return row
+}
+
+/** Returns the run that has the lock of a stack. */
+export async function findLock(sql: Sql, serviceId: string): Promise<StackRunRow | undefined> {
+  const [row] = await sql<StackRunRow[]>`
+    select * from stack_run where service_id = ${serviceId} and status in ('RUNNING', 'LOST')`
+  return row
+}
+
+/** Lists the runs of a request that have not ended. */
+export const findUnfinishedRuns = (sql: Sql, serviceId: string, requestId: string) =>
+  sql<StackRunRow[]>`
+    select * from stack_run
+    where service_id = ${serviceId} and request_id = ${requestId} and status = 'RUNNING'`
+
+/** Of these ids, returns those of runs that have not ended, or ended after that moment. */
+export async function heldRuns(sql: Sql, ids: readonly string[], after: Date): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from stack_run
+    where id = any(${[...ids]}::uuid[]) and (status = 'RUNNING' or updated_at > ${after})`
+  return new Set(rows.map(({ id }) => id))
+}
+
+export async function setPlan(
+  sql: Sql,
+  id: string,
+  { plan, sealed, now }: { readonly plan: PlanSummary; readonly sealed: string; readonly now: Date },
+): Promise<void> {
+  await sql`
+    update stack_run set plan = ${sql.json(plan)}, sealed_plan = ${sealed}, updated_at = ${now} where id = ${id}`
+}
+
+/** Writes the end once and forgets the plan itself, which may contain secrets. */
+export async function endStackRun(
+  sql: Sql,
+  id: string,
+  { status, reason, now }: { readonly status: StackRunStatus; readonly reason: string | null; readonly now: Date },
+): Promise<void> {
+  await sql`
+    update stack_run set status = ${status}, reason = ${reason}, finished_at = ${now}, updated_at = ${now},
+      sealed_plan = null
+    where id = ${id} and status = 'RUNNING'`
+}
+
+export interface StackStateRow {
+  readonly id: string
+  readonly service_id: string
+  readonly number: number
+  readonly run_id: string
+  readonly created_at: Date
+  readonly serial: number
+  readonly lineage: string
+  readonly bytes: number
+  readonly sealed_state: string
+}
+
+/** Returns the newest version of the state of a stack. */
+export async function findState(sql: Sql, serviceId: string): Promise<StackStateRow | undefined> {
+  const [row] = await sql<StackStateRow[]>`
+    select id, service_id, number, run_id, created_at, serial::float8 as serial, lineage, bytes, sealed_state
+    from stack_state where service_id = ${serviceId} order by number desc limit 1`
+  return row
+}
+
+/** Number of kept versions of the state of a stack. */
+const keptStates = 50
+
+export async function insertState(sql: Sql, row: StackStateRow): Promise<void> {
+  await sql`insert into stack_state ${sql({ ...row })}`
+  await sql`delete from stack_state where service_id = ${row.service_id} and number <= ${row.number - keptStates}`
+}
+
+/** Replaces the resources of a stack. */
+export async function replaceResources(
+  sql: Sql,
+  serviceId: string,
+  resources: readonly (StackResource & { readonly id: string })[],
+  now: Date,
+): Promise<void> {
+  await sql`delete from stack_resource where service_id = ${serviceId}`
+  if (resources.length === 0) return
+  const rows = resources.map((resource) => ({ ...resource, service_id: serviceId, extracted_at: now.toISOString() }))
+  await sql`
+    insert into stack_resource select * from jsonb_populate_recordset(null::stack_resource, ${sql.json(rows as never)})`
+}
+
+/** Lists the resources of the last apply, by address. */
+export const listResources = (sql: Sql, serviceId: string) =>
+  sql<(StackResource & { readonly id: string; readonly extracted_at: Date })[]>`
+    select id, resource_type, name, address, provider, mode, attributes, extracted_at
+    from stack_resource where service_id = ${serviceId} order by address`

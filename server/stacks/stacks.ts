@@ -1,0 +1,149 @@
+import type { Sql } from '../database/index.ts'
+import type { TaskFile, TaskOutcome } from '../engines/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import { type ServiceOutput, setServiceOutputs } from '../variables/index.ts'
+import type { Vault } from '../vault/index.ts'
+import { parseJson } from './json-values.ts'
+import { type PlanSummary, summarizePlan } from './plan-summary.ts'
+import { readResult } from './read-result.ts'
+import { files } from './runner-program.ts'
+import {
+  findLock,
+  findStackRun,
+  findState,
+  insertStackRun,
+  insertState,
+  replaceResources,
+  type StackAction,
+  setPlan,
+} from './stack-store.ts'
+import type { SavedPlan } from './stack-task.ts'
+import { readState } from './state-file.ts'
+
+export interface StacksOptions {
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+/** The stack that a run belongs to. */
+export interface StackOwner {
+  readonly serviceId: string
+  readonly environmentId: string
+  readonly organizationId: string
+}
+
+/**
+ * States, plans and outputs of stacks. Everything that may contain a secret is sealed. Each
+ * function writes in the caller's transaction.
+ */
+export function createStacks({ vault, clock }: StacksOptions) {
+  return {
+    /** Begins a run and takes the lock of its stack. Throws AppError `conflict` if it is taken. */
+    async begin(
+      sql: Sql,
+      run: { id: string; service_id: string; release_id: string; request_id: string; action: StackAction },
+    ): Promise<void> {
+      if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
+      const lock = await findLock(sql, run.service_id)
+      if (lock) throw new AppError('conflict', lockedText(lock))
+    },
+
+    /** Returns the newest version of the state. Undefined if the stack has none. */
+    async openState(sql: Sql, { serviceId, organizationId }: StackOwner): Promise<string | undefined> {
+      const row = await findState(sql, serviceId)
+      return row && (await vault.open(sql, organizationId, stateCell(row.id), row.sealed_state)).reveal()
+    },
+
+    /**
+     * Keeps the state that a run has written as a new version, unless it is unchanged. Returns why
+     * it could not be kept; the version before is the newest one then.
+     */
+    async keepState(
+      sql: Sql,
+      { serviceId, organizationId }: StackOwner,
+      runId: string,
+      outcome: TaskOutcome,
+    ): Promise<string | undefined> {
+      const file = outcome.files?.get(files.state)
+      if (!file) return undefined
+      if (!file.content) return `The state that it wrote cannot be kept: ${file.problem}.`
+      const state = readState(file.content)
+      if (!state) return 'The state that it wrote is damaged. The version before is kept.'
+      const former = await findState(sql, serviceId)
+      if (former?.lineage === state.lineage && former.serial >= state.serial) return undefined
+      const id = newId()
+      const sealed_state = await vault.seal(sql, organizationId, stateCell(id), state.text)
+      const { serial, lineage } = state
+      const number = (former?.number ?? 0) + 1
+      const of = { id, service_id: serviceId, run_id: runId, created_at: clock.now() }
+      await insertState(sql, { ...of, number, serial, lineage, bytes: file.content.length, sealed_state })
+      return undefined
+    },
+
+    /** Keeps a plan until it is applied. Throws AppError `invalid` if it cannot be read. */
+    async keepPlan(
+      sql: Sql,
+      { organizationId }: StackOwner,
+      runId: string,
+      outcome: TaskOutcome,
+    ): Promise<PlanSummary> {
+      const shown = parseJson(contentOf(outcome, files.planJson))
+      if (shown === undefined) throw new AppError('invalid', 'The plan cannot be read: it is not JSON.')
+      const plan = summarizePlan(shown)
+      const [saved, lock] = [files.plan, files.lock].map((path) => {
+        return Buffer.from(outcome.files?.has(path) ? contentOf(outcome, path) : []).toString('base64')
+      })
+      const sealed = await vault.seal(sql, organizationId, planCell(runId), JSON.stringify([saved, lock]))
+      await setPlan(sql, runId, { plan, sealed, now: clock.now() })
+      return plan
+    },
+
+    /** Returns the plan of a run that has not ended. */
+    async openPlan(sql: Sql, { organizationId }: StackOwner, runId: string): Promise<SavedPlan> {
+      const run = await findStackRun(sql, runId)
+      if (!run?.sealed_plan) throw new Error(`run ${runId} of a stack has no plan`)
+      const text = await vault.open(sql, organizationId, planCell(runId), run.sealed_plan)
+      // `keepPlan` has written it.
+      const [plan, lock] = JSON.parse(text.reveal()) as [string, string]
+      return { plan: Buffer.from(plan, 'base64'), lock: Buffer.from(lock, 'base64') }
+    },
+
+    /** Stores resources and outputs after an apply. Returns the outputs. */
+    async keepResult(
+      sql: Sql,
+      owner: StackOwner,
+      outcome: TaskOutcome,
+      { isWhole }: { readonly isWhole: boolean },
+    ): Promise<readonly ServiceOutput[]> {
+      const file = outcome.files?.get(files.result)
+      const shown = file?.content && parseJson(file.content)
+      if (shown === undefined) {
+        if (!isWhole) return []
+        throw new AppError('invalid', `The resources cannot be read: ${file?.problem ?? 'the run listed none'}.`)
+      }
+      const { resources, outputs } = readResult(shown)
+      const rows = resources.map((resource) => ({ ...resource, id: newId() }))
+      await replaceResources(sql, owner.serviceId, rows, clock.now())
+      if (isWhole) await setServiceOutputs(sql, { vault, clock }, owner, outputs)
+      return outputs
+    },
+  }
+}
+export type Stacks = ReturnType<typeof createStacks>
+
+const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
+const planCell = (id: string) => ({ table: 'stack_run', row: id, column: 'sealed_plan' })
+
+function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
+  const file: TaskFile = all?.get(path) ?? { problem: 'the run wrote none' }
+  if (file.content) return file.content
+  throw new AppError('invalid', `The plan cannot be kept: ${file.problem}.`)
+}
+
+const lockedText = ({ id, status, created_at }: { id: string; status: string; created_at: Date }): string =>
+  status === 'LOST'
+    ? `The stack is locked: the container of its run ${id} was removed at work, so the state may lack resources. ` +
+      'Check them, and then unlock it by a deployment with the action FORCE_UNLOCK.'
+    : `The stack is locked by its run ${id} since ${created_at.toISOString()}. Try again when that has ended.`
