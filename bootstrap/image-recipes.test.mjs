@@ -20,7 +20,7 @@ test('chosen returns the recipes of the named databases, and throws when one is 
   assert.deepEqual(chosen(['redis', 'postgresql']), ['postgresql', 'redis'])
   assert.throws(
     () => chosen(['oracle']),
-    /recipe "oracle" does not exist. Known recipes: postgresql, mysql, redis, mongodb/,
+    /recipe "oracle" does not exist. Known recipes: postgresql, mysql, redis, terraform, opentofu, mongodb/,
   )
 })
 

@@ -16,7 +16,9 @@ export const shapes = {
     missing: 'the engine of its cluster does not run Helm charts',
   },
   stack: {
-    refusal: 'Terraform stacks cannot be applied yet, for they are of the shape "stack"',
+    refusal:
+      'Terraform stacks need a Docker Engine and an image of their engine (QUAYSIDE_TERRAFORM_IMAGE), for they are ' +
+      'of the shape "stack"',
     missing: 'the engine of its cluster does not run Terraform stacks',
   },
 } as const

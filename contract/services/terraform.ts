@@ -4,6 +4,12 @@ import { description, iconUri, name } from './fields.ts'
 import { GitRepository } from './git-repository.ts'
 
 export const terraformEngines = ['TERRAFORM', 'OPEN_TOFU'] as const
+/**
+ * What a request does with a stack instead of applying its plan: only makes the plan, releases the
+ * lock, or ends the stack without destroying its resources.
+ */
+export const stackActions = ['PLAN', 'FORCE_UNLOCK', 'SKIP_DESTROY'] as const
+export type StackAction = (typeof stackActions)[number]
 export const terraformActions = ['DEFAULT', 'PLAN', 'NOOP'] as const
 const nothing = Type.Optional(Nullable(Type.Object({})))
 
@@ -136,12 +142,3 @@ export const TerraformResource = Type.Object({
   attributes: Type.Record(Type.String(), Type.Unknown()),
   extracted_at: Timestamp,
 })
-
-/** The available versions, newest first. */
-export const terraformVersions = [
-  ...['1.13.4', '1.12.2', '1.11.4', '1.10.5', '1.9.8', '1.8.5', '1.7.5', '1.6.6', '1.5.7'].map((version) => ({
-    engine: 'TERRAFORM' as const,
-    version,
-  })),
-  ...['1.10.6', '1.9.4', '1.8.9', '1.7.10', '1.6.3'].map((version) => ({ engine: 'OPEN_TOFU' as const, version })),
-]

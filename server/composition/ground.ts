@@ -76,6 +76,7 @@ export function createDrivers(ground: Ground): Drivers {
     maxImageBytes,
     spoolDirectory,
     floorBytes,
+    runsStacks: config.runnerImages.length > 0,
   })
   const builder = createDockerBuilder({
     socketPath,

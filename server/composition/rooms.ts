@@ -111,6 +111,7 @@ export function createRooms(
     hostedRepositoryUse: (organizationId, address) =>
       hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
     gitProviders: createGitProviders(safeFetch),
+    runnerImages: config.runnerImages,
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({
       database,

@@ -519,8 +519,10 @@ create table deployment_target (
   wanted_release uuid,
   same_version boolean not null default false,
   stage_id uuid,
+  stack_action text,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
-  constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE
+  constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
+  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'SKIP_DESTROY'::text])))
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
@@ -1229,6 +1231,7 @@ create table stack_run (
   reason text,
   plan jsonb,
   sealed_plan sealed_text,
+  is_applying boolean not null default false,
   constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text]))),
   constraint stack_run_pkey PRIMARY KEY (id),
   constraint stack_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,

@@ -5,6 +5,7 @@ import { AppError } from '../lib/error.ts'
 import {
   listAutoDeployed,
   listRestrictionsOf,
+  pushedAction,
   type Repository,
   repositoriesOf,
   type ServiceRow,
@@ -64,6 +65,7 @@ export async function decidePush(
     const leftOut =
       (overtaken ? 'It was reported late: a later push has already been received.' : undefined) ??
       whyAtRest(service) ??
+      (pushedAction(service) === 'NOOP' ? 'Its auto_deploy_config.terraform_action is NOOP.' : undefined) ??
       (needsPaths(repository.root_path, own)
         ? whyNotChanged(await readPaths({ service, repository }), repository.root_path, own)
         : undefined)

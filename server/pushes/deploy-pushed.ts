@@ -1,7 +1,7 @@
 import { recordChange, serviceEntry } from '../audit/index.ts'
 import { unitOfWork } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
-import { findService, type ServiceRow } from '../services/index.ts'
+import { findService, pushedAction, type ServiceRow } from '../services/index.ts'
 import type { RunContext } from '../workflows/index.ts'
 import type { Decision } from './decide.ts'
 import { insertPushedServices, listDecided, type PushRow } from './push-store.ts'
@@ -90,7 +90,9 @@ async function request(
   const [first] = services
   if (!first) return undefined
   const environment = { id: first.environment_id, name: first.environment_name }
-  const targets = services.map((service) => ({ service, commit }))
+  const targets = services.map((service) => {
+    return { service, commit, ...(pushedAction(service) === 'PLAN' && { stackAction: 'PLAN' as const }) }
+  })
   return deploy(environment, targets, { id: caller, name: pusher, origin: 'GIT' })
 }
 

@@ -75,9 +75,9 @@ export function createDeployments(options: DeploymentsOptions) {
       refuseKind(options, service)
       const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
       const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
-      const { forceEvent } = wanted
+      const { forceEvent, stackAction } = wanted
       if (forceEvent) checkForced(current, forceEvent)
-      return act(current, 'DEPLOY', by, { commit, forceEvent })
+      return act(current, 'DEPLOY', by, { commit, forceEvent, stackAction })
     },
 
     /**
@@ -111,11 +111,11 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /** Uninstalls a service. Returns undefined if it was never deployed. */
-    async uninstall(service: ServiceRow, by: RequestedBy) {
-      return isUsed(service) ? act(service, 'UNINSTALL', by) : undefined
+    async uninstall(service: ServiceRow, by: RequestedBy, asked: Pick<Asked, 'stackAction'> = {}) {
+      return isUsed(service) ? act(service, 'UNINSTALL', by, asked) : undefined
     },
 
-    async remove(service: ServiceRow, by: RequestedBy): Promise<void> {
+    async remove(service: ServiceRow, by: RequestedBy, asked: Pick<Asked, 'stackAction'> = {}): Promise<void> {
       const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, service.environment_id)
         await lockService(sql, service.id)
@@ -125,7 +125,7 @@ export function createDeployments(options: DeploymentsOptions) {
         await deleteServiceRow(sql, service.id)
         return undefined
       })
-      if (left && left.state !== 'DELETE_QUEUED' && left.state !== 'DELETING') await act(left, 'DELETE', by)
+      if (left && left.state !== 'DELETE_QUEUED' && left.state !== 'DELETING') await act(left, 'DELETE', by, asked)
     },
 
     /**

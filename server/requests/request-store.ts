@@ -59,7 +59,8 @@ export async function readSituation(
       where id = any(${[...asked.services]}::uuid[])) s
     left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
       order by seq desc limit 1) w on w.caller = ${asked.caller} and w.action = ${asked.action}
-        and not exists (select from deployment_target t where t.request_id = w.id and t.force_event is not null)
+        and not exists (select from deployment_target t where t.request_id = w.id
+          and (t.force_event is not null or t.stack_action is not null))
     where e.id = ${asked.environmentId}`
   if (!row) return undefined
   const { id, created_at, deleting, states, restoring, at } = row
@@ -74,6 +75,7 @@ export interface AcceptedTarget {
   readonly icon_uri: string
   readonly wanted_commit: string | null
   readonly force_event: string | null
+  readonly stack_action: string | null
   readonly wanted_release: string | null
   readonly same_version: boolean
 }
@@ -162,7 +164,8 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       from chosen where former_state <> all(${[...passing]}::text[])`,
   )
   const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit,
-    wanted_release = excluded.wanted_release, force_event = excluded.force_event, same_version = excluded.same_version`
+    wanted_release = excluded.wanted_release, force_event = excluded.force_event, same_version = excluded.same_version,
+    stack_action = excluded.stack_action`
   const written = await sql<{ request_number: number; service_id: string; former_state: State }[]>`
     with numbered as (
       update environment set request_number = request_number + 1
@@ -176,7 +179,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       from numbered n
         cross join (select * from jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as t(
           service_id uuid, kind text, name text, icon_uri text, wanted_commit text, force_event text,
-          wanted_release uuid, same_version boolean) ${fewRows}) w
+          stack_action text, wanted_release uuid, same_version boolean) ${fewRows}) w
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
           and (s.restoring is null or s.restoring = ${restore})
         join deployment_stage g on g.id = s.stage_id
@@ -188,10 +191,10 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} told as (${told}), targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_id, stage_name,
       stage_order, state,
-        wanted_commit, force_event, wanted_release, same_version, former_state)
+        wanted_commit, force_event, stack_action, wanted_release, same_version, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, ${queued},
       wanted_commit,
-        force_event, wanted_release, same_version, former_state
+        force_event, stack_action, wanted_release, same_version, former_state
       from chosen
       ${place === 'merged' ? newerWish : sql``}
     ), entered as (

@@ -120,8 +120,8 @@ async function tryUnderLock(options: RequestOptions, sql: Sql, wish: Wish): Prom
   const situation = await readSituation(sql, { environmentId: environment.id, services, caller: by.id, action })
   const left = situation && wish.isWhole ? withoutDeleted(wish, situation) : wish
   const { waiting } = checked(situation, left)
-  // A forced event has its own run.
-  const isForced = left.targets.some(({ forceEvent }) => forceEvent)
+  // A forced event or action has its own run.
+  const isForced = left.targets.some(({ forceEvent, stackAction }) => forceEvent ?? stackAction)
   const merges = !isForced && waiting !== undefined && (await holdWaiting(sql, waiting.id))
   const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
   const written = await writeRequest(sql, acceptance(options, left, request, merges ? 'merged' : 'last'))
@@ -155,13 +155,14 @@ function acceptance(
       caller: by.id,
     },
     place,
-    targets: targets.map(({ service, commit, forceEvent, release, sameVersion }) => ({
+    targets: targets.map(({ service, commit, forceEvent, stackAction, release, sameVersion }) => ({
       service_id: service.id,
       kind: service.kind,
       name: service.name,
       icon_uri: service.settings.icon_uri,
       wanted_commit: commit ?? null,
       force_event: forceEvent ?? null,
+      stack_action: stackAction ?? null,
       wanted_release: release ?? null,
       same_version: sameVersion ?? false,
     })),

@@ -12,7 +12,7 @@ import { lockEnvironment, type RequestRow } from './request-store.ts'
 import { deleteServiceRows } from './selected-store.ts'
 import { environmentStatuses } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
-import { takeTag } from './wanted-version.ts'
+import { stackActionOf, takeTag } from './wanted-version.ts'
 import { cancelForCopies } from './withdraw.ts'
 
 /** A service, and the commit that was pushed to its branch. */
@@ -20,6 +20,8 @@ export interface PushedTarget {
   readonly service: ServiceRow
   /** A full commit id. */
   readonly commit: string
+  /** Only the plan of a stack is made. */
+  readonly stackAction?: 'PLAN'
 }
 
 /**
@@ -131,10 +133,11 @@ const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' ||
  */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
   if (refusalOf(options, service)) return { service, commit: undefined }
-  const { git_commit_id, image_tag } = wanted
+  const { git_commit_id, image_tag, action } = wanted
   try {
+    const asked = stackActionOf(action)
     const commit = git_commit_id ? await checkCommit(options, service, git_commit_id) : undefined
-    return { service: image_tag ? await takeTag(options, service, image_tag) : service, commit }
+    return { service: image_tag ? await takeTag(options, service, image_tag) : service, commit, ...asked }
   } catch (error) {
     throw namingField(field, error)
   }

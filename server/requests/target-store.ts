@@ -1,4 +1,5 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { StackAction } from '@quayside/contract/services/terraform.ts'
 import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import { idleStates, type StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
@@ -20,6 +21,7 @@ export interface TargetRow {
   readonly wanted_commit: string | null
   /** The event of a job to run, instead of the one that its deployment runs. */
   readonly force_event: JobEvent | null
+  readonly stack_action: StackAction | null
   /** The release to roll back to. */
   readonly wanted_release: string | null
   /** Whether the deployed version is deployed again. */
@@ -37,6 +39,7 @@ export interface WantedTarget {
   /** A full commit id. Undefined: the head of the branch when the request runs. */
   readonly commit: string | undefined
   readonly forceEvent?: JobEvent | undefined
+  readonly stackAction?: StackAction | undefined
   /** A release to roll back to, instead of a new one. */
   readonly release?: string
   /** Whether the commit or image is deployed again that is deployed when the request runs. */

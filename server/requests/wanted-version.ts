@@ -1,3 +1,4 @@
+import type { StackAction } from '@quayside/contract/services/terraform.ts'
 import type { Database } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -12,6 +13,8 @@ export interface WantedVersion {
   readonly chart?: string
   /** The event of a job to run. */
   readonly forceEvent?: JobEvent
+  /** What is done with a stack instead of applying its plan. */
+  readonly stackAction?: StackAction
 }
 
 /** Stores an image tag in the settings of a service and returns its row. */
@@ -26,4 +29,16 @@ export async function takeTag(
   checkTag('image_tag', tag)
   await updateTag(database, service, tag, clock.now())
   return (await findService(database, service.id)) ?? service
+}
+
+type AskedAction = 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null | undefined
+
+/** Returns the action of a body. Throws 400 for one that is not supported. */
+export function stackActionOf(action: AskedAction): { readonly stackAction?: StackAction } {
+  if (!action) return {}
+  if (action !== 'MIGRATE_STATE') return { stackAction: action }
+  throw new AppError(
+    'invalid',
+    'action must be PLAN or FORCE_UNLOCK: the platform keeps the state itself, or the stack has its own backend.',
+  )
 }

@@ -1,6 +1,7 @@
 import { failpoint } from '../lib/failpoint.ts'
 import { findRelease, type ReleaseRow } from '../releases/index.ts'
 import { enterState, updateTarget } from '../requests/index.ts'
+import { releaseLock, type StackAction } from '../stacks/index.ts'
 import { setServing } from './outcome-store.ts'
 import type { Recipe, Work } from './recipe.ts'
 import { finishTarget } from './settle.ts'
@@ -24,11 +25,20 @@ export async function deployStack(options: Recipe, work: Work, releaseId: string
     await work.context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
     const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
     // RUN, PREPARE-PLAN, PLAN, PREPARE-APPLY, APPLY
-    await inTurn(work, turn, () => executeStack(options, work, release, 'APPLY'))
+    if (target.stack_action === 'FORCE_UNLOCK') await unlockStack(options, work)
+    else await inTurn(work, turn, () => executeStack(options, work, release, actionOf(work)))
   }
   failpoint('finish.before')
   await step(`${target.service_id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })
   failpoint('finish.after')
+}
+
+const actionOf = ({ target }: Work): StackAction => (target.stack_action === 'PLAN' ? 'PLAN' : 'APPLY')
+
+/** Releases the lock of a stack whose last run was lost. */
+async function unlockStack({ clock }: Recipe, { context, target, report }: Work): Promise<void> {
+  const unlocked = await context.fenced((sql) => releaseLock(sql, target.service_id, clock.now()))
+  report.line(unlocked ? 'The lock of its lost run is released.' : 'It is not locked.', 'warning')
 }
 
 async function finish({ clock, database }: Recipe, work: Work, release: StackRelease): Promise<void> {
@@ -39,8 +49,10 @@ async function finish({ clock, database }: Recipe, work: Work, release: StackRel
   await context.fenced(async (sql) => {
     await finishTarget(sql, { target, state: restarts ? 'RESTARTED' : 'DEPLOYED', now })
     await updateTarget(sql, target, { release_id: release.id })
-    await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
+    // A version of which only the plan was made is not the deployed one.
+    if (target.stack_action === null)
+      await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
   })
   report.enter(restarts ? 'Restarted' : 'Deployed')
-  report.line('It is deployed.')
+  report.line(target.stack_action === 'PLAN' ? 'Its plan is made, and nothing is applied.' : 'It is deployed.')
 }

@@ -16,6 +16,9 @@ export async function destroyStack(
 ): Promise<void> {
   const { target, report } = work
   if (action === 'STOP') return report.line('Nothing of a stack runs between its deployments. Its resources are kept.')
+  if (target.stack_action === 'SKIP_DESTROY') {
+    return report.line('Its resources are not destroyed, as requested. The platform forgets them.', 'warning')
+  }
   const release = await findLastRelease(options.database, target.service_id)
   if (release?.kind !== 'terraform' || target.former_state === 'DELETED') {
     return report.line('It was never applied: nothing is destroyed.')
@@ -35,6 +38,10 @@ export async function endStack(options: Recipe, work: Work, signal: AbortSignal)
   }
 }
 
+const lostText =
+  'The container of its apply was removed at work. The state may lack resources that it created, so the stack stays ' +
+  'locked. Check them, and deploy with the action FORCE_UNLOCK.'
+
 async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: AbortSignal) {
   const { engine, database } = options
   const row = await findRelease(database, run.release_id)
@@ -44,7 +51,10 @@ async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: Abo
   const ended: string[] = []
   for (const phase of ['plan', 'apply'] as const) {
     const task = taskOf(stack, phase)
-    if (!tasks.some((one) => one.run === task)) continue
+    if (!tasks.some((one) => one.run === task)) {
+      if (phase === 'apply' && run.is_applying) return { status: 'LOST', reason: lostText } as const
+      continue
+    }
     const release = await phaseRelease(options, stack, phase)
     const attempt = { signal, output: work.report }
     const outcome = await engine.stopTask(release, task, attempt)

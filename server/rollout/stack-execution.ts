@@ -3,7 +3,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import { updateTarget } from '../requests/index.ts'
-import { endStackRun, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
+import { endStackRun, markApplying, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { type LoadedStack, loadStack, phaseRelease } from './stack-release.ts'
@@ -58,6 +58,7 @@ async function prepare(options: Recipe, work: Work, stack: LoadedStack, phase: P
         await whileUnreachable(options, signal, report, () =>
           options.engine.prepareTask(release, taskOf(stack, phase), { signal, output: report }),
         )
+        if (phase === 'apply') await work.context.fenced((sql) => markApplying(sql, stack.run, options.clock.now()))
       },
       { deadlineSeconds: prepareSeconds },
     ),

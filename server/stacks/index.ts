@@ -2,13 +2,15 @@
 // locks, resources and outputs.
 
 export { type PlanSummary, planLines, summarizePlan } from './plan-summary.ts'
-export { chooseRunner, type RunnerImage, type RunnerImages } from './runner-images.ts'
+export { chooseRunner, type RunnerImages, versionsOf } from './runner-images.ts'
 export { stackFailure } from './stack-failure.ts'
 export {
   endStackRun,
   findUnfinishedRuns,
   heldRuns,
   listResources,
+  markApplying,
+  releaseLock,
   type StackAction,
   type StackRunRow,
 } from './stack-store.ts'

@@ -38,3 +38,9 @@ export function chooseRunner(
   const versions = all.map(({ version }) => version).join(', ')
   return { refusal: `${name} ${wanted} is not available here. Available: ${versions}.` }
 }
+
+/** Returns the versions in which stacks can run, newest first. */
+export const versionsOf = (images: RunnerImages) =>
+  images
+    .toSorted((one, other) => newestFirst(one.version, other.version))
+    .map(({ engine, version }) => ({ engine, version }))

@@ -82,7 +82,8 @@ if [ "$phase" = plan ]; then
 else
   attempt "$engine" apply -input=false -no-color "$@" "$here/plan.before"
   applied=$?
-  attempt "$engine" show -json >"$here/result.json" || exit 1
+  # Also after a stop, because the state is as far as the apply came.
+  "$engine" show -json >"$here/result.json" || exit 1
   [ "$applied" = 0 ] || exit 1
 fi
 begin done

@@ -19,6 +19,8 @@ export interface StackRunRow {
   readonly reason: string | null
   readonly plan: PlanSummary | null
   readonly sealed_plan: string | null
+  /** Whether the apply may have begun. */
+  readonly is_applying: boolean
 }
 
 /** Returns false if another run has the lock of the stack. A repetition finds its own run. */
@@ -32,7 +34,7 @@ export async function insertStackRun(
     on conflict do nothing`
   return (await findStackRun(sql, id)) !== undefined
 }
-type StackRunEnd = 'status' | 'updated_at' | 'finished_at' | 'reason' | 'plan' | 'sealed_plan'
+type StackRunEnd = 'status' | 'updated_at' | 'finished_at' | 'reason' | 'plan' | 'sealed_plan' | 'is_applying'
 
 export async function findStackRun(sql: Sql, id: string): Promise<StackRunRow | undefined> {
   const [row] = await sql<StackRunRow[]>`select * from stack_run where id = ${id}`
@@ -67,6 +69,18 @@ export async function setPlan(
 ): Promise<void> {
   await sql`
     update stack_run set plan = ${sql.json(plan)}, sealed_plan = ${sealed}, updated_at = ${now} where id = ${id}`
+}
+
+/** Records that the apply of a run may begin at any moment. */
+export async function markApplying(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql`update stack_run set is_applying = true, updated_at = ${now} where id = ${id}`
+}
+
+/** Releases the lock of a run that was lost. Returns false if there is none. */
+export async function releaseLock(sql: Sql, serviceId: string, now: Date): Promise<boolean> {
+  const released = await sql`
+    update stack_run set status = 'ERROR', updated_at = ${now} where service_id = ${serviceId} and status = 'LOST'`
+  return released.count > 0
 }
 
 /** Writes the end once and forgets the plan itself, which may contain secrets. */

@@ -33,7 +33,14 @@ const longRunning = {
   },
 }
 const terraform = {
-  action_extra_arguments: { plan: ['-a'], init: ['-b'], validate: ['-c'], apply: ['-d'], destroy: ['-e'], fmt: ['-f'] },
+  action_extra_arguments: {
+    plan: ['-refresh=false'],
+    init: ['-upgrade'],
+    validate: [],
+    apply: ['-parallelism=1'],
+    destroy: ['-parallelism=2'],
+    fmt: [],
+  },
   terraform_variables_source: {
     tf_var_file_paths: ['a.tfvars'],
     tf_vars: [{ key: 'size', value: 'small', secret: false }],

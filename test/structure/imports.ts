@@ -39,6 +39,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
     'requests',
     'rollout',
     'services',
+    'stacks',
     'state-changes',
     'streams',
     'variables',

@@ -14,7 +14,9 @@ create table stack_run (
   -- The summary of the plan, without sensitive values.
   plan jsonb,
   -- The plan itself, until it was applied.
-  sealed_plan sealed_text
+  sealed_plan sealed_text,
+  -- Whether the apply may have begun.
+  is_applying boolean not null default false
 );
 create unique index stack_run_lock on stack_run (service_id) where status in ('RUNNING', 'LOST');
 create index stack_run_service on stack_run (service_id, created_at desc);
@@ -46,3 +48,7 @@ create table stack_resource (
   extracted_at timestamptz not null
 );
 create index stack_resource_service on stack_resource (service_id);
+
+-- What a request does with a stack instead of applying its plan.
+alter table deployment_target add column stack_action text
+  check (stack_action in ('PLAN', 'FORCE_UNLOCK', 'SKIP_DESTROY'));

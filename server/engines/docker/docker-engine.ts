@@ -70,35 +70,40 @@ export interface DockerEngineOptions {
    * default that of the machine.
    */
   readonly spoolDirectory?: string
+  /** Whether an image of an engine of stacks is configured. */
+  readonly runsStacks?: boolean
 }
+
+const capabilitiesOf = (runsStacks: boolean): EngineCapabilities => ({
+  description: 'a Docker Engine, which runs applications, containers, databases and jobs',
+  shapes: new Set(['long-running', 'task', ...(runsStacks ? ['stack' as const] : [])]),
+  settings: new Set(['read-only-root', 'lifecycle-commands']),
+  images: 'shared',
+  publishesPorts: true,
+  scalesByLoad: false,
+  events: 'cool-down',
+  measuresDisk: true,
+})
 
 /**
  * Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a
  * restart must not lose.
  */
 export class DockerEngine extends DockerStorage implements Engine {
-  readonly capabilities: EngineCapabilities = {
-    description: 'a Docker Engine, which runs applications, containers, databases, jobs and Terraform stacks',
-    shapes: new Set(['long-running', 'task', 'stack']),
-    settings: new Set(['read-only-root', 'lifecycle-commands']),
-    images: 'shared',
-    publishesPorts: true,
-    scalesByLoad: false,
-    events: 'cool-down',
-    measuresDisk: true,
-  }
+  readonly capabilities: EngineCapabilities
   readonly capacity: EngineCapacity = machine
   readonly #liveness: Liveness
   readonly #usage: Usage
   readonly #looks: Looks
   readonly #followed: UntilEvent<string[]>
 
-  constructor({ socketPath, instance, clock, log, ...images }: DockerEngineOptions) {
+  constructor({ socketPath, instance, clock, log, runsStacks = false, ...images }: DockerEngineOptions) {
     const known = new KnownStates()
     const host = createDockerHost({ socketPath, instance, clock, log, known })
     const { daemon, events } = host
     const usual = { guard: createAddressGuard({ allowedPrivateCidrs: [] }), maxImageBytes: Number.POSITIVE_INFINITY }
     super(host, createRegistries({ daemon, clock, ...usual, ...images }))
+    this.capabilities = capabilitiesOf(runsStacks)
     this.#looks = new Looks(host, known)
     this.#liveness = new Liveness({ daemon, clock, instance, events })
     this.#followed = new UntilEvent({ clock, events })

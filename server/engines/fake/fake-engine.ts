@@ -23,8 +23,8 @@ import { observationOf } from './fake-replica.ts'
  */
 export class FakeEngine extends FakeInside implements Engine {
   capabilities: EngineCapabilities = {
-    description: 'a Docker Engine, which runs applications, containers, databases, jobs and Terraform stacks',
-    shapes: new Set(['long-running', 'task', 'stack']),
+    description: 'a Docker Engine, which runs applications, containers, databases and jobs',
+    shapes: new Set(['long-running', 'task']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
     images: 'shared',
     publishesPorts: true,

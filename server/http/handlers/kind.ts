@@ -1,10 +1,10 @@
 import { type DatabaseType, databaseTable, databaseTypes } from '@quayside/contract/services/database.ts'
-import { terraformVersions } from '@quayside/contract/services/terraform.ts'
 import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
 import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
 import { AppError, notFound } from '../../lib/error.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
+import { listResources, versionsOf } from '../../stacks/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
@@ -19,10 +19,10 @@ export const kindHandlers = (rooms: Rooms) => {
     listDatabaseConfigurations: async () => ({ results: databaseTypes.map(configurationOf) }),
     listDatabaseVersions: async ({ target }) => ({ results: services.versions(target).map((name) => ({ name })) }),
     getDatabaseCredentials: ({ target }) => services.credentials(target),
-    // Charts and stacks do not run here, so their lists are empty.
+    // Charts do not run here, so their lists are empty.
     listChartServices: async () => ({ results: [] }),
-    listTerraformResources: async () => ({ results: [] }),
-    listTerraformVersions: async () => ({ results: terraformVersions }),
+    listTerraformResources: async ({ target }) => ({ results: await listResources(database, target.id) }),
+    listTerraformVersions: async () => ({ results: versionsOf(rooms.runnerImages) }),
 
     listJobRuns: async ({ target }) => ({ results: await jobRuns(database, target.id) }),
     cleanFailedJob: async ({ target }) => {

@@ -33,6 +33,7 @@ import type { createRegistries } from '../../registries/index.ts'
 import type { createGitProviders } from '../../repositories/index.ts'
 import type { createSelected, Deployments } from '../../requests/index.ts'
 import type { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../../services/index.ts'
+import type { RunnerImages } from '../../stacks/index.ts'
 import type { createKeyRotations, Vault } from '../../vault/index.ts'
 import type { createWebhooks } from '../../webhooks/index.ts'
 
@@ -65,6 +66,8 @@ export interface Rooms {
   /** Finds a repository of the built-in git host by its address, and where services use it. */
   readonly hostedRepositoryUse: (organizationId: string, address: string) => Promise<HostedRepositoryUse | undefined>
   readonly gitProviders: ReturnType<typeof createGitProviders>
+  /** The images in which stacks run. */
+  readonly runnerImages: RunnerImages
   readonly registries: ReturnType<typeof createRegistries>
   readonly clusters: ReturnType<typeof createClusters>
   readonly credentials: ReturnType<typeof createCredentials>

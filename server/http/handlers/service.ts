@@ -6,7 +6,13 @@ import type { JobEvent } from '../../jobs/index.ts'
 import { AppError, notFound } from '../../lib/error.ts'
 import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
 import { findEnvironment } from '../../organizations/index.ts'
-import { environmentStatuses, serviceStatus, statusForClient, type WantedVersion } from '../../requests/index.ts'
+import {
+  environmentStatuses,
+  serviceStatus,
+  stackActionOf,
+  statusForClient,
+  type WantedVersion,
+} from '../../requests/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import { requireRepositories } from './require-repositories.ts'
@@ -36,7 +42,7 @@ export const serviceHandlers = (rooms: Rooms) => {
     },
     deleteService: async (call) => {
       refuseDeletion(call.query)
-      await deployments.remove(call.target, requestedBy(call))
+      await deployments.remove(call.target, requestedBy(call), endingOf(call.query))
       return undefined
     },
     cloneService: async ({ caller, target, body }) => {
@@ -69,7 +75,7 @@ export const serviceHandlers = (rooms: Rooms) => {
     rollbackService: (call) => deployments.rollback(call.target, requestedBy(call), call.body.execution_id),
     stopService: (call) => deployments.stop(call.target, requestedBy(call)),
     restartService: (call) => deployments.restart(call.target, requestedBy(call)),
-    uninstallService: (call) => deployments.uninstall(call.target, requestedBy(call)),
+    uninstallService: (call) => deployments.uninstall(call.target, requestedBy(call), endingOf(call.query)),
 
     listServiceHistory: ({ target, query }) => serviceHistory(database, target.id, query.pageSize),
     listServiceLog: async ({ target, query }) => {
@@ -95,23 +101,31 @@ function refuseDeletion(query: { readonly skipReconcile?: boolean; readonly reso
     )
   }
   if (query.resources_only) {
-    throw new AppError('invalid', 'resources_only must be false: this stack has no applied resources here.')
+    throw new AppError('invalid', 'resources_only must be false: uninstall the stack to destroy only its resources.')
   }
 }
+
+/** Returns how a stack ends. Other kinds have no such query. */
+const endingOf = (query: object = {}): { readonly stackAction?: 'SKIP_DESTROY' } =>
+  'force_terraform_action' in query && query.force_terraform_action === 'SKIP_DESTROY'
+    ? { stackAction: query.force_terraform_action }
+    : {}
 
 interface VersionBody {
   readonly git_commit_id?: string | null
   readonly image_tag?: string | null
   readonly chart_version?: string | null
+  readonly action?: 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null
 }
 
 /** Returns the desired version. An empty string counts as absent. */
 const wantedVersion = (
-  { git_commit_id, image_tag, chart_version }: VersionBody,
+  { git_commit_id, image_tag, chart_version, action }: VersionBody,
   query: { readonly forceEvent?: JobEvent | 'DIFF'; readonly applyImmediately?: boolean } | undefined,
 ): WantedVersion => ({
   ...(git_commit_id ? { commit: git_commit_id } : {}),
   ...(image_tag ? { tag: image_tag } : {}),
   ...(chart_version ? { chart: chart_version } : {}),
+  ...stackActionOf(action),
   ...(query?.forceEvent && query.forceEvent !== 'DIFF' ? { forceEvent: query.forceEvent } : {}),
 })

@@ -1,3 +1,4 @@
+import { argumentActions, argumentRefusal } from '@quayside/contract/services/terraform-arguments.ts'
 import type { CreateBody, EditBody, TokenTypes } from './branch.ts'
 import { type Branch, given } from './branch.ts'
 import { checkRepository, type Repository, repositoryOf, repositoryRecord } from './repository.ts'
@@ -108,6 +109,12 @@ export const terraformBranch: Branch<'terraform'> = {
     const fragment = settings.dockerfile_fragment
     if (fragment?.type === 'file') {
       checkRelativePath('dockerfile_fragment.path', fragment.path.replace(/^\/+/, ''), false)
+    }
+    for (const action of argumentActions) {
+      for (const [index, word] of (settings.action_extra_arguments[action] ?? []).entries()) {
+        const refusal = argumentRefusal(action, word)
+        if (refusal !== undefined) refuse(`action_extra_arguments.${action}[${index}]`, refusal)
+      }
     }
     checkIcon(settings.icon_uri)
   },
