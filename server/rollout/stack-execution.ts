@@ -3,7 +3,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import { updateTarget } from '../requests/index.ts'
-import { endStackRun, markApplying, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
+import { endStackRun, loseRun, markApplying, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { type LoadedStack, loadStack, phaseRelease } from './stack-release.ts'
@@ -109,15 +109,16 @@ export async function keepOutcome(
     return { ...end, hasChanges: plan.hasChanges }
   }
   const isWhole = failure === undefined
-  const { problem, outputs } = await context.fenced(async (sql) => ({
-    problem: await stacks.keepState(sql, stack.owner, stack.run, outcome),
-    outputs: await stacks.keepResult(sql, stack.owner, outcome, { isWhole }),
-  }))
+  const { problem, outputs } = await context.fenced(async (sql) => {
+    const problem = await stacks.keepState(sql, stack.owner, stack.run, outcome)
+    const outputs = await stacks.keepResult(sql, stack.owner, outcome, { isWhole: isWhole && !problem })
+    if (problem) await loseRun(sql, stack.run, problem, options.clock.now())
+    return { problem, outputs }
+  })
   const secrets = outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value))
   report.hide(secrets)
   options.collect(stack.owner.serviceId, stack.row.id, [...stack.secrets, ...secrets])
   const names = outputs.map(({ key, isSecret }) => (isSecret ? `${key} (secret)` : key)).join(', ')
-  if (isWhole && names !== '') report.line(`Its outputs are variables of the environment now: ${names}.`)
-  if (problem) report.line(problem, 'warning')
+  if (isWhole && !problem && names !== '') report.line(`Its outputs are variables of the environment now: ${names}.`)
   return { ...end, reason: [failure, problem].filter(Boolean).join(' ') || null, hasChanges: true }
 }

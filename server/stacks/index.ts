@@ -9,6 +9,7 @@ export {
   findUnfinishedRuns,
   heldRuns,
   listResources,
+  loseRun,
   markApplying,
   releaseLock,
   type StackAction,

@@ -70,6 +70,10 @@ begin init
 set --
 while IFS= read -r argument; do set -- "$@" "$argument"; done <"$here/init.arguments"
 attempt "$engine" init -input=false -no-color "$@" || exit 1
+if [ -f "$here/backend" ] && ! grep -q '"path": "${files.state}"' "$here/data/terraform.tfstate"; then
+  echo 'Error: An override file of the sources replaces the backend of the platform'
+  exit 1
+fi
 
 begin "$phase"
 set --

@@ -83,6 +83,14 @@ export async function releaseLock(sql: Sql, serviceId: string, now: Date): Promi
   return released.count > 0
 }
 
+/** Records that the state of a run is lost, which keeps the lock of its stack. */
+export async function loseRun(sql: Sql, id: string, reason: string, now: Date): Promise<void> {
+  await sql`
+    update stack_run set status = 'LOST', reason = ${reason}, finished_at = ${now}, updated_at = ${now},
+      sealed_plan = null
+    where id = ${id} and status = 'RUNNING'`
+}
+
 /** Writes the end once and forgets the plan itself, which may contain secrets. */
 export async function endStackRun(
   sql: Sql,

@@ -144,6 +144,6 @@ function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
 
 const lockedText = ({ id, status, created_at }: { id: string; status: string; created_at: Date }): string =>
   status === 'LOST'
-    ? `The stack is locked: the container of its run ${id} was removed at work, so the state may lack resources. ` +
+    ? `The stack is locked: the state that its run ${id} wrote is lost, so resources may be missing in it. ` +
       'Check them, and then unlock it by a deployment with the action FORCE_UNLOCK.'
     : `The stack is locked by its run ${id} since ${created_at.toISOString()}. Try again when that has ended.`

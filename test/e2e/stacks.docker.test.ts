@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { makeStack, provideRunnerImage, type TestStack } from '../support/stack.ts'
@@ -9,9 +9,10 @@ import { web } from '../support/trees.ts'
 // A Terraform stack on a real engine, from its settings to its resources and back. Plans are shown
 // and applied, outputs reach an application of the same deployment, and a deletion destroys.
 
-const image = await provideRunnerImage('terraform')
-const skip = image === undefined && 'this machine has no terraform'
-const version = image?.split(':').at(-1) ?? ''
+const engines = {
+  terraform: { setting: 'QUAYSIDE_TERRAFORM_IMAGE', engine: 'TERRAFORM' },
+  opentofu: { setting: 'QUAYSIDE_OPENTOFU_IMAGE', engine: 'OPEN_TOFU' },
+} as const
 
 const tree = (text: string) => ({
   'main.tf': `
@@ -32,83 +33,94 @@ output "list" { value = ["a", 1] }
 })
 const secret = 'canary-stack-secret'
 
-let server: ServerProcess
-let environmentId: string
-let application: TestApplication
-let stack: TestStack
+for (const [name, { setting, engine }] of Object.entries(engines)) {
+  const image = await provideRunnerImage(name === 'terraform' ? 'terraform' : 'opentofu')
+  if (image === undefined) {
+    it(`a stack of ${name}`, { skip: 'this machine has no such program' })
+    continue
+  }
+  describe(`a stack of ${name}`, () => stackTests(image, { setting, engine }))
+}
 
-before(async () => {
-  if (image === undefined) return
-  server = await startServer({ env: { QUAYSIDE_TERRAFORM_IMAGE: image } })
-  environmentId = await makeEnvironment(server, 'stacks')
-  const tf_vars = [
-    { key: 'text', value: 'from settings:', secret: false },
-    { key: 'password', value: secret, secret: true },
-  ]
-  const settings = { terraform_variables_source: { tf_var_file_paths: [], tf_vars } }
-  stack = await makeStack(server, { environmentId, name: 'stack', version, settings })
-  application = await makeApplication(server, { environmentId, name: 'web' })
-})
-after(async () => {
-  await Promise.all([stack, application].map((one) => one?.git.remove()))
-  await server?.close()
-})
+function stackTests(image: string, { setting, engine }: { readonly setting: string; readonly engine: string }): void {
+  const version = image.split(':').at(-1) ?? ''
+  let server: ServerProcess
+  let environmentId: string
+  let application: TestApplication
+  let stack: TestStack
 
-const variable = (name: string) => `QOVERY_OUTPUT_TERRAFORM_Z${stack.id.slice(0, 8).toUpperCase()}_${name}`
-const states = () =>
-  server.sql<{ number: number; serial: number; sealed_state: string }[]>`
-    select number, serial::float8 as serial, sealed_state from stack_state
-    where service_id = ${stack.id} order by number`
+  before(async () => {
+    server = await startServer({ env: { [setting]: image } })
+    environmentId = await makeEnvironment(server, 'stacks')
+    const tf_vars = [
+      { key: 'text', value: 'from settings:', secret: false },
+      { key: 'password', value: secret, secret: true },
+    ]
+    const settings = { engine, terraform_variables_source: { tf_var_file_paths: [], tf_vars } }
+    stack = await makeStack(server, { environmentId, name: 'stack', version, settings })
+    application = await makeApplication(server, { environmentId, name: 'web' })
+  })
+  after(async () => {
+    await Promise.all([stack, application].map((one) => one?.git.remove()))
+    await server?.close()
+  })
 
-test('an application of a later stage gets the outputs of a stack in the same deployment', { skip }, async () => {
-  await Promise.all([stack.git.push(tree('one')), application.git.push(web('first'))])
-  await server.must('POST', `/environment/${environmentId}/deploy`)
-  assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
-  assert.equal((await application.settles()).state, 'RUNNING')
-  const value = async (name: string) => (await get(`${application.url}/variable/${variable(name)}`)).body
-  assert.equal(await value('URL'), 'from settings: one')
-  assert.equal(await value('pass_word'), secret)
-  assert.equal(await value('list'), '["a",1]')
-})
+  const variable = (name: string) => `QOVERY_OUTPUT_TERRAFORM_Z${stack.id.slice(0, 8).toUpperCase()}_${name}`
+  const states = () =>
+    server.sql<{ number: number; serial: number; sealed_state: string }[]>`
+      select number, serial::float8 as serial, sealed_state from stack_state
+      where service_id = ${stack.id} order by number`
 
-test('the plan is in the log without sensitive values, and the state is sealed', { skip }, async () => {
-  const log = (await stack.log()).join('\n')
-  assert.match(log, /The plan: 2 to create, 0 to change, 0 to replace, 0 to destroy\./)
-  assert.match(log, /\+ create terraform_data\.hidden\n {4}id: \(known after apply\)\n {4}input: \(sensitive\)/)
-  assert.match(log, /input: "from settings: one"/)
-  assert.doesNotMatch(log, /canary-stack-secret/)
-  const kept = await states()
-  assert.equal(kept.length, 1)
-  assert.doesNotMatch(JSON.stringify(kept), /canary-stack-secret|terraform_data/)
-})
+  it('an application of a later stage gets the outputs of a stack in the same deployment', async () => {
+    await Promise.all([stack.git.push(tree('one')), application.git.push(web('first'))])
+    await server.must('POST', `/environment/${environmentId}/deploy`)
+    assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+    assert.equal((await application.settles()).state, 'RUNNING')
+    const value = async (name: string) => (await get(`${application.url}/variable/${variable(name)}`)).body
+    assert.equal(await value('URL'), 'from settings: one')
+    assert.equal(await value('pass_word'), secret)
+    assert.equal(await value('list'), '["a",1]')
+  })
 
-test('a deployment without changes applies nothing', { skip }, async () => {
-  await stack.deploy()
-  assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
-  assert.match((await stack.log()).join('\n'), /The plan changes nothing\./)
-  assert.equal((await states()).length, 1)
-})
+  it('the plan is in the log without sensitive values, and the state is sealed', async () => {
+    const log = (await stack.log()).join('\n')
+    assert.match(log, /The plan: 2 to create, 0 to change, 0 to replace, 0 to destroy\./)
+    assert.match(log, /\+ create terraform_data\.hidden\n {4}id: \(known after apply\)\n {4}input: \(sensitive\)/)
+    assert.match(log, /input: "from settings: one"/)
+    assert.doesNotMatch(log, /canary-stack-secret/)
+    const kept = await states()
+    assert.equal(kept.length, 1)
+    assert.doesNotMatch(JSON.stringify(kept), /canary-stack-secret|terraform_data/)
+  })
 
-test('a change is planned and applied on the kept state', { skip }, async () => {
-  assert.deepEqual(await stack.run(tree('two')), { state: 'DEPLOYED', reason: null })
-  const log = (await stack.log()).join('\n')
-  assert.match(log, /~ change terraform_data\.one\n {4}input: "from settings: one" → "from settings: two"/)
-  assert.deepEqual(
-    (await states()).map(({ number }) => number),
-    [1, 2],
-  )
-})
+  it('a deployment without changes applies nothing', async () => {
+    await stack.deploy()
+    assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+    assert.match((await stack.log()).join('\n'), /The plan changes nothing\./)
+    assert.equal((await states()).length, 1)
+  })
 
-test('a stack with a syntax error fails with file and line, and keeps its state', { skip }, async () => {
-  const { state, reason } = await stack.run({ 'main.tf': 'resource "terraform_data" "one" {\n  inputs = 1\n}\n' })
-  assert.equal(state, 'DEPLOYMENT_ERROR')
-  assert.match(reason ?? '', /The stack could not make a plan\. Unsupported argument \(main\.tf line 2\)/)
-  assert.equal((await states()).length, 2)
-})
+  it('a change is planned and applied on the kept state', async () => {
+    assert.deepEqual(await stack.run(tree('two')), { state: 'DEPLOYED', reason: null })
+    const log = (await stack.log()).join('\n')
+    assert.match(log, /~ change terraform_data\.one\n {4}input: "from settings: one" → "from settings: two"/)
+    assert.deepEqual(
+      (await states()).map(({ number }) => number),
+      [1, 2],
+    )
+  })
 
-test('a deletion destroys the resources first', { skip }, async () => {
-  const log = stack.log
-  await server.must('DELETE', `/terraform/${stack.id}`)
-  assert.deepEqual(await stack.settles(), { state: 'GONE', reason: null })
-  assert.match((await log()).join('\n'), /- destroy terraform_data\.one/)
-})
+  it('a stack with a syntax error fails with file and line, and keeps its state', async () => {
+    const { state, reason } = await stack.run({ 'main.tf': 'resource "terraform_data" "one" {\n  inputs = 1\n}\n' })
+    assert.equal(state, 'DEPLOYMENT_ERROR')
+    assert.match(reason ?? '', /The stack could not make a plan\. Unsupported argument \(main\.tf line 2\)/)
+    assert.equal((await states()).length, 2)
+  })
+
+  it('a deletion destroys the resources first', async () => {
+    const log = stack.log
+    await server.must('DELETE', `/terraform/${stack.id}`)
+    assert.deepEqual(await stack.settles(), { state: 'GONE', reason: null })
+    assert.match((await log()).join('\n'), /- destroy terraform_data\.one/)
+  })
+}

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { run } from '../../server/lib/run.ts'
 import { usualSocket, viewEngine } from './engine-view.ts'
 import { type GitRemote, openGitRemote, type Tree } from './git-remote.ts'
+import { openTofu } from './opentofu/build.ts'
 import type { ServerProcess } from './server-process.ts'
 import { until } from './until.ts'
 
@@ -16,7 +17,7 @@ export async function provideRunnerImage(name: 'terraform' | 'opentofu'): Promis
     env: {
       PATH: process.env['PATH'] ?? '',
       QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}`,
-      QUAYSIDE_OPENTOFU_BINARY: process.env['QUAYSIDE_OPENTOFU_BINARY'] ?? '',
+      QUAYSIDE_OPENTOFU_BINARY: openTofu() ?? '',
     },
     timeoutMs: 540_000,
   })
