@@ -71,5 +71,5 @@ for (const [name, operation] of operations.filter(([name, operation]) => isTeste
 }
 
 test('most fields were accepted at least once', () => {
-  assert.ok(proven > 800, `${proven} fields`)
+  assert.ok(proven > 780, `${proven} fields`)
 })

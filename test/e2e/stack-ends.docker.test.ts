@@ -77,6 +77,22 @@ test('a server that is killed in an apply joins it again, and it runs once', { s
   assert.deepEqual([...(await runs(stack))], [{ action: 'APPLY', status: 'SUCCESS' }])
 })
 
+for (const point of ['task.created', 'task.started', 'task.ended', 'stack.ran']) {
+  test(`a server that is killed at ${point} of a plan continues with it, and applies once`, { skip }, async () => {
+    const env = { QUAYSIDE_TERRAFORM_IMAGE: image ?? '' }
+    await server.restart({ env, failpoint: `${point}:kill` })
+    const stack = await newStack()
+    await stack.git.push(slowApply(0))
+    await stack.deploy()
+    await server.exited()
+    await server.restart({ env })
+    assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+    assert.deepEqual(await addresses(stack), ['terraform_data.first', 'terraform_data.slow'])
+    const states = await server.sql`select number from stack_state where service_id = ${stack.id}`
+    assert.equal(states.length, 1)
+  })
+}
+
 test('a cancelled apply ends in order, and the resources that it created are in the kept state', { skip }, async () => {
   const stack = await startApply(8)
   await until('the first resource is there', async () => {
