@@ -1,3 +1,4 @@
+import { EngineError } from '../engines/index.ts'
 import { messageOf } from '../lib/error.ts'
 import { findLastRelease, findRelease } from '../releases/index.ts'
 import { endStackRun, findUnfinishedRuns, type StackRunRow } from '../stacks/index.ts'
@@ -42,27 +43,32 @@ const lostText =
   'The container of its apply was removed at work. The state may lack resources that it created, so the stack stays ' +
   'locked. Check them, and deploy with the action FORCE_UNLOCK.'
 
+/** The container may be removed at any moment, also while it is listed. */
+function absentIfRemoved(error: unknown): 'removed' {
+  if (error instanceof EngineError && error.reason === 'crashed') return 'removed'
+  throw error
+}
+
 async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: AbortSignal) {
   const { engine, database } = options
   const row = await findRelease(database, run.release_id)
   if (row?.kind !== 'terraform' || !row.image) throw new Error(`release ${run.release_id} of a run is gone`)
   const stack = await loadStack(options, work, row, { run: run.id, isDestroy: run.action === 'DESTROY' })
+  const attempt = { signal, output: work.report }
   const tasks = await engine.listTasks(signal)
   const ended: string[] = []
   for (const phase of ['plan', 'apply'] as const) {
     const task = taskOf(stack, phase)
-    if (!tasks.some((one) => one.run === task)) {
-      if (phase === 'apply' && run.is_applying) return { status: 'LOST', reason: lostText } as const
+    const release = tasks.some((one) => one.run === task) && (await phaseRelease(options, stack, phase))
+    const outcome = release ? await engine.stopTask(release, task, attempt).catch(absentIfRemoved) : 'removed'
+    if (outcome === undefined) await engine.endTask(task, attempt)
+    if (phase === 'plan' || outcome === undefined) continue
+    if (outcome === 'removed') {
+      if (run.is_applying) return { status: 'LOST', reason: lostText } as const
       continue
     }
-    const release = await phaseRelease(options, stack, phase)
-    const attempt = { signal, output: work.report }
-    const outcome = await engine.stopTask(release, task, attempt)
-    if (!outcome) await engine.endTask(task, attempt)
-    else if (phase === 'apply') {
-      const { reason } = await keepOutcome(options, work, stack, phase, outcome)
-      if (reason !== null) ended.push(reason)
-    }
+    const kept = await keepOutcome(options, work, stack, phase, outcome)
+    if (kept.reason !== null) ended.push(kept.reason)
   }
   const { aborted, reason } = work.context.signal
   if (aborted) return { status: 'CANCELED', reason: messageOf(reason) } as const

@@ -76,10 +76,11 @@ export async function markApplying(sql: Sql, id: string, now: Date): Promise<voi
   await sql`update stack_run set is_applying = true, updated_at = ${now} where id = ${id}`
 }
 
-/** Releases the lock of a run that was lost. Returns false if there is none. */
+/** Releases the lock that an earlier request has left. Returns false if there is none. */
 export async function releaseLock(sql: Sql, serviceId: string, now: Date): Promise<boolean> {
   const released = await sql`
-    update stack_run set status = 'ERROR', updated_at = ${now} where service_id = ${serviceId} and status = 'LOST'`
+    update stack_run set status = 'ERROR', updated_at = ${now}, sealed_plan = null
+    where service_id = ${serviceId} and status in ('RUNNING', 'LOST')`
   return released.count > 0
 }
 
@@ -89,6 +90,21 @@ export async function loseRun(sql: Sql, id: string, reason: string, now: Date): 
     update stack_run set status = 'LOST', reason = ${reason}, finished_at = ${now}, updated_at = ${now},
       sealed_plan = null
     where id = ${id} and status = 'RUNNING'`
+}
+
+/**
+ * Ends a run that an earlier request has left. If its apply may have begun, its state is lost, and
+ * it keeps the lock.
+ */
+export async function endStaleRun(
+  sql: Sql,
+  { service_id, request_id }: { readonly service_id: string; readonly request_id: string },
+  now: Date,
+): Promise<void> {
+  await sql`
+    update stack_run set status = case when is_applying then 'LOST' else 'ERROR' end,
+      reason = 'Its request ended without it.', finished_at = ${now}, updated_at = ${now}, sealed_plan = null
+    where service_id = ${service_id} and status = 'RUNNING' and request_id is distinct from ${request_id}`
 }
 
 /** Writes the end once and forgets the plan itself, which may contain secrets. */

@@ -10,6 +10,7 @@ import { type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
 import { files } from './runner-program.ts'
 import {
+  endStaleRun,
   findLock,
   findStackRun,
   findState,
@@ -45,6 +46,8 @@ export function createStacks({ vault, clock }: StacksOptions) {
       sql: Sql,
       run: { id: string; service_id: string; release_id: string; request_id: string; action: StackAction },
     ): Promise<void> {
+      // Requests of an environment run one after the other, so the run of another one has ended.
+      await endStaleRun(sql, run, clock.now())
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
       const lock = await findLock(sql, run.service_id)
       if (lock) throw new AppError('conflict', lockedText(lock))
