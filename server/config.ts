@@ -104,6 +104,8 @@ export interface Config {
   readonly clusterPorts: 'LoadBalancer' | 'NodePort'
   /** An image with a shell, GNU tar and `head`, as connected clusters name it. */
   readonly clusterToolsImage: string
+  /** The program Helm: a path, or a name that is looked up in the usual directories of programs. */
+  readonly helm: string
   readonly issuers: readonly Issuer[]
   /** Origins of web pages that may use the API from a browser, as `https://app.example.org`. */
   readonly corsOrigins: readonly string[]
@@ -250,6 +252,7 @@ export function readConfig(variables: Variables = process.env): Config {
     clusterBuilder: clusterBuilder(variables),
     clusterPorts: oneOf(variables, 'QUAYSIDE_CLUSTER_PORTS', ['LoadBalancer', 'NodePort']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',
+    helm: variables['QUAYSIDE_HELM'] || 'helm',
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
     buildCpuMilli: number(variables, 'QUAYSIDE_BUILD_CPU', usualBuildCpu(), 10, 1_000_000),

@@ -122,3 +122,10 @@ export const isTaskKind = (kind: KindName): boolean => taskKinds.includes(kind)
 
 /** Whether a deployment of the kind makes a plan and applies it. */
 export const isStackKind = (kind: KindName): boolean => shapeOf(kind) === 'stack'
+
+/** Kinds that Helm installs. */
+export const chartKinds: readonly KindName[] = kindNames.filter((kind) => shapeOf(kind) === 'chart')
+export const isChartKind = (kind: KindName): boolean => shapeOf(kind) === 'chart'
+
+/** Kinds whose releases an engine starts as replicas of one program. */
+export const isLongRunningKind = (kind: KindName): boolean => shapeOf(kind) === 'long-running'

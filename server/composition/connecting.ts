@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   type ClusterBuilders,
   createRegistryBuilder,
@@ -84,6 +85,7 @@ function createConnect(
       clusterLabels: clusterLabelsReader(database, id),
       helperImage: config.clusterToolsImage,
       hasDomain,
+      helm: { program: config.helm, directory: join(config.scratchDirectory, 'charts', id) },
       cannotBuild: building.cannotBuild,
       registry: registry && { repository: registry.repository, login: () => readRegistryLogin(registry) },
     })

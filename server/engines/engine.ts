@@ -1,4 +1,5 @@
 import type { EngineCapabilities, EngineCapacity } from './engine-capabilities.ts'
+import type { ChartRunner } from './roles/chart-runner.ts'
 import type { Departure } from './roles/departure.ts'
 import type { DiskMeter } from './roles/disk-meter.ts'
 import type { EnvironmentList } from './roles/environment-list.ts'
@@ -12,6 +13,7 @@ import type { Terminals } from './roles/terminals.ts'
 import type { Upkeep } from './roles/upkeep.ts'
 import type { VolumeStore } from './roles/volume-store.ts'
 
+export type * from './chart.ts'
 export * from './disk.ts'
 export type * from './engine-capabilities.ts'
 export * from './engine-error.ts'
@@ -19,6 +21,7 @@ export * from './image.ts'
 export * from './log-line.ts'
 export type * from './network-guards.ts'
 export * from './observation.ts'
+export type * from './roles/chart-runner.ts'
 export type * from './roles/departure.ts'
 export type * from './roles/disk-meter.ts'
 export type * from './roles/environment-list.ts'
@@ -71,6 +74,12 @@ export interface Reachable {
   listFindings(signal: AbortSignal): Promise<readonly Finding[]>
 }
 
+/** An engine may run Helm charts. */
+export interface RunsCharts {
+  /** Undefined: it lacks the shape `chart`. */
+  readonly charts?: ChartRunner | undefined
+}
+
 /**
  * Runs the workloads of clusters: plain data in, plain data out, without database or HTTP.
  * Everything that it creates carries the owner's labels, so it can be found again after a crash. It
@@ -89,4 +98,5 @@ export type Engine = Reachable &
   Renewal &
   Departure &
   EnvironmentList &
-  Upkeep
+  Upkeep &
+  RunsCharts

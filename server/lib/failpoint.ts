@@ -46,6 +46,8 @@ export const otherFailpoints = [
   'rotation.sealing',
   'rotation.sealed',
   'renew.applied',
+  'chart.rendered',
+  'chart.installing',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 /** `stop`: the process is suspended until something continues it. */

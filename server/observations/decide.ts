@@ -70,6 +70,16 @@ export function judge(wish: Wish, seen: Observation): Observation {
   return up >= count ? { ...plain, state: 'running' } : seen
 }
 
+/**
+ * Completes the observation of a chart, whose pods do not name a release. A chart may have no pods.
+ * Pure.
+ */
+export function observationOfChart({ release_id: release }: Pick<Wish, 'release_id'>, seen: Observation): Observation {
+  if (release === null) return seen.state === 'absent' ? seen : { ...seen, release: '' }
+  if (seen.state === 'absent') return { state: 'running', release, replicas: [] }
+  return { ...seen, release, replicas: seen.replicas.map((replica) => ({ ...replica, release })) }
+}
+
 /** Adds the reason why a running service cannot be reached. */
 export const withTrouble = (seen: Observation, trouble: string | undefined): Observation =>
   seen.state === 'running' && trouble !== undefined ? { ...seen, reason: trouble } : seen

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../test/support/until.ts'
-import { fakeWorkload } from '../engines/fake/fake-workload.ts'
 import { silentLogger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
 import { createLineFollower } from './line-follower.ts'
@@ -26,10 +25,7 @@ function follow(open: (release: string) => Promise<readonly Secret[]>) {
     log: { ...silentLogger, warn: (about: unknown) => void warned.push(about) } as typeof silentLogger,
     lines: { tail: async () => [] },
     releases: {
-      open: async (_, id) => {
-        const release = { id, service: 'service', environment: '', displayName: 'app', workload: fakeWorkload('app') }
-        return { release, secrets: await open(id), haveImage: async () => {} }
-      },
+      secretsOf: (_, id) => open(id),
     },
     collector: {
       isCollected: (service) => service === 'followed',

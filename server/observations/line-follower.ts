@@ -15,7 +15,7 @@ export function createLineFollower({
 }: {
   readonly log: Logger
   readonly lines: Pick<LineStore, 'tail'>
-  readonly releases: Pick<ReleaseOpener, 'open'>
+  readonly releases: Pick<ReleaseOpener, 'secretsOf'>
   readonly collector: LineCollector
 }): LineFollower {
   /**
@@ -25,7 +25,7 @@ export function createLineFollower({
   const collectAll = async ({ id, organization_id }: WishRow, all: ReadonlySet<string>): Promise<void> => {
     const opened = [...all].map(async (release) => ({
       release,
-      secrets: (await releases.open(organization_id, release))?.secrets ?? [],
+      secrets: await releases.secretsOf(organization_id, release),
     }))
     for (const { release, secrets } of await Promise.all(opened)) collector.collect(id, release, secrets)
   }

@@ -1,5 +1,5 @@
 import type { ObservedState } from '@quayside/contract/running-states.ts'
-import { taskKinds } from '@quayside/contract/services/kinds.ts'
+import { chartKinds, taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import type { Observation, Replica } from '../engines/index.ts'
 import { parseId } from '../lib/id.ts'
@@ -17,6 +17,8 @@ export interface WishRow extends Wish {
   readonly may_scale: boolean
   /** Whether it is a task, which only its own reconcilers start. */
   readonly is_task: boolean
+  /** Whether it is a Helm chart, whose objects only deployments change. */
+  readonly is_chart?: boolean
   /** Whether a running request acts on it. */
   readonly busy: boolean
   /** Why its version must not run. Null if it may. If set, `replicas` is 0. */
@@ -80,7 +82,8 @@ export async function findWish(sql: Sql, id: string): Promise<WishRow | undefine
 async function readWishes(sql: Sql, chosen: ReturnType<Sql>): Promise<WishRow[]> {
   const rows = await sql<StoredWish[]>`
     with chosen as (${chosen})
-    select s.id, p.organization_id, k.engine, s.release_id, s.kind = any(${[...taskKinds]}) as is_task, exists (
+    select s.id, p.organization_id, k.engine, s.release_id, s.kind = any(${[...taskKinds]}) as is_task,
+      s.kind = any(${[...chartKinds]}) as is_chart, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy, c.replicas as scale, f.reason as stop_reason,
@@ -140,7 +143,7 @@ function toStored(wish: Pick<WishRow, 'release_id'>, observation: Observation) {
   const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
   return {
     state,
-    release: present ? observation.release : null,
+    release: present && observation.release !== '' ? observation.release : null,
     replicas: present ? observation.replicas.map(toRecord) : [],
     reason,
   }

@@ -2,7 +2,16 @@ import { type Observation, reconcilerName } from '../engines/index.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import { findCarriedOver } from './carried-over.ts'
 import { CrashReasons } from './crash-reasons.ts'
-import { decideRepair, judge, liveEndpoints, mostReplicasOf, type Repair, withStop, withTrouble } from './decide.ts'
+import {
+  decideRepair,
+  judge,
+  liveEndpoints,
+  mostReplicasOf,
+  observationOfChart,
+  type Repair,
+  withStop,
+  withTrouble,
+} from './decide.ts'
 import { findWish, insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'
 import type { ObserverOptions } from './observer-options.ts'
 import { Repairs } from './repairs.ts'
@@ -155,6 +164,7 @@ class ServiceObserver {
     if (wish.busy) this.#settled.forget(wish.id)
     if (seen.state !== 'absent') this.#options.collect(wish, [...new Set(seen.replicas.map(({ release }) => release))])
     if (wish.is_task) return
+    if (wish.is_chart) return this.#attendChart(before, wish, seen, look)
     const isOld = (): boolean => before?.round !== this.repairs.roundOf(wish.id)
     // An observation made while a request acted, or under another desired state, does not show
     // what to do now.
@@ -174,6 +184,15 @@ class ServiceObserver {
     if (!repair && judged.state === 'running') this.#settled.settle(found)
     else this.#settled.forget(wish.id)
     if (repair && !isOld()) this.repairs.begin(wish, repair, look.signal)
+  }
+
+  /** Stores the observation of a chart. Kubernetes repairs it, as far as it is repaired. */
+  async #attendChart(before: Before | undefined, wish: WishRow, seen: Observation, look: Look): Promise<void> {
+    if (!before || !isSame(before.wish, wish)) return
+    const found = { wish, judged: observationOfChart(wish, seen), look, trouble: undefined }
+    if (this.#settled.isKnown(found)) return
+    await insertObservation(this.#options.database, wish, found.judged, this.#options.clock.now())
+    this.#settled.settle(found)
   }
 
   /** Stores the observation, moves traffic, and returns the repair that is due now. */

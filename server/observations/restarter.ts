@@ -12,7 +12,7 @@ export function createRestarter({
 }: {
   readonly database: Database
   readonly engine: Pick<Runner, 'start' | 'endReplicas'>
-  readonly releases: ReleaseOpener
+  readonly releases: Pick<ReleaseOpener, 'open'>
   readonly collector: LineCollector
 }): Restarter & ReplicaEnder {
   const endLeaving: ReplicaEnder['endLeaving'] = async ({ id }, names, attempt) => {

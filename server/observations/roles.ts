@@ -56,6 +56,8 @@ export interface LineFollower {
 export interface ReleaseOpener {
   /** Returns a release with its secrets; undefined if it is gone. */
   readonly open: (organizationId: string, releaseId: string) => Promise<OpenRelease | undefined>
+  /** Returns the secrets of a release, of a chart too. None if it is gone. */
+  readonly secretsOf: (organizationId: string, releaseId: string) => Promise<readonly Secret[]>
 }
 
 /** A stored release, ready to start. */

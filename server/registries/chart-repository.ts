@@ -64,6 +64,10 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
       return tags.length === 0 ? [] : [{ chart_name: name, versions: tags.map(versionOf).reverse() }]
     },
 
+    /** Returns a version of a chart as a gzip archive. */
+    fetch: (repository: Opened, chart: { name: string; version: string }, signal: AbortSignal): Promise<Buffer> =>
+      isPacked(repository) ? fetchPacked(repository, chart, signal) : fetchListed(repository, chart, signal),
+
     /** Returns the `values.yaml` of a chart's version, empty if it has none. */
     async defaultValues(repository: Opened, chart: { name: string; version: string }, signal: AbortSignal) {
       const archive = isPacked(repository)

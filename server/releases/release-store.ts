@@ -14,6 +14,8 @@ export type ReleaseImage = {
   readonly identity?: string
   /** The reference by which the engine pulls it, if it does not share images with the builder. */
   readonly published?: string
+  /** Of a chart: the commit of the repository with its values. */
+  readonly valuesCommit?: string
 }
 
 /** A commit as rows store it. */

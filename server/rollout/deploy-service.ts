@@ -1,4 +1,5 @@
-import { isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isChartKind, isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { installChart, type MadeChart, makeChart } from './deploy-chart.ts'
 import { deployStack } from './deploy-stack.ts'
 import { finishDeployment } from './finish-deployment.ts'
 import { startJob } from './job-start.ts'
@@ -27,16 +28,19 @@ export interface Among {
  * step fails, `settle` undoes what it left and keeps the previous release.
  */
 export async function* deployService(options: Recipe, work: Work, among: Among): AsyncGenerator<'built', boolean> {
-  const made: { release?: string } = {}
+  const made: { release?: string; chart?: MadeChart } = {}
 
   const isBuilt = await settle(options, work, async () => {
+    // PIN, FREEZE, FETCH_CHART, RENDER
+    if (isChartKind(work.target.kind)) made.chart = await makeChart(options, work)
     // PIN, FREEZE, FIND_IMAGE, GIT_CLONE, FIND_BUILT, BUILD, PUBLISH; or FREEZE, MIRROR_IMAGE
-    made.release = (await among.prepared(work)) ?? (await makeRelease(options, work))
+    else made.release = (await among.prepared(work)) ?? (await makeRelease(options, work))
   })
   if (!isBuilt) return false
   yield 'built'
 
   const isUp = await settle(options, work, async () => {
+    if (made.chart) return installChart(options, work, made.chart) // DEPLOYMENT, FINISH
     if (made.release === undefined) return
     if (isStackKind(work.target.kind)) return deployStack(options, work, made.release)
     if (isTaskKind(work.target.kind)) return startJob(options, work, made.release)

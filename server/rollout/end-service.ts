@@ -1,4 +1,4 @@
-import { isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isChartKind, isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { phases } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import { replaceHosts, setEndpoints } from '../domains/index.ts'
@@ -7,6 +7,7 @@ import { endRunning, endTimetable } from '../jobs/index.ts'
 import { serviceStream } from '../logs/index.ts'
 import { enterState } from '../requests/index.ts'
 import { deleteServiceRow, lockService, setDataVersion } from '../services/index.ts'
+import { endChart } from './chart-end.ts'
 import { drainOthers } from './drain.ts'
 import { executeEnding } from './job-execution.ts'
 import { setLastDeployment, setServingNothing } from './outcome-store.ts'
@@ -111,12 +112,14 @@ async function unpublish(
 
 async function end(
   options: Recipe,
-  { target, report }: Work,
+  work: Work,
   action: 'STOP' | 'DELETE' | 'UNINSTALL',
   signal: AbortSignal,
 ): Promise<void> {
+  const { target, report } = work
   const { engine, builder } = options
   await options.endRepair(target.service_id)
+  if (isChartKind(target.kind)) return endChart(options, work, action, signal)
   await drainOthers(options, report, { id: target.service_id, keep: undefined }, signal)
   const attempt = { signal, output: report }
   // The ended runs of a job stay until their lines are collected.

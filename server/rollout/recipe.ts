@@ -12,6 +12,7 @@ import {
   type Reachable,
   type RegistryLogin,
   type Runner,
+  type RunsCharts,
   type TaskRunner,
 } from '../engines/index.ts'
 import type { GitDriver } from '../git/index.ts'
@@ -32,7 +33,7 @@ import type { Vault } from '../vault/index.ts'
 import { type RunContext, type Step, StepTimeoutError, type Workflows } from '../workflows/index.ts'
 
 /** The roles of an engine that deployments use. */
-export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore
+export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore & RunsCharts
 
 /** Where versions come from, and who may read them there. */
 interface Sources {
@@ -48,6 +49,13 @@ interface Sources {
     registryId: string,
     signal: AbortSignal,
   ) => Promise<RegistryLogin | undefined>
+  /** Returns a chart of a Helm repository as an archive. Throws AppError `invalid`. */
+  readonly fetchChart?: (
+    database: Database,
+    organizationId: string,
+    chart: { readonly repository: string; readonly name: string; readonly version: string },
+    signal: AbortSignal,
+  ) => Promise<Buffer>
 }
 
 /** The drivers of each cluster. */

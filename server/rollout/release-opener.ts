@@ -1,5 +1,5 @@
 import type { ReleaseOpener } from '../observations/index.ts'
-import { engineRelease, findRelease } from '../releases/index.ts'
+import { engineRelease, findRelease, openVariables } from '../releases/index.ts'
 import { haveImage } from './image-release.ts'
 import type { Recipe } from './recipe.ts'
 
@@ -10,5 +10,9 @@ export const createReleaseOpener = (recipe: Recipe): ReleaseOpener => ({
     if (!row) return undefined
     const { release, secrets } = await engineRelease(recipe, organizationId, row)
     return { release, secrets, haveImage: (attempt) => haveImage(recipe, organizationId, row, attempt) }
+  },
+  secretsOf: async (organizationId, releaseId) => {
+    const row = await findRelease(recipe.database, releaseId)
+    return row ? (await openVariables(recipe.database, recipe.vault, organizationId, row)).secrets : []
   },
 })

@@ -1,4 +1,4 @@
-import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isLongRunningKind } from '@quayside/contract/services/kinds.ts'
 import { keptImages } from '../disk/index.ts'
 import { buildOf } from '../releases/index.ts'
 import { findService } from '../services/index.ts'
@@ -29,8 +29,8 @@ async function retireOthers(options: Recipe, { target, report }: Work, signal: A
   const service = await findService(options.database, id)
   const current = service?.release_id
   if (!current) return
-  // Runs of a previous version of a job end by themselves.
-  if (!isTaskKind(target.kind)) await endOthers(options, report, { id, current }, signal)
+  // Runs of a previous version of a job end by themselves. Helm removes what a chart no longer has.
+  if (isLongRunningKind(target.kind)) await endOthers(options, report, { id, current }, signal)
   // Images of a service that is no longer built are left to the disk clean-up.
   if (buildOf(service)) await options.builder.prune(id, await keptImages(options.database, id), signal)
 }

@@ -1,4 +1,4 @@
-import { isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isChartKind, isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { isFailed, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
@@ -7,6 +7,7 @@ import { liveEndpoints } from '../observations/index.ts'
 import { leaveService, type TargetRow, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
+import { restoreChart } from './chart-end.ts'
 import { drainOthers } from './drain.ts'
 import { type Failure, isDiskFull, toFailure } from './failure.ts'
 import { endJob } from './job-execution.ts'
@@ -106,6 +107,7 @@ async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Prom
   const { target, request, report } = work
   if (isStackKind(target.kind)) return endStack(options, work, signal)
   if (isTaskKind(target.kind)) return endJob(options, work, signal)
+  if (isChartKind(target.kind)) return restoreChart(options, work, signal)
   if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
   const service = await findService(options.database, target.service_id)
   const keep = service?.release_id ?? undefined

@@ -40,6 +40,7 @@ export type { CreateBody, Origin, RecordOf, Settings, SettingsOf } from './setti
 export { checkCron } from './settings/cron.ts'
 export { formerPasswordName, passwordName } from './settings/database.ts'
 export { versionRefusal } from './settings/database-version.ts'
+export type { HelmSettings } from './settings/helm.ts'
 export type { PortSettings } from './settings/ports.ts'
 export { readPublicPath, sharesHost } from './settings/public-path.ts'
 export type { Repository } from './settings/repository.ts'

@@ -157,7 +157,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   tldts: ['server/domains/public-suffix.ts'],
   undici: ['server/lib/safe-stream.ts', 'router/'],
   ws: ['server/engines/kubernetes/client/channels.ts', 'server/http/streams/'],
-  yaml: ['server/clusters/', 'server/repositories/', 'server/services/yaml.ts'],
+  yaml: ['server/lib/helm-yaml.ts', 'server/clusters/', 'server/repositories/', 'server/services/yaml.ts'],
 }
 
 /**

@@ -10,6 +10,7 @@ const longest = 120
 /** Written by programs. */
 const generated: readonly string[] = [
   'contract/openapi.json',
+  'deploy/chart/files/rights.yaml',
   'docs/authorization.md',
   'docs/compatibility.md',
   'docs/kinds.md',

@@ -75,6 +75,8 @@ const pod = (name: string, state: 'ready' | 'starting' | 'no node'): PodState =>
   namespace: 'n',
   service: 's',
   release: 'r',
+  container: 'main',
+  isOfChart: false,
   run: undefined,
   node: undefined,
   createdAt: '',

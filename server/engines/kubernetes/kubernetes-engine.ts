@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { machine } from '../../lib/machine.ts'
 import {
+  type ChartRunner,
   type Endpoint,
   type Engine,
   type EngineCapabilities,
@@ -28,6 +29,8 @@ import {
 } from '../engine.ts'
 import { kubernetesCapabilities } from './capabilities.ts'
 import { capacityOf } from './capacity.ts'
+import type { HelmSettings } from './charts/helm-program.ts'
+import { createKubernetesCharts } from './charts/kubernetes-charts.ts'
 import { advice, gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
 import { eraseAll } from './departure.ts'
@@ -79,12 +82,15 @@ export interface KubernetesEngineOptions extends ClusterImages {
    * server reports them, and may belong to somebody else.
    */
   readonly hasDomain?: boolean
+  /** The program that installs charts. Undefined: the cluster runs no charts. */
+  readonly helm?: HelmSettings | undefined
 }
 
 const lookMs = 60_000
 
 /** Runs workloads as objects of one cluster of Kubernetes. */
 export class KubernetesEngine extends KubernetesVolumes implements Engine {
+  readonly charts: ChartRunner | undefined
   #lacksEvents = false
   readonly #cannotBuild: string | undefined
   readonly #observations: Observations
@@ -92,7 +98,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #capacity: EngineCapacity = machine
   #lookedMs = Number.NEGATIVE_INFINITY
 
-  constructor({ access, guard, hasDomain = false, cannotBuild, ...rest }: KubernetesEngineOptions) {
+  constructor({ access, guard, hasDomain = false, cannotBuild, helm, ...rest }: KubernetesEngineOptions) {
     super({
       kube: inPlace(createKube({ access, guard })),
       mayConnect: hasDomain ? () => true : guard.literalIsAllowed,
@@ -102,11 +108,13 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
     this.#observations = new Observations(this.host)
+    this.charts = helm && createKubernetesCharts(this.host, helm)
   }
 
   get capabilities(): EngineCapabilities {
     return {
       ...kubernetesCapabilities,
+      ...(this.charts && { shapes: new Set([...kubernetesCapabilities.shapes, 'chart'] as const) }),
       events: this.#lacksEvents ? { lacks: lacksKeda } : 'scale',
       ...(this.#cannotBuild !== undefined && { cannotBuild: this.#cannotBuild }),
     }

@@ -19,6 +19,8 @@ export const label = {
   builder: 'quayside.io/builder',
   /** On pods that read or write a volume. */
   helper: 'quayside.io/helper',
+  /** On the objects of Helm charts. */
+  chart: 'quayside.io/chart',
   /** On Deployments without replicas while their volumes are copied. */
   held: 'quayside.io/held',
 } as const

@@ -5,7 +5,6 @@ import type { KubeHost } from './host.ts'
 import { labelsOf } from './manifests.ts'
 import { namespaceOf } from './names.ts'
 import { type PodState, toPodState } from './pod-state.ts'
-import { mainContainer } from './program.ts'
 
 const shown = 20
 const mostBytes = 256 * 1024
@@ -16,7 +15,11 @@ export async function lastLines(host: KubeHost, release: Release, signal: AbortS
   const { items } = await host.kube.list(kinds.pod, selection, signal)
   const pods = items.map(toPodState)
   const pod = pods.find(({ exits }) => exits > 0) ?? pods.find(({ isReady }) => !isReady) ?? pods[0]
-  if (!pod) return []
+  return pod ? lastLinesOf(host, pod, signal) : []
+}
+
+/** Returns the last lines of a pod: of its program before the last restart if it has none now. */
+export async function lastLinesOf(host: KubeHost, pod: PodState, signal: AbortSignal): Promise<string[]> {
   const current = await linesOfPod(host, pod, false, signal)
   return current.length > 0 || pod.exits === 0 ? current : linesOfPod(host, pod, true, signal)
 }
@@ -24,11 +27,11 @@ export async function lastLines(host: KubeHost, release: Release, signal: AbortS
 /** Returns the last lines of a pod, or of its program before the last restart. */
 export async function linesOfPod(
   { kube }: KubeHost,
-  { namespace, name }: PodState,
+  { namespace, name, container }: PodState,
   previous: boolean,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const place = { namespace, pod: name, container: mainContainer }
+  const place = { namespace, pod: name, container }
   try {
     const wish = { follow: false, previous, tailLines: shown, limitBytes: mostBytes }
     const lines = await beginningOf(await kube.log(place, wish, signal), mostBytes)

@@ -1,5 +1,6 @@
 import { parseId } from '../../lib/id.ts'
 import type { Observation } from '../engine.ts'
+import { toChartObservation } from './charts/observe-chart.ts'
 import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { KubeHost } from './host.ts'
@@ -56,7 +57,10 @@ export class Observations {
       kube.list(kinds.deployment, selection, signal),
       kube.list(kinds.pod, selection, signal),
     ])
-    const seen = toObservation(deployments.items.map(toDeploymentState), pods.items.map(toPodState), clock.now())
+    const states = pods.items.map(toPodState)
+    const seen = states.some(({ isOfChart }) => isOfChart)
+      ? toChartObservation(states, clock.now())
+      : toObservation(deployments.items.map(toDeploymentState), states, clock.now())
     return this.#withoutRefused(seen)
   }
 
@@ -73,12 +77,14 @@ export class Observations {
     const own = [...deployments.values()].filter(({ service }) => parseId(service) !== undefined)
     const byService = Map.groupBy(own, ({ service }) => service)
     const now = clock.now()
-    this.#seen = new Map(
-      [...byService].map(([service, states]) => {
+    const charts = [...podsOf].filter(([service, own]) => parseId(service) !== undefined && own.some(isOfChart))
+    this.#seen = new Map([
+      ...[...byService].map(([service, states]): [string, Observation] => {
         const seen = toObservation(states, podsOf.get(service) ?? [], now, changed)
         return [service, this.#withoutRefused(seen)]
       }),
-    )
+      ...charts.map(([service, own]): [string, Observation] => [service, toChartObservation(own, now)]),
+    ])
     this.#version = version
     this.#atMs = clock.monotonic()
     return this.#seen
@@ -95,6 +101,8 @@ export class Observations {
     this.#deployments.close()
   }
 }
+
+const isOfChart = (pod: PodState): boolean => pod.isOfChart
 
 /** Keeps what decides the capacity of a node. */
 const toNode = ({ apiVersion, kind, metadata: { name }, spec, status }: Node): Node => ({

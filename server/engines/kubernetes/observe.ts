@@ -66,7 +66,8 @@ const isUp = ({ running }: PodState): boolean => running
 const upCount = ({ pods }: ReleaseState): number => pods.filter(isUp).length
 const isWhole = (release: ReleaseState): boolean => release.wanted > 0 && upCount(release) >= release.wanted
 
-function isFailing(pod: PodState, now: Date): boolean {
+/** Whether a pod exits again and again. Pure. */
+export function isFailing(pod: PodState, now: Date): boolean {
   if (pod.exits < manyExits) return false
   const isYoung = pod.startedAt !== undefined && now.getTime() - Date.parse(pod.startedAt) < youngMs
   return !pod.running || isYoung
@@ -85,7 +86,8 @@ function reasonOf(release: ReleaseState, now: Date): string | undefined {
   return waiting ? `${count}: ${explainWaiting(waiting)}` : count
 }
 
-function describeExits({ exits, exitCode, outOfMemory }: PodState): string {
+/** Says how a pod exited. Pure. */
+export function describeExits({ exits, exitCode, outOfMemory }: PodState): string {
   const times = `${exits} ${exits === 1 ? 'time' : 'times'}`
   if (outOfMemory) return `ran out of memory, exited ${times}`
   return exitCode === undefined ? `exited ${times}` : `exited with code ${exitCode}, ${times}`

@@ -1,5 +1,12 @@
 import type { Replica } from '../engine.ts'
-import { type ContainerState, type ContainerStatus, type Deployment, type Pod, plain } from './client/index.ts'
+import {
+  type Container,
+  type ContainerState,
+  type ContainerStatus,
+  type Deployment,
+  type Pod,
+  plain,
+} from './client/index.ts'
 import { type ObjectState, toObjectState } from './drift.ts'
 import { annotation, label } from './labels.ts'
 import { podAddress } from './pod-address.ts'
@@ -9,8 +16,12 @@ import { mainContainer } from './program.ts'
 export interface PodState {
   readonly name: string
   readonly namespace: string
+  /** The container that runs its program: of a pod of a chart, the first. */
+  readonly container: string
   readonly service: string
   readonly release: string
+  /** Whether it is a pod of a Helm chart. */
+  readonly isOfChart: boolean
   /** The run, if it is a pod of a task. */
   readonly run: string | undefined
   readonly node: string | undefined
@@ -41,7 +52,8 @@ export interface Waiting {
 
 /** Reads a pod. Pure. */
 export function toPodState({ metadata, spec, status }: Pod): PodState {
-  const container = status?.containerStatuses?.find(({ name }) => name === mainContainer)
+  const { name: main, image = '' } = programOf(spec.containers)
+  const container = status?.containerStatuses?.find(({ name }) => name === main)
   const [state, last] = [container?.state, container?.lastState]
   const ended = state?.terminated ?? last?.terminated
   const address = podAddress(status?.podIP)
@@ -51,8 +63,10 @@ export function toPodState({ metadata, spec, status }: Pod): PodState {
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
+    container: main,
     service: labels[label.service] ?? '',
     release: labels[label.release] ?? '',
+    isOfChart: labels[label.chart] !== undefined,
     run: labels[label.run],
     node: spec.nodeName,
     createdAt: metadata.creationTimestamp ?? '',
@@ -65,11 +79,15 @@ export function toPodState({ metadata, spec, status }: Pod): PodState {
     outOfMemory: ended?.reason === 'OOMKilled',
     startedAt: state?.running?.startedAt ?? ended?.startedAt,
     finishedAt: ended?.finishedAt,
-    image: plain(spec.containers.find(({ name }) => name === mainContainer)?.image ?? ''),
+    image: plain(image),
     ports: portsOf(annotations[annotation.ports]),
     waiting: isRunning ? undefined : isLost ? lost(spec.nodeName) : waitingOf(status, state),
   }
 }
+
+/** Returns the container that runs the program. Pods of charts have containers of any names. */
+export const programOf = (containers: Pod['spec']['containers']): Container =>
+  containers.find(({ name }) => name === mainContainer) ?? containers[0] ?? { name: mainContainer }
 
 /** The ports that the platform wrote there. */
 const portsOf = (text = ''): readonly number[] =>

@@ -2,7 +2,6 @@ import type { LogLine } from '../engine.ts'
 import { boundedLines } from './bounded-lines.ts'
 import { type ContainerPlace, isKubeError, type Kube } from './client/index.ts'
 import type { PodState } from './pod-state.ts'
-import { mainContainer } from './program.ts'
 
 /** A line of the log keeps 16 KiB. A longer one is cut there, and says so. */
 const mostLineBytes = 64 * 1024
@@ -16,8 +15,8 @@ export interface Printed {
 }
 
 /** Returns the place of a pod's lines. `after`: the moment after which lines are wanted. */
-export const printedBy = ({ namespace, name, release }: PodState, after = ''): Printed => ({
-  place: { namespace, pod: name, container: mainContainer },
+export const printedBy = ({ namespace, name, container, release }: PodState, after = ''): Printed => ({
+  place: { namespace, pod: name, container },
   release,
   cursor: { at: after },
 })

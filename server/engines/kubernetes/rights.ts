@@ -92,6 +92,15 @@ export const rights: readonly Right[] = [
     verbs: ['get', 'list'],
     isOptional: 'whether the cluster has storage is not checked',
   },
+  ...[
+    { group: '', resource: 'serviceaccounts', verbs: all },
+    { group: '', resource: 'serviceaccounts/token', verbs: ['create'] },
+    { group: '', resource: 'configmaps', verbs: all },
+    { group: 'rbac.authorization.k8s.io', resource: 'roles', verbs: [...all, 'bind', 'escalate'] },
+    { group: 'rbac.authorization.k8s.io', resource: 'rolebindings', verbs: all },
+    ...['statefulsets', 'daemonsets', 'replicasets'].map((resource) => ({ group: 'apps', resource, verbs: all })),
+    { group: 'batch', resource: 'cronjobs', verbs: all },
+  ].map((right) => ({ ...right, isOptional: 'Helm charts cannot be deployed' })),
   { group: 'metrics.k8s.io', resource: 'pods', verbs: ['get', 'list'], isOptional: 'usage is not shown' },
 ]
 

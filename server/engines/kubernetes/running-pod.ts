@@ -3,7 +3,6 @@ import { type ContainerPlace, kinds } from './client/index.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
 import { toPodState } from './pod-state.ts'
-import { mainContainer } from './program.ts'
 
 /**
  * Returns the container of this replica, or of the service's newest one, if it runs. Throws
@@ -22,7 +21,7 @@ export async function runningContainer(
     .filter(({ name }) => replica === undefined || name === replica)
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt))
   const [pod] = running
-  if (pod) return { namespace: pod.namespace, pod: pod.name, container: mainContainer }
+  if (pod) return { namespace: pod.namespace, pod: pod.name, container: pod.container }
   const what = replica === undefined ? 'no replica of the service' : `no replica ${replica} of the service`
   throw new EngineError('refused', `${what} is running; start it first`)
 }

@@ -3,7 +3,7 @@ import { quantity } from './capacity.ts'
 import { isKubeError, kinds } from './client/index.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
-import { mainContainer } from './program.ts'
+import { programOf } from './pod-state.ts'
 
 interface Measured {
   readonly metadata: { readonly name: string }
@@ -35,8 +35,9 @@ export async function usageOf(
   // The shape is that of the metrics API.
   const measured = new Map((Object(answer).items as Measured[]).map((one) => [one.metadata.name, one]))
   return pods.flatMap(({ metadata, spec }) => {
-    const usage = measured.get(metadata.name)?.containers.find(({ name }) => name === mainContainer)?.usage
-    const limits = spec.containers.find(({ name }) => name === mainContainer)?.resources?.limits
+    const program = programOf(spec.containers)
+    const usage = measured.get(metadata.name)?.containers.find(({ name }) => name === program.name)?.usage
+    const limits = program.resources?.limits
     if (!usage) return []
     return {
       replica: metadata.name,

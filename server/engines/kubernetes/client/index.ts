@@ -1,5 +1,6 @@
 /** The client of an API server of Kubernetes. */
 export type { KubeAccess } from './access.ts'
+export type { KubeTarget } from './connection.ts'
 export type { ContainerPlace, KubeExec } from './exec.ts'
 export { type Kind, kindOf, kinds } from './kinds.ts'
 export * from './kube.ts'

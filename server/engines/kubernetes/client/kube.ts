@@ -1,10 +1,11 @@
 import type { Duplex, Readable } from 'node:stream'
 import type { AddressGuard } from '../../../lib/address.ts'
 import { startDeadline } from '../../../lib/deadline.ts'
+import { Secret } from '../../../lib/secret.ts'
 import type { KubeAccess } from './access.ts'
-import { KubeConnection } from './connection.ts'
+import { KubeConnection, type KubeTarget } from './connection.ts'
 import { type ContainerPlace, exec, type KubeExec } from './exec.ts'
-import { type Kind, kindOf, pathOf } from './kinds.ts'
+import { type Kind, kindOf, kinds, pathOf } from './kinds.ts'
 import { isKubeError, KubeError } from './kube-error.ts'
 import { type KubeList, listObjects } from './list-objects.ts'
 import type { KubeObject } from './objects.ts'
@@ -114,6 +115,16 @@ export function createKube(options: KubeOptions) {
       )
     },
 
+    /** Returns a new token of a service account, which ends after that many seconds. */
+    async createToken({ namespace, name }: Place, expirationSeconds: number, signal: AbortSignal): Promise<Secret> {
+      const path = `${pathOf(kinds.serviceAccount, { namespace, name })}/token`
+      const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds } }
+      const answer = await connection.json({ method: 'POST', path, body }, signal)
+      const token: unknown = Object(Object(answer).status).token
+      if (typeof token === 'string') return new Secret(token)
+      throw new KubeError(0, 'Unreadable', 'the API server sent no token for a service account')
+    },
+
     /** Creates an object. One that exists is an error (409). */
     create<T extends KubeObject>(object: T, signal: AbortSignal): Promise<T> {
       const path = pathOf(kindOf(object), { namespace: object.metadata.namespace })
@@ -205,6 +216,9 @@ export function createKube(options: KubeOptions) {
 
     /** Returns any document of the API, such as the metrics of a namespace. */
     raw: (path: string, signal: AbortSignal): Promise<unknown> => connection.json({ path }, signal),
+
+    /** Returns how to connect to the server, with its credentials. Throws KubeError. */
+    target: (): Promise<KubeTarget> => connection.target(),
 
     /** Ends all connections. */
     close: (): void => connection.close(),

@@ -122,6 +122,7 @@ export interface Job extends KubeObject {
 export interface Service extends KubeObject {
   readonly spec?: {
     readonly clusterIP?: string
+    readonly type?: string
     readonly selector?: Readonly<Record<string, string>>
     readonly ports?: readonly {
       readonly name?: string
@@ -190,4 +191,8 @@ export interface AccessReview extends KubeObject {
 
 export interface CustomObject extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>>
+}
+
+export interface CronJob extends KubeObject {
+  readonly spec: { readonly suspend?: boolean }
 }

@@ -1,0 +1,72 @@
+import type { Attempt } from '../../../lib/attempt.ts'
+import type { ChartPlace, ChartRelease, ChartRunner, ChartService, RenderedObject } from '../../engine.ts'
+import { kinds, plain } from '../client/index.ts'
+import { asEngineErrors } from '../engine-errors.ts'
+import { ensureEnvironment } from '../environments.ts'
+import type { KubeHost } from '../host.ts'
+import { openApiProxy } from './api-proxy.ts'
+import { openAccount } from './chart-account.ts'
+import { readHistory } from './chart-history.ts'
+import { chartLabels, helmRelease } from './chart-names.ts'
+import { readKinds } from './cluster-kinds.ts'
+import { createHelm, type HelmSession, type HelmSettings } from './helm-program.ts'
+import { installChart } from './install-chart.ts'
+import { removeChart } from './remove-chart.ts'
+import { renderChart } from './render-chart.ts'
+import { putRight } from './restore-chart.ts'
+import { endPrograms } from './scale-chart.ts'
+
+/** Runs charts on one cluster with the program `helm`. */
+export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): ChartRunner {
+  const helm = createHelm(settings)
+  /** Runs `work` with the rights of the environment's account, or with those of the platform. */
+  const within = <T>(place: ChartPlace, signal: AbortSignal, work: (session: HelmSession) => Promise<T>): Promise<T> =>
+    asEngineErrors(async () => {
+      await helm.version(signal)
+      await ensureEnvironment(host, place.environment, signal)
+      const token = place.isClusterWide ? undefined : await openAccount(host, place.environment, signal)
+      await using proxy = await openApiProxy({ kube: host.kube, token })
+      await using session = await helm.open(proxy.url, helmRelease(place).namespace)
+      return await work(session)
+    })
+
+  return {
+    render: (release: ChartRelease, { signal }: Attempt): Promise<readonly RenderedObject[]> =>
+      within(release, signal, async (session) => {
+        const history = await readHistory(session, helmRelease(release).name, signal)
+        const isUpgrade = history.some(({ status }) => status === 'deployed')
+        return renderChart(session, release, { kinds: await readKinds(host.kube, signal), isUpgrade }, signal)
+      }),
+
+    install: (release, objects, attempt) =>
+      within(release, attempt.signal, (session) => installChart(host, session, { release, objects }, attempt)),
+
+    restore: (place, attempt) =>
+      within(place, attempt.signal, async (session) => {
+        const history = await readHistory(session, helmRelease(place).name, attempt.signal)
+        await putRight(session, place, history, attempt)
+      }),
+
+    scaleToZero: (place, { signal }) => asEngineErrors(() => endPrograms(host, place, signal)),
+
+    uninstall: (place, attempt) =>
+      asEngineErrors(async () => {
+        const namespace = await host.kube.get(kinds.namespace, { name: helmRelease(place).namespace }, attempt.signal)
+        if (!namespace) return
+        await within(place, attempt.signal, (session) => removeChart(host, session, place, attempt))
+      }),
+
+    listServices: (place, signal) => asEngineErrors(() => listServices(host, place, signal)),
+  }
+}
+
+async function listServices(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<ChartService[]> {
+  const selection = { namespace: helmRelease(place).namespace, labels: chartLabels(place, host.instance) }
+  const { items } = await host.kube.list(kinds.service, selection, signal)
+  return items.map(({ metadata, spec }) => ({
+    name: plain(metadata.name),
+    type: plain(spec?.type ?? 'ClusterIP'),
+    ports: (spec?.ports ?? []).map(({ name = '', port }) => ({ name: plain(name), port })),
+    selectors: Object.entries(spec?.selector ?? {}).map(([key, value]) => ({ key: plain(key), value: plain(value) })),
+  }))
+}

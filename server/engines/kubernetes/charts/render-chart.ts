@@ -1,0 +1,90 @@
+import { inWorker, OverLimit } from '../../../lib/in-worker.ts'
+import { masker } from '../../../lib/masker.ts'
+import { type ChartRelease, EngineError, type RenderedObject } from '../../engine.ts'
+import { helmRelease } from './chart-names.ts'
+import { refusalOfObjects, withoutKnownKinds } from './check-objects.ts'
+import type { ClusterKinds } from './cluster-kinds.ts'
+import type { HelmSession } from './helm-program.ts'
+import type { Rendered } from './read-rendered.ts'
+
+/** Rendering has these limits, because templates are programs. */
+const most = { ms: 60_000, bytes: 8 * 1024 * 1024, objects: 2_000 } as const
+
+/**
+ * Renders a chart with its values and checks its objects. Throws EngineError('refused') with the
+ * template or the object that is wrong.
+ */
+export async function renderChart(
+  session: HelmSession,
+  release: ChartRelease,
+  { kinds, isUpgrade }: { readonly kinds: ClusterKinds; readonly isUpgrade: boolean },
+  signal: AbortSignal,
+): Promise<readonly RenderedObject[]> {
+  const { name, namespace } = helmRelease(release)
+  checkFiles(release)
+  for (const [path, content] of release.files) await session.write(`chart/${path}`, content)
+  const values = await session.write('values.json', release.values.reveal())
+  const args = [
+    ...['template', name, 'chart', '--namespace', namespace, '--values', values, '--include-crds'],
+    // Templates look up objects with the rights of the account that installs the chart.
+    ...['--dry-run=server', '--kube-version', kinds.version],
+    ...[...kinds.apiVersions, ...kinds.isNamespaced.keys()].flatMap((one) => ['--api-versions', one]),
+    ...(isUpgrade ? ['--is-upgrade'] : []),
+  ]
+  const { exitCode, stdout, stderr } = await session.run(args, {
+    timeoutMs: most.ms,
+    signal,
+    maxBytes: most.bytes + 1,
+  })
+  const mask = masker(release.secrets)
+  if (exitCode !== 0) throw new EngineError('refused', `the chart cannot be rendered: ${mask(saidBy(stderr))}`)
+  if (stdout.length > most.bytes) throw tooMuch(`more than ${most.bytes / 1024 ** 2} MiB`)
+  const rendered = await readObjects(stdout.toString())
+  if ('problem' in rendered) throw new EngineError('refused', `the chart is wrong: ${mask(rendered.problem)}`)
+  if (rendered.objects.length > most.objects) throw tooMuch(`${rendered.objects.length} objects`)
+  const objects = withoutKnownKinds(rendered.objects, kinds)
+  const refusal = refusalOfObjects(objects, { kinds, namespace, isClusterWide: release.isClusterWide })
+  if (refusal) throw new EngineError('refused', mask(refusal))
+  if (objects.length === 0) throw new EngineError('refused', 'the chart renders no object with these values')
+  return objects
+}
+
+const reader = new URL('read-rendered.ts', import.meta.url)
+
+/** A worker reads it, because YAML may take time quadratic in its length. */
+async function readObjects(text: string): Promise<Rendered> {
+  try {
+    const task = { module: reader, name: 'readRendered', argument: text }
+    // The worker returns what the function of that name returns.
+    return (await inWorker(task, { limitMs: 30_000, memoryMiB: 1024 })) as Rendered
+  } catch (cause) {
+    if (cause instanceof OverLimit) throw tooMuch('YAML that takes too long to read', cause)
+    throw cause
+  }
+}
+
+const tooMuch = (what: string, cause?: unknown): EngineError =>
+  new EngineError('refused', `the chart renders ${what}; split it into several charts`, { cause })
+
+/** Rejects what `helm` would read from elsewhere. */
+function checkFiles({ files }: ChartRelease): void {
+  if (!files.has('Chart.yaml')) throw new EngineError('refused', 'there is no Chart.yaml at the root path of the chart')
+  for (const [path, content] of files) {
+    if (!path.endsWith('values.schema.json')) continue
+    const outside = /"\$(?:ref|schema|dynamicRef)"\s*:\s*"(?!#|https?:\/\/json-schema\.org\/)([^"]{0,200})/.exec(
+      content.toString(),
+    )
+    if (!outside) continue
+    throw new EngineError(
+      'refused',
+      `${path} of the chart refers to "${outside[1]}"; only references to itself are read`,
+    )
+  }
+}
+
+/** Returns the end of what the program printed, in one line. */
+export function saidBy(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('WARNING'))
+  const text = lines.join(' ').replace(/^Error: /, '')
+  return text.length <= 2_000 ? text : `…${text.slice(-2_000)}`
+}

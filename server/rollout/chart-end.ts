@@ -1,0 +1,47 @@
+import type { ChartPlace } from '../engines/index.ts'
+import { findDeployedRelease } from '../releases/index.ts'
+import { findService } from '../services/index.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
+
+/** What may have been installed with more rights is removed with these. */
+async function placeOf({ database }: Recipe, { target, request }: Work): Promise<ChartPlace> {
+  const { service_id: service } = target
+  const versions = await Promise.all([findService(database, service), findDeployedRelease(database, service)])
+  return {
+    service,
+    environment: request.environment_id,
+    displayName: target.name,
+    isClusterWide: versions.some((one) => one?.kind === 'helm' && mayLeave(one.settings)),
+  }
+}
+
+const mayLeave = (settings: object): boolean => Object(settings).allow_cluster_wide_resources === true
+
+/** Stops, uninstalls or deletes a chart. An engine without charts has nothing of it. */
+export async function endChart(
+  options: Recipe,
+  work: Work,
+  action: 'STOP' | 'DELETE' | 'UNINSTALL',
+  signal: AbortSignal,
+): Promise<void> {
+  const { charts } = options.engine
+  if (!charts) return
+  const attempt = { signal, output: work.report }
+  const place = await placeOf(options, work)
+  await whileUnreachable(options, signal, work.report, () =>
+    action === 'STOP' ? charts.scaleToZero(place, attempt) : charts.uninstall(place, attempt),
+  )
+}
+
+/** Restores the previous version of a chart after a failed or cancelled deployment. */
+export async function restoreChart(options: Recipe, work: Work, signal: AbortSignal): Promise<void> {
+  const { charts } = options.engine
+  const { request, target, report } = work
+  if (!charts || (request.action !== 'DEPLOY' && request.action !== 'RESTART')) return
+  const attempt = { signal, output: report }
+  const place = await placeOf(options, work)
+  await charts.restore(place, attempt)
+  const service = await findService(options.database, target.service_id)
+  // A chart that was stopped stays so.
+  if (service?.release_id === null) await charts.scaleToZero(place, attempt)
+}
