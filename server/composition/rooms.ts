@@ -29,6 +29,7 @@ import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pu
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createGitProviders } from '../repositories/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../requests/index.ts'
+import { createListChartServices } from '../rollout/index.ts'
 import { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
@@ -127,6 +128,7 @@ export function createRooms(
     disk,
     organizationDisk: foundation.organizationDisk,
     credentials: createCredentials({ database, vault, clock }),
+    listChartServices: createListChartServices(foundation.engines),
     services: createServices({
       database,
       clock,

@@ -1,4 +1,4 @@
-import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { isLongRunningKind } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import { findScale, targetsOf } from '../scaling/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
@@ -75,8 +75,8 @@ async function contentOf(
   { passwordsIn, ...given }: Given & Pick<ReleaseContent, 'passwordsIn'>,
 ): Promise<ReleaseContent> {
   const same = { digest: release.image?.digest ?? '', passwordsIn }
-  if (!isTaskKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), ...same }
-  // The event decides which task runs, so the settings of all tasks are compared.
+  if (isLongRunningKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), ...same }
+  // The event decides which task runs, so all settings are compared. A chart is its settings.
   const { variables, files, versioned } = given
   const { settings } = versioned
   const workload = { image: '', variables, files, settings, advanced: release.advanced_settings }

@@ -43,6 +43,19 @@ function stackBuild(settings: SettingsOf['terraform']): Build {
   }
 }
 
+/** Returns the repository whose commit a version names: of its build, or of its chart. */
+export function pinnedRepositoryOf(versioned: Versioned): Repository | undefined {
+  if (versioned.kind !== 'helm') return buildOf(versioned)?.repository
+  const { source } = versioned.settings
+  return 'git_repository' in source ? source.git_repository : undefined
+}
+
+/** Returns the version of a chart of a Helm repository that the settings name. */
+export function chartVersionOf(versioned: Versioned): string | undefined {
+  const source = versioned.kind === 'helm' ? versioned.settings.source : undefined
+  return source && 'helm_repository' in source ? source.helm_repository.chart_version : undefined
+}
+
 /** Whether services of the kind always run an image from a registry. */
 export const isFetched = (kind: KindName): boolean => kind === 'container' || kind === 'database'
 

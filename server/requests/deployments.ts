@@ -5,7 +5,7 @@ import { inTransaction } from '../database/index.ts'
 import { type GitDriver, GitError } from '../git/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
-import { buildOf, checkForced, type ReleaseRow } from '../releases/index.ts'
+import { checkForced, pinnedRepositoryOf, type ReleaseRow } from '../releases/index.ts'
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
@@ -16,7 +16,7 @@ import { findFormerRelease, rollbackNote } from './rollback.ts'
 import { type ReadGitCredential, repositoryOf } from './source.ts'
 import { acceptedStatus, serviceStatus } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
-import { takeTag, type WantedVersion } from './wanted-version.ts'
+import { refuseChartVersion, takeTag, type WantedVersion } from './wanted-version.ts'
 import { cancelForCopies } from './withdraw.ts'
 
 export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
@@ -73,6 +73,7 @@ export function createDeployments(options: DeploymentsOptions) {
      */
     async deploy(service: ServiceRow, by: RequestedBy, wanted: WantedVersion = {}) {
       refuseKind(options, service)
+      refuseChartVersion(service, wanted.chart)
       const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
       const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
       const { forceEvent, stackAction } = wanted
@@ -213,8 +214,8 @@ export async function checkCommit(
   wanted: string,
 ): Promise<string> {
   if (!commitForm.test(wanted)) throw new AppError('invalid', 'git_commit_id must be 7 to 64 hexadecimal digits.')
-  const build = buildOf(service)
-  if (!build) throw new AppError('invalid', `git_commit_id: "${service.name}" is not built from a git repository.`)
+  const source = pinnedRepositoryOf(service)
+  if (!source) throw new AppError('invalid', `git_commit_id: "${service.name}" is not built from a git repository.`)
   const commit = wanted.toLowerCase()
   const patience = new AbortController()
   const timer = clock.sleep(commitCheckMs, patience.signal).then(
@@ -222,7 +223,7 @@ export async function checkCommit(
     () => {},
   )
   try {
-    const repository = await repositoryOf(database, readCredential, service.organization_id, build.repository)
+    const repository = await repositoryOf(database, readCredential, service.organization_id, source)
     return await git.resolveCommit(repository, commit, patience.signal)
   } catch (error) {
     if (error instanceof GitError && error.reason === 'commit') {

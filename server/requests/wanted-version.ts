@@ -3,7 +3,7 @@ import type { Database } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
-import { hasTag } from '../releases/index.ts'
+import { chartVersionOf, hasTag } from '../releases/index.ts'
 import { checkTag, findService, type ServiceRow, updateTag } from '../services/index.ts'
 
 /** The desired version of a deployment. Absent fields are taken from the settings. */
@@ -41,4 +41,10 @@ export function stackActionOf(action: AskedAction): { readonly stackAction?: Sta
     'invalid',
     'action must be PLAN or FORCE_UNLOCK: the platform keeps the state itself, or the stack has its own backend.',
   )
+}
+
+/** Throws 400 for another version of a chart than that of the settings, which deployments use. */
+export function refuseChartVersion(service: ServiceRow, version: string | undefined): void {
+  if (version === undefined || version === chartVersionOf(service)) return
+  throw new AppError('invalid', `chart_version: edit the source of "${service.name}" to deploy another version.`)
 }

@@ -2,6 +2,7 @@
  * The recipe that carries out a deployment request: builds, starts, traffic, clean-up, and the plan
  * of a dry run.
  */
+export { createListChartServices, type ListChartServices } from './chart-services.ts'
 export { dataRefusal } from './database-place.ts'
 export { createDeploymentSlots } from './deployment-slots.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'

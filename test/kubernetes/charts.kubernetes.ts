@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { helmCache } from './cluster/settings.ts'
 import { openKube } from './support/access.ts'
 import { addCluster, clusterSettings } from './support/add-cluster.ts'
-import { makeChart, type TestChart, webChart } from './support/charts.ts'
+import { configMap, makeChart, type TestChart, webChart } from './support/charts.ts'
 
 // A chart from its repository to its objects and back. The tests build on each other.
 
@@ -60,12 +60,18 @@ test('a chart in git is installed, and its pods, lines and services are those of
     return rows[0]?.['state'] === 'running' && rows[0]?.['replicas'].length === 2
   })
   assert.equal((await chart.lines()).includes('hunter2'), false)
+  const { results } = await server.must<{ results: { metadata: { name: string } }[] }>(
+    'GET',
+    `/helm/${chart.id}/listServices`,
+  )
+  assert.deepEqual(
+    results.map(({ metadata }) => metadata.name),
+    [`chart-${chart.id.slice(-12)}-web`],
+  )
 })
 
 test('the lines of its pods are in its log, with secrets masked', async () => {
   await until('a line is stored', async () => {
-    const { results } = await server.must<{ results: unknown[] }>('GET', `/helm/${chart.id}/listServices`)
-    assert.ok(Array.isArray(results))
     return (await chart.stored()).includes('up secret ******')
   })
   assert.equal((await chart.stored()).includes('hunter2'), false)
@@ -148,6 +154,25 @@ test('a server that is killed while helm works puts the release right and contin
   await server.kill9()
   await server.restart({ env })
   assert.equal((await chart.settles()).state, 'DEPLOYED')
+})
+
+test('a rollback installs the chart, values and variables of an earlier version', async () => {
+  const before = await server.must<{ results: { identifier: { execution_id: string } }[] }>(
+    'GET',
+    `/helm/${chart.id}/deploymentHistoryV2`,
+  )
+  const execution_id = before.results[0]?.identifier.execution_id
+  await chart.set([
+    ['replicas', '2'],
+    ['message', 'newer'],
+  ])
+  await chart.git.push(webChart({ 'chart/templates/more.yaml': configMap('more') }))
+  assert.deepEqual(await chart.run(), { state: 'DEPLOYED', reason: null })
+  assert.equal((await podNames()).length, 2)
+  await server.must('POST', `/helm/${chart.id}/rollback`, { execution_id })
+  assert.deepEqual(await chart.settles(), { state: 'DEPLOYED', reason: null })
+  await until('one pod is left', async () => (await podNames()).length === 1)
+  assert.deepEqual((await kube.list(kinds.configMap, ofChart(), limit())).items, [])
 })
 
 test('a stopped chart runs nothing, and a deployment begins it again', async () => {

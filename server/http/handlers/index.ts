@@ -32,7 +32,7 @@ export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handler
   ...environmentPlanHandlers(rooms),
   ...environmentDeploymentHandlers(rooms),
   ...serviceHandlers(rooms),
-  ...kindHandlers(rooms),
+  ...kindHandlers(rooms, browse),
   ...backupHandlers(rooms),
   ...clusterHandlers(rooms),
   ...credentialsHandlers(rooms),

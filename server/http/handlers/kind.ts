@@ -3,14 +3,16 @@ import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
 import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
 import { AppError, notFound } from '../../lib/error.ts'
+import type { ListChartServices } from '../../rollout/index.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
 import { listResources, versionsOf } from '../../stacks/index.ts'
 import type { Handlers } from '../call.ts'
+import type { Browse } from './browsing.ts'
 import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Handlers that concern one kind of service, or all services of an environment. */
-export const kindHandlers = (rooms: Rooms) => {
+export const kindHandlers = (rooms: Rooms, browse: Browse) => {
   const { database, deployments, services } = rooms
   return {
     listEnvironmentLinks: async ({ target }) => ({
@@ -19,8 +21,9 @@ export const kindHandlers = (rooms: Rooms) => {
     listDatabaseConfigurations: async () => ({ results: databaseTypes.map(configurationOf) }),
     listDatabaseVersions: async ({ target }) => ({ results: services.versions(target).map((name) => ({ name })) }),
     getDatabaseCredentials: ({ target }) => services.credentials(target),
-    // Charts do not run here, so their lists are empty.
-    listChartServices: async () => ({ results: [] }),
+    listChartServices: async ({ caller, target }) => ({
+      results: (await browse(caller, (signal) => rooms.listChartServices(target, signal))).map(toKubernetesService),
+    }),
     listTerraformResources: async ({ target }) => ({ results: await listResources(database, target.id) }),
     listTerraformVersions: async () => ({ results: versionsOf(rooms.runnerImages) }),
 
@@ -54,6 +57,11 @@ export const kindHandlers = (rooms: Rooms) => {
     },
   } satisfies Partial<Handlers>
 }
+
+const toKubernetesService = ({ name, type, ports, selectors }: Awaited<ReturnType<ListChartServices>>[number]) => ({
+  metadata: { name },
+  service_spec: { type, ports: [...ports], selectors: [...selectors] },
+})
 
 /** Returns the modes of a database type. Managed databases run as containers too. */
 const configurationOf = (type: DatabaseType) => ({

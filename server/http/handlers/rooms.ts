@@ -32,6 +32,7 @@ import type { GitWebhooks, HostedRepositoryUse, PushRecords } from '../../pushes
 import type { createRegistries } from '../../registries/index.ts'
 import type { createGitProviders } from '../../repositories/index.ts'
 import type { createSelected, Deployments } from '../../requests/index.ts'
+import type { ListChartServices } from '../../rollout/index.ts'
 import type { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../../services/index.ts'
 import type { RunnerImages } from '../../stacks/index.ts'
 import type { createKeyRotations, Vault } from '../../vault/index.ts'
@@ -73,6 +74,8 @@ export interface Rooms {
   readonly credentials: ReturnType<typeof createCredentials>
   readonly disk: Pick<DiskKeeper, 'usage'>
   readonly organizationDisk: Pick<OrganizationDisk, 'usage'>
+  /** Lists the Kubernetes Services of a chart. Waits for its cluster. */
+  readonly listChartServices: ListChartServices
   readonly services: ReturnType<typeof createServices>
   readonly deployments: Deployments
   readonly backups: Backups

@@ -121,3 +121,15 @@ spec: {selector: {app: web}, ports: [{name: http, port: 80}]}
   'chart/templates/NOTES.txt': 'The message is {{ .Values.message }}.\n',
   ...more,
 })
+
+/** A template of one ConfigMap with this text. */
+export const configMap = (name: string, text = 'x'): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {text: ${text}}\n`
+
+/** A chart of one ConfigMap, with these other files. */
+export const smallChart = (more: Tree = {}): Tree => ({
+  'chart/Chart.yaml': about,
+  'chart/values.yaml': 'text: small\n',
+  'chart/templates/small.yaml': configMap('{{ .Release.Name }}-small', '{{ .Values.text | toJson }}'),
+  ...more,
+})
