@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../../lib/error.ts'
@@ -72,9 +72,11 @@ export type Helm = ReturnType<typeof createHelm>
  */
 async function preparePlace(directory: string): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const inMemory = join(memoryDirectory, `quayside-charts-${Buffer.from(directory).toString('hex').slice(-40)}`)
+  // Every process has a directory of its own, so nobody sweeps the files of another.
+  const name = createHash('sha256').update(directory).digest('hex').slice(0, 32)
+  const inMemory = join(memoryDirectory, `quayside-charts-${name}`)
   const chosen = (await isOwn(inMemory)) ? inMemory : directory
-  for (const name of await readdir(chosen)) await rm(join(chosen, name), { recursive: true, force: true })
+  for (const left of await readdir(chosen)) await rm(join(chosen, left), { recursive: true, force: true })
   return chosen
 }
 
