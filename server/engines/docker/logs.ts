@@ -3,7 +3,7 @@ import type { LogLine, LogQuery } from '../engine.ts'
 import { mergeLines } from '../merge-lines.ts'
 import { containerOutput, type OutputQuery } from './container-output.ts'
 import { listContainers } from './containers.ts'
-import type { DockerDaemon } from './daemon.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
 import type { Events } from './events.ts'
 import { type Cursor, cursorAt } from './frames.ts'
 import { label } from './labels.ts'
@@ -56,7 +56,12 @@ async function* output(
   query: OutputQuery,
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
-  for await (const line of containerOutput(daemon, id, query, signal)) yield { ...line, replica, release }
+  try {
+    for await (const line of containerOutput(daemon, id, query, signal)) yield { ...line, replica, release }
+  } catch (error) {
+    // A container that is being removed, or was removed since it was listed, prints no more.
+    if (!isRefusal(error, 404, 409)) throw error
+  }
 }
 
 async function containersOf({ daemon, instance }: Source, service: string, signal: AbortSignal): Promise<Printed[]> {
