@@ -14,6 +14,7 @@ const rulesFor = (outside: string): readonly (readonly string[])[] => [
 
 /** Creates the bridges, the route to services and the rules, as far as they are missing. */
 export async function createNetwork(): Promise<void> {
+  await prepareNamespaces()
   await ensureBridge(nodeBridge, addresses.node)
   // kube-proxy rewrites the addresses of services. What it does not rewrite ends on the bridge.
   await must('ip', ['route', 'replace', addresses.services, 'dev', nodeBridge, 'src', addresses.node])
@@ -26,6 +27,17 @@ export async function createNetwork(): Promise<void> {
     // Docker's own chains come first in FORWARD and must not decide about these packets.
     if (exitCode !== 0) await must('iptables', ['-I', chain, ...rule])
   }
+}
+
+/**
+ * At its first use `ip netns` mounts its directory over itself. Namespaces of pods that exist then
+ * are hidden below, and their pods never end. So it is used before there are any.
+ */
+async function prepareNamespaces(): Promise<void> {
+  const name = 'quayside-first'
+  await tryTo('ip', ['netns', 'del', name])
+  await must('ip', ['netns', 'add', name])
+  await must('ip', ['netns', 'del', name])
 }
 
 async function ensureBridge(name: string, address: string): Promise<void> {
