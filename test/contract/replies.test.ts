@@ -25,7 +25,10 @@ const platform = await createPlatform(
   { after },
   {
     works: true,
-    settings: { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+    settings: {
+      QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+      QUAYSIDE_OPENTOFU_IMAGE: 'opentofu/opentofu:1.12.6',
+    },
   },
 )
 const { a, call } = platform

@@ -54,6 +54,22 @@ async function fill(): Promise<void> {
     const text = await vault.seal(database, organizationId, { table: 'cluster', row: a.clusterId, column }, 'text')
     await database`update cluster set ${database({ [column]: text })} where id = ${a.clusterId}`
   }
+  await fillStack()
+}
+
+/** Adds a run of a stack with its plan, and a state. */
+async function fillStack(): Promise<void> {
+  const { applicationId: service_id } = a.objects
+  const [run, state, now] = [newId(), newId(), clock.now()]
+  const seal = (table: string, row: string, column: string) =>
+    vault.seal(database, organizationId, { table, row, column }, 'text')
+  const sealed_plan = await seal('stack_run', run, 'sealed_plan')
+  const times = { created_at: now, updated_at: now }
+  const plan = { id: run, service_id, release_id: newId(), action: 'APPLY', sealed_plan, ...times }
+  await database`insert into stack_run ${database(plan)}`
+  const sealed_state = await seal('stack_state', state, 'sealed_state')
+  const version = { number: 1, run_id: run, created_at: now, serial: 1, lineage: 'l', bytes: 4, sealed_state }
+  await database`insert into stack_state ${database({ id: state, service_id, ...version })}`
 }
 
 async function releaseNow(): Promise<ReleaseRow> {
