@@ -36,7 +36,10 @@ test('an argument that would leak, escape or redirect the run is refused', () =>
 })
 
 test('an apply refuses what its plan has decided, and says so', () => {
-  assert.match(argumentRefusal('apply', '-target=a.b') ?? '', /The plan decides the rest: add arguments to "plan"\./)
+  assert.match(
+    argumentRefusal('apply', '-target=a.b') ?? '',
+    /; the plan decides the rest, so add arguments to "plan"$/,
+  )
 })
 
 test('arguments of an action that is not run are refused', () => {

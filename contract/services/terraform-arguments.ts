@@ -36,8 +36,8 @@ export function argumentRefusal(action: ArgumentAction, argument: string): strin
   const value = equals === -1 ? undefined : argument.slice(equals + 1)
   const form = /^--?[a-z-]+$/.test(word) ? forms[word.replace(/^--?/, '')] : undefined
   if (form === undefined || !Object.hasOwn(forms, word.replace(/^--?/, ''))) {
-    const hint = action === 'apply' ? ' The plan decides the rest: add arguments to "plan".' : ''
-    return `must be one of ${names.map((name) => `-${name}`).join(', ')}.${hint}`
+    const hint = action === 'apply' ? '; the plan decides the rest, so add arguments to "plan"' : ''
+    return `must be one of ${names.map((name) => `-${name}`).join(', ')}${hint}`
   }
   return valueRefusal(form, word, value)
 }
