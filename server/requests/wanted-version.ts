@@ -13,7 +13,7 @@ export interface WantedVersion {
   readonly chart?: string
   /** The event of a job to run. */
   readonly forceEvent?: JobEvent
-  /** What is done with a stack instead of applying its plan. */
+  /** The action on a stack instead of applying its plan. */
   readonly stackAction?: StackAction
 }
 

@@ -3,7 +3,7 @@ import { findDeployedRelease } from '../releases/index.ts'
 import { findService } from '../services/index.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** What may have been installed with more rights is removed with these. */
+/** A chart that may have been installed with more rights is removed with these. */
 async function placeOf({ database }: Recipe, { target, request }: Work): Promise<ChartPlace> {
   const { service_id: service } = target
   const versions = await Promise.all([findService(database, service), findDeployedRelease(database, service)])

@@ -93,7 +93,8 @@ function hasTrue(mark: unknown): boolean {
   const open: unknown[] = [mark]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next === true) return true
-    if (typeof next === 'object' && next !== null) open.push(...Object.values(next).filter(Boolean))
+    if (typeof next !== 'object' || next === null) continue
+    for (const part of Object.values(next)) if (part) open.push(part)
   }
   return false
 }

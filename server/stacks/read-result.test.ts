@@ -54,3 +54,8 @@ it('a result that is nested very deeply is cut off', () => {
   const { resources } = readResult(shown({ resources: [resource('a.b', { value })] }))
   assert.match(JSON.stringify(resources), /\(sensitive\)/)
 })
+
+it('a list of a million modules takes time in proportion to its length', { timeout: 20_000 }, () => {
+  const child_modules = Array.from({ length: 1_000_000 }, () => 0)
+  assert.deepEqual(readResult({ values: { root_module: { child_modules } } }).resources, [])
+})

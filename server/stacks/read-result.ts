@@ -31,13 +31,17 @@ export function readResult(shown: unknown): StackResult {
 function resourcesOf(root: unknown): StackResource[] {
   const found: StackResource[] = []
   const open: unknown[] = [root]
-  for (let next = open.shift(); next !== undefined && found.length < mostResources; next = open.shift()) {
+  // The list grows while it is read. A program of a user may have written millions of entries.
+  for (const next of open) {
     if (!isObject(next)) continue
     const { resources, child_modules } = next
-    for (const resource of Array.isArray(resources) ? resources : []) found.push(...resourceOf(resource))
-    open.push(...(Array.isArray(child_modules) ? child_modules : []))
+    for (const resource of Array.isArray(resources) ? resources : []) {
+      found.push(...resourceOf(resource))
+      if (found.length >= mostResources) return found
+    }
+    for (const child of Array.isArray(child_modules) ? child_modules : []) open.push(child)
   }
-  return found.slice(0, mostResources)
+  return found
 }
 
 function resourceOf(resource: unknown): StackResource[] {

@@ -7,7 +7,7 @@ export interface Revision {
   readonly description: string
 }
 
-/** What restores the last complete revision. */
+/** The action that restores the last complete revision. */
 export type Repair = { readonly rollbackTo: number } | 'uninstall' | undefined
 
 /** How many revisions Helm keeps. */

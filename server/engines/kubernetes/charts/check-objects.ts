@@ -3,7 +3,7 @@ import { pullSecretName } from '../pull-secret.ts'
 import { accountName, isGranted } from './chart-account.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 
-/** What a chart may create. */
+/** The rules for the objects of a chart. */
 export interface ObjectRules {
   readonly kinds: ClusterKinds
   readonly namespace: string
