@@ -1,9 +1,11 @@
 import { EngineError, type TaskOutcome } from '../engines/index.ts'
+import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import { updateTarget } from '../requests/index.ts'
 import { endStackRun, loseRun, markApplying, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
+import type { ServiceOutput } from '../variables/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { type LoadedStack, loadStack, phaseRelease } from './stack-release.ts'
@@ -90,6 +92,11 @@ async function runPhase(options: Recipe, work: Work, stack: LoadedStack, phase: 
   return hasChanges
 }
 
+function unreadable(error: unknown): { readonly outputs: readonly ServiceOutput[]; readonly unread: string } {
+  if (error instanceof AppError) return { outputs: [], unread: error.message }
+  throw error
+}
+
 /** Keeps everything that a phase has left, and returns why it failed. May be repeated. */
 export async function keepOutcome(
   options: Recipe,
@@ -109,16 +116,20 @@ export async function keepOutcome(
     return { ...end, hasChanges: plan.hasChanges }
   }
   const isWhole = failure === undefined
-  const { problem, outputs } = await context.fenced(async (sql) => {
+  const problem = await context.fenced(async (sql) => {
     const problem = await stacks.keepState(sql, stack.owner, stack.run, outcome)
-    const outputs = await stacks.keepResult(sql, stack.owner, outcome, { isWhole: isWhole && !problem })
     if (problem) await loseRun(sql, stack.run, problem, options.clock.now())
-    return { problem, outputs }
+    return problem
   })
+  // The state is kept even if the resources cannot be read.
+  const isTaken = isWhole && !problem
+  const { outputs, unread } = await context
+    .fenced((sql) => stacks.keepResult(sql, stack.owner, outcome, { isWhole: isTaken }))
+    .then((outputs) => ({ outputs, unread: undefined }), unreadable)
   const secrets = outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value))
   report.hide(secrets)
   options.collect(stack.owner.serviceId, stack.row.id, [...stack.secrets, ...secrets])
   const names = outputs.map(({ key, isSecret }) => (isSecret ? `${key} (secret)` : key)).join(', ')
-  if (isWhole && !problem && names !== '') report.line(`Its outputs are variables of the environment now: ${names}.`)
-  return { ...end, reason: [failure, problem].filter(Boolean).join(' ') || null, hasChanges: true }
+  if (isTaken && names !== '') report.line(`Its outputs are variables of the environment now: ${names}.`)
+  return { ...end, reason: [failure, problem, unread].filter(Boolean).join(' ') || null, hasChanges: true }
 }

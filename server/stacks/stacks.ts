@@ -94,7 +94,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
     ): Promise<PlanSummary> {
       const shown = parseJson(contentOf(outcome, files.planJson))
       if (shown === undefined) throw new AppError('invalid', 'The plan cannot be read: it is not JSON.')
-      const plan = summarizePlan(shown)
+      const plan = readable('The plan', () => summarizePlan(shown))
       const [saved, lock] = [files.plan, files.lock].map((path) => {
         return Buffer.from(outcome.files?.has(path) ? contentOf(outcome, path) : []).toString('base64')
       })
@@ -126,7 +126,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
         if (!isWhole) return []
         throw new AppError('invalid', `The resources cannot be read: ${file?.problem ?? 'the run listed none'}.`)
       }
-      const { resources, outputs } = readResult(shown)
+      const { resources, outputs } = readable('The result', () => readResult(shown))
       const rows = resources.map((resource) => ({ ...resource, id: newId() }))
       await replaceResources(sql, owner.serviceId, rows, clock.now())
       if (isWhole) await setServiceOutputs(sql, { vault, clock }, owner, outputs)
@@ -138,6 +138,16 @@ export type Stacks = ReturnType<typeof createStacks>
 
 const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
 const planCell = (id: string) => ({ table: 'stack_run', row: id, column: 'sealed_plan' })
+
+/** Reads JSON that the program of a run has written. Throws AppError `invalid` for another form. */
+function readable<T>(what: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause
+    throw new AppError('invalid', `${what} cannot be read: it has another form, or is nested too deeply.`, { cause })
+  }
+}
 
 function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
   const file: TaskFile = all?.get(path) ?? { problem: 'the run wrote none' }
