@@ -8,10 +8,11 @@ import type { Engine, LogLine, Release, Task } from './engine.ts'
 
 /**
  * What a task does: `copies` writes its input and " copied" into its output file; `fails` does the
- * same and exits with code 3; `floods` writes more than is allowed; `hangs` copies, prints "up" and
- * keeps running until it is asked to end.
+ * same and exits with code 3; `floods` writes more than is allowed; `hoards` copies, and writes many
+ * times the limit into another file of the same directory; `hangs` copies, prints "up" and keeps
+ * running until it is asked to end.
  */
-export type FileProgram = 'copies' | 'fails' | 'floods' | 'hangs'
+export type FileProgram = 'copies' | 'fails' | 'floods' | 'hoards' | 'hangs'
 
 export const taskFiles = { input: '/quayside-run/in', output: '/quayside-run/out', mostBytes: 1024 * 1024 } as const
 
@@ -54,8 +55,9 @@ function endedCases(get: () => TaskFilesBench): void {
   for (const [program, exitCode] of [
     ['copies', 0],
     ['fails', 3],
+    ['hoards', 0],
   ] as const) {
-    it(`a task reads its input file, and its output file is returned when it ends with ${exitCode}`, async () => {
+    it(`a task that ${program} reads its input file, and its output file is returned`, async () => {
       const { engine } = get()
       const release = releaseOf(get(), program)
       const run = newId()

@@ -1,6 +1,9 @@
 /** The directory of a run's files in its container. */
 const directory = '/quayside-run'
 
+/** The directory of the files that a run leaves. It holds little else, so they are read at once. */
+const left = `${directory}/left`
+
 /** The files of a run. Its program reads the first ones and writes the others. */
 export const files = {
   program: `${directory}/runner`,
@@ -10,12 +13,12 @@ export const files = {
   stateBefore: `${directory}/state.before`,
   planBefore: `${directory}/plan.before`,
   lockBefore: `${directory}/lock.before`,
-  step: `${directory}/step`,
-  plan: `${directory}/plan`,
-  planJson: `${directory}/plan.json`,
-  lock: `${directory}/lock`,
-  state: `${directory}/terraform.tfstate`,
-  result: `${directory}/result.json`,
+  step: `${left}/step`,
+  plan: `${left}/plan`,
+  planJson: `${left}/plan.json`,
+  lock: `${left}/lock`,
+  state: `${left}/terraform.tfstate`,
+  result: `${left}/result.json`,
 } as const
 
 /** The directory of the sources in the image of a stack. */
@@ -35,6 +38,7 @@ export const localBackend = JSON.stringify({ terraform: { backend: { local: { pa
  */
 export const runnerProgram = `set -u
 here=${directory}
+left=${left}
 phase=$1
 engine=$2
 root=$3
@@ -43,7 +47,7 @@ stopped=0
 trap 'stopped=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM INT
 
 begin() {
-  echo "$1" >"$here/step"
+  echo "$1" >"$left/step"
 }
 attempt() {
   [ "$stopped" = 0 ] || exit 143
@@ -63,7 +67,7 @@ begin source
 mkdir -p "$here/source" && cp -R ${sourceDirectory}/. "$here/source/" || exit 1
 cd -- "$here/source/$root" || exit 1
 [ ! -f "$here/backend" ] || cp "$here/backend" './${backendName}' || exit 1
-[ ! -f "$here/state.before" ] || cat "$here/state.before" >"$here/terraform.tfstate" || exit 1
+[ ! -f "$here/state.before" ] || cat "$here/state.before" >"$left/terraform.tfstate" || exit 1
 [ ! -f "$here/lock.before" ] || cat "$here/lock.before" >.terraform.lock.hcl || exit 1
 
 begin init
@@ -79,15 +83,15 @@ begin "$phase"
 set --
 while IFS= read -r argument; do set -- "$@" "$argument"; done <"$here/arguments"
 if [ "$phase" = plan ]; then
-  attempt "$engine" plan -input=false -no-color -out="$here/plan" "$@" || exit 1
+  attempt "$engine" plan -input=false -no-color -out="$left/plan" "$@" || exit 1
   begin show
-  attempt "$engine" show -json "$here/plan" >"$here/plan.json" || exit 1
-  [ ! -f .terraform.lock.hcl ] || cp .terraform.lock.hcl "$here/lock" || exit 1
+  attempt "$engine" show -json "$left/plan" >"$left/plan.json" || exit 1
+  [ ! -f .terraform.lock.hcl ] || cp .terraform.lock.hcl "$left/lock" || exit 1
 else
   attempt "$engine" apply -input=false -no-color "$@" "$here/plan.before"
   applied=$?
   # Also after a stop, because the state is as far as the apply came.
-  "$engine" show -json >"$here/result.json" || exit 1
+  "$engine" show -json >"$left/result.json" || exit 1
   [ "$applied" = 0 ] || exit 1
 fi
 begin done

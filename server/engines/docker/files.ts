@@ -5,31 +5,41 @@ import type { InputFile, MountedFile } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { placeOf } from './read-only-root.ts'
 
+interface Written {
+  readonly files: readonly WrittenFile[]
+  /** Directories that are created if they are missing. Every user may write to them. */
+  readonly openDirectories?: readonly string[]
+  /** The paths at which the container is writable. */
+  readonly places: readonly string[]
+}
+
 /**
  * Writes the files into a container that has not started yet, straight from memory, so no copy of
  * ours touches the host's disk. They belong to root with mode 0444: the program often runs as a
- * user that only the image knows, and may read but not change them. `places` are the paths at which
- * the container is writable.
+ * user that only the image knows, and may read but not change them. Each place takes one archive.
  */
 export async function writeFiles(
   daemon: DockerDaemon,
   container: string,
-  { files, places }: { readonly files: readonly WrittenFile[]; readonly places: readonly string[] },
+  { files, openDirectories = [], places }: Written,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const [place, inside] of Map.groupBy(files, ({ path }) => placeOf(path, places))) {
+  const inPlaces = Map.groupBy(files, ({ path }) => placeOf(path, places))
+  const openIn = Map.groupBy(openDirectories, (directory) => placeOf(directory, places))
+  for (const place of new Set([...inPlaces.keys(), ...openIn.keys()])) {
+    const [inside, open] = [inPlaces.get(place) ?? [], openIn.get(place) ?? []]
     const top = place === '/' ? '' : place
     const missing: string[] = []
     for (const directory of parentDirectories(inside)) {
       // Existing directories must not be in the archive: it would change their owner and mode.
-      const isBelow = directory.startsWith(`${top}/`)
+      const isBelow = directory.startsWith(`${top}/`) && !open.includes(directory)
       if (isBelow && !(await exists(daemon, container, directory, signal))) missing.push(directory)
     }
     await daemon.send({
       method: 'PUT',
       path: `/containers/${container}/archive`,
       query: { path: place },
-      file: await archive(top, missing, inside),
+      file: await archive(top, { missing, open }, inside),
       signal,
       timeoutMs: 60_000,
     })
@@ -50,10 +60,19 @@ export function parentDirectories(files: readonly Pick<MountedFile, 'path'>[]): 
 
 type WrittenFile = MountedFile | InputFile
 
-async function archive(top: string, directories: readonly string[], files: readonly WrittenFile[]): Promise<Buffer> {
+async function archive(
+  top: string,
+  { missing, open }: { readonly missing: readonly string[]; readonly open: readonly string[] },
+  files: readonly WrittenFile[],
+): Promise<Buffer> {
   const tar = pack()
   const nameOf = (path: string): string => path.slice(top.length + 1)
-  for (const directory of directories) tar.entry({ name: `${nameOf(directory)}/`, type: 'directory', mode: 0o755 })
+  // Outer directories come first.
+  for (const directory of [...missing, ...open].sort()) {
+    // A place may be open itself.
+    const name = directory === top ? './' : `${nameOf(directory)}/`
+    tar.entry({ name, type: 'directory', mode: open.includes(directory) ? 0o777 : 0o755 })
+  }
   for (const { path, content } of files) {
     tar.entry({ name: nameOf(path), mode: 0o444 }, bytesOf(content))
   }

@@ -20,7 +20,7 @@ import { placesToWrite } from './read-only-root.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
 import { leftOf, look, outcomeOf, untilEnded } from './task-end.ts'
-import { prepareOutput } from './task-output.ts'
+import { outputDirectories } from './task-output.ts'
 
 /**
  * Engine.prepareTask for Docker: creates the container of the run, with its files. A container that
@@ -49,8 +49,8 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
     await refuseForgedLabels(daemon, { container, set: spec.Labels }, signal)
     const { files, inputFiles = [] } = release.workload
     const places = placesToWrite(release.workload)
-    await prepareOutput(daemon, container, { files: release.workload, places }, signal)
-    await writeFiles(daemon, container, { files: [...files, ...inputFiles], places }, signal)
+    const openDirectories = outputDirectories(release.workload)
+    await writeFiles(daemon, container, { files: [...files, ...inputFiles], openDirectories, places }, signal)
   })
 }
 

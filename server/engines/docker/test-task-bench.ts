@@ -51,6 +51,7 @@ const filePrograms: Record<FileProgram, string> = {
   copies: copying(''),
   fails: copying('process.exitCode=3'),
   floods: `fs.writeFileSync('${taskFiles.output}', Buffer.alloc(${taskFiles.mostBytes + 1}))`,
+  hoards: copying(`fs.writeFileSync('/quayside-run/a', Buffer.alloc(${8 * taskFiles.mostBytes}))`),
   hangs: copying(`console.log('up');setInterval(()=>{},1e6);process.on('SIGTERM',()=>process.exit(7))`),
 }
 

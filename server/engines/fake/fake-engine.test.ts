@@ -100,6 +100,7 @@ taskFilesCases('fake', async () => {
   engine.behave('copies', { task: { files: copied } })
   engine.behave('fails', { task: { files: copied, exitCode: 3 } })
   engine.behave('floods', { task: { files: () => ({ [taskFiles.output]: 'x'.repeat(taskFiles.mostBytes + 1) }) } })
+  engine.behave('hoards', { task: { files: copied } })
   engine.behave('hangs', { task: { files: copied, lines: ['up'], runsMs: 'forever' } })
   return { engine, task: fakeTask, close: async () => {} }
 })
