@@ -10,6 +10,7 @@ import { informing } from './informing.ts'
 import { kubernetes } from './kubernetes.ts'
 import { kubernetesRedeploying } from './kubernetes-redeploying.ts'
 import { logging } from './logging.ts'
+import { planning } from './planning.ts'
 import { reading } from './reading.ts'
 import { readingContract } from './reading-contract.ts'
 import { records } from './records.ts'
@@ -33,6 +34,7 @@ const benchmarks: readonly Benchmark[] = [
   environment,
   waking,
   cron,
+  planning,
   reading,
   readingContract,
   depth,

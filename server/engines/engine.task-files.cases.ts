@@ -7,10 +7,10 @@ import { newTask } from './engine.tasks.cases.ts'
 import type { Engine, LogLine, Release, Task } from './engine.ts'
 
 /**
- * What a task does: `copies` writes its input and " copied" into its output file; `fails` does the
- * same and exits with code 3; `floods` writes more than is allowed; `hoards` copies, and writes many
- * times the limit into another file of the same directory; `hangs` copies, prints "up" and keeps
- * running until it is asked to end.
+ * The behaviour of a task: `copies` writes its input and " copied" into its output file; `fails`
+ * does the same and exits with code 3; `floods` writes more than is allowed; `hoards` copies, and
+ * writes many times the limit into another file of the same directory; `hangs` copies, prints "up"
+ * and keeps running until it is asked to end.
  */
 export type FileProgram = 'copies' | 'fails' | 'floods' | 'hoards' | 'hangs'
 
