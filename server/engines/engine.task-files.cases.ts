@@ -42,7 +42,7 @@ const releaseOf = ({ task }: TaskFilesBench, program: FileProgram): Release<Task
     inputFiles: [{ path: taskFiles.input, content: Buffer.from('\u0000sent') }],
     outputFiles: [
       { path: taskFiles.output, mostBytes: taskFiles.mostBytes },
-      { path: '/quayside-run/never', mostBytes: 1024 },
+      { path: '/quayside-more/never', mostBytes: 1024 },
     ],
   })
 const copied = Buffer.from('\u0000sent copied')
@@ -81,6 +81,20 @@ function endedCases(get: () => TaskFilesBench): void {
 }
 
 function stoppedCases(get: () => TaskFilesBench): void {
+  it('a task that exceeds its time limit returns the files that it wrote', async () => {
+    const { engine } = get()
+    const { workload, ...release } = releaseOf(get(), 'hangs')
+    const short = { ...release, workload: { ...workload, timeoutSeconds: 2 } }
+    const run = newId()
+    await engine.prepareTask(short, run, attempt())
+    const { timedOut, files } = await engine.runTask(short, run, attempt())
+    assert.equal(timedOut, true)
+    assert.deepEqual(files?.get(taskFiles.output), { content: copied })
+    await engine.endTask(run, attempt())
+    assert.ok(!(await engine.listTasks(limit())).some((one) => one.run === run))
+    await erase(get(), short)
+  })
+
   it('a stopped task returns the files that it wrote, and may be stopped again', async () => {
     const { engine } = get()
     const release = releaseOf(get(), 'hangs')

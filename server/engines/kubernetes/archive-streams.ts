@@ -79,10 +79,10 @@ function wordsOf({ stderr }: KubeExec): () => string {
 }
 
 function failure(command: readonly string[], code: number | undefined, words: string): EngineError {
-  if (code === undefined) return new EngineError('unreachable', 'the connection to the pod of a volume broke')
+  if (code === undefined) return new EngineError('unreachable', 'the connection to a pod broke')
   if (/no space left on device/i.test(words)) {
     return new EngineError('disk-full', `The volume is full: ${words}. Give the storage a larger size, and try again.`)
   }
   const [program = ''] = command
-  return new EngineError('refused', `${program} ended with code ${code} in the pod of a volume: ${words}`)
+  return new EngineError('refused', `${program} ended with code ${code} in a pod of the platform: ${words}`)
 }

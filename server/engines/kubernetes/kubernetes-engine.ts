@@ -48,7 +48,7 @@ import { reportOf } from './report.ts'
 import { endReplicas, eraseService, retireService } from './retire.ts'
 import { runningContainer } from './running-pod.ts'
 import { startRelease } from './start.ts'
-import { endTask, listTasks, prepareTask, refuseStacks, runTask } from './tasks.ts'
+import { endTask, listTasks, prepareTask, runTask, stopTask } from './tasks.ts'
 import { connectTo, execIn, openTerminal } from './terminals.ts'
 import { usageOf } from './usage.ts'
 import { labelsOfCluster } from './users-labels.ts'
@@ -235,8 +235,8 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     return asEngineErrors(() => runTask(this.host, release, run, attempt))
   }
 
-  stopTask(): Promise<TaskOutcome | undefined> {
-    return asEngineErrors(async () => refuseStacks())
+  stopTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined> {
+    return asEngineErrors(() => stopTask(this.host, release, run, attempt))
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {

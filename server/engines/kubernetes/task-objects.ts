@@ -5,6 +5,7 @@ import { annotation, label } from './labels.ts'
 import { labelsOf, type Setting } from './manifests.ts'
 import { namespaceOf, runName } from './names.ts'
 import { contentsOf, contentsSecret, podSettings, programContainer } from './program.ts'
+import { type FileParts, fileParts, hasFiles, wait } from './task-files.ts'
 import { annotated, usersAnnotations } from './users-annotations.ts'
 import { usersLabels } from './users-labels.ts'
 
@@ -18,8 +19,8 @@ export interface TaskSetting extends Setting {
   readonly helperImage?: string | undefined
 }
 
-/** Waits until it is asked to end. */
-export const wait = 'trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
+/** How long the files of a run that has ended wait for a server that is away. */
+const keptSeconds = 7 * 24 * 3600
 
 /**
  * Returns the objects of one run. The Job is suspended: nothing begins before it is resumed. Pure.
@@ -30,9 +31,8 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
   const contents = contentsOf(workload, name)
   const labels = { ...labelsOf(release, setting.instance), [label.run]: run }
   const metadata = { name, namespace: namespaceOf(release.environment), labels }
-  const { outputFile } = workload
-  const mount = outputFile === undefined ? [] : [{ name: outputVolume, mountPath: outputDirectory(outputFile) }]
-  const program = programContainer(workload, { ...contents, mounts: [...mount, ...contents.mounts] })
+  const parts = partsOf(workload, setting)
+  const program = programContainer(workload, { ...contents, mounts: [...parts.mounts, ...contents.mounts] })
   const chosen = { displayName: release.displayName, workload }
   const job = {
     apiVersion: 'batch/v1',
@@ -56,18 +56,38 @@ export function taskObjects(release: Release<Task>, run: string, setting: TaskSe
           ...podSettings(setting.pullSecret),
           restartPolicy: 'Never',
           ...(workload.nodeLabels && { nodeSelector: workload.nodeLabels }),
-          activeDeadlineSeconds: Math.max(1, workload.timeoutSeconds),
+          activeDeadlineSeconds: Math.max(1, workload.timeoutSeconds) + (hasFiles(workload) ? keptSeconds : 0),
           terminationGracePeriodSeconds: workload.stopGraceSeconds,
-          containers: [program, ...(outputFile === undefined ? [] : [keeper(setting)])],
+          ...(parts.initContainers.length > 0 && { initContainers: parts.initContainers }),
+          containers: [program, ...parts.containers],
           volumes: [
             ...(contents.mounts.length > 0 ? [{ name: 'files', secret: { secretName: name } }] : []),
-            ...(outputFile === undefined ? [] : [{ name: outputVolume, emptyDir: { sizeLimit: '64Mi' } }]),
+            ...parts.volumes,
           ],
         },
       },
     },
   }
   return [contentsSecret(annotated(metadata, usersAnnotations(chosen, 'SECRETS')), contents), job]
+}
+
+const noParts: FileParts = { mounts: [], initContainers: [], containers: [], volumes: [] }
+
+/**
+ * Returns the parts of a pod for the files of its run. The limits of time of a run with files are
+ * the platform's, because Kubernetes would end the container that keeps them as well.
+ */
+function partsOf(workload: Task, { helperImage }: TaskSetting): FileParts {
+  const { outputFile } = workload
+  if (outputFile === undefined && !hasFiles(workload)) return noParts
+  if (helperImage === undefined) throw new EngineError('refused', 'the cluster has no image for files of runs')
+  if (hasFiles(workload)) return fileParts(workload, helperImage)
+  return {
+    ...noParts,
+    mounts: outputFile === undefined ? [] : [{ name: outputVolume, mountPath: outputDirectory(outputFile) }],
+    containers: [keeper(helperImage)],
+    volumes: [{ name: outputVolume, emptyDir: { sizeLimit: '64Mi' } }],
+  }
 }
 
 /** An output file has a directory of its own, which is a volume while it runs. */
@@ -80,8 +100,7 @@ function outputDirectory(path: string): string {
 /** The place of the output file in the container that keeps it. */
 export const keptOutput = (path: string): string => `/kept/${path.slice(path.lastIndexOf('/') + 1)}`
 
-function keeper({ helperImage }: TaskSetting): object {
-  if (helperImage === undefined) throw new EngineError('refused', 'the cluster has no image for output files of jobs')
+function keeper(helperImage: string): object {
   const limits = { cpu: '50m', memory: '32Mi' }
   return {
     name: keeperContainer,

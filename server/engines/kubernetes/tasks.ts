@@ -1,39 +1,21 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { startLimit } from '../../lib/deadline.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { masker } from '../../lib/masker.ts'
-import { nobodyWaits } from '../../lib/nobody-waits.ts'
-import { EngineError, type Release, type RunningTask, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
+import { EngineError, type Release, type RunningTask, type Task, type TaskOutcome } from '../engine.ts'
 import { kinds, type Pod } from './client/index.ts'
 import { ensureEnvironment } from './environments.ts'
-import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
-import { linesOfPod } from './last-lines.ts'
-import { namespaceOf, runName } from './names.ts'
 import { applyOwn, refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
-import { mainContainer } from './program.ts'
-import { untilRefused } from './refused-run.ts'
 import { end } from './retire.ts'
+import { endProgram, hasBegun } from './task-end.ts'
+import { isKept, isRunning } from './task-input.ts'
 import { taskObjects } from './task-objects.ts'
-import { readOutput } from './task-output.ts'
-import { explainWaiting, finalReason } from './waiting.ts'
+import { hasEnded, outcomeOf, placeOf, selectionOf, untilEnded } from './task-run.ts'
 
 /** How long a run may wait for a node and its image beyond its own time limit. */
 const longestWaitSeconds = 900
-
-const placeOf = (release: Release<Task>, run: string) => ({
-  namespace: namespaceOf(release.environment),
-  name: runName(run),
-})
-
-const selectionOf = (run: string, instance: string) => ({ labels: ownLabels(instance, { [label.run]: run }) })
-
-/** Refuses what only tasks of the shape `stack` use. The engine does not list that shape. */
-export function refuseStacks(): never {
-  throw new EngineError('refused', 'The engine of a cluster of Kubernetes does not run Terraform stacks.')
-}
 
 /** Creates the Job of a run, which does not begin. May be repeated. */
 export async function prepareTask(
@@ -42,7 +24,6 @@ export async function prepareTask(
   run: string,
   { signal }: Attempt,
 ): Promise<void> {
-  if (release.workload.inputFiles || release.workload.outputFiles) refuseStacks()
   const found = await host.kube.get(kinds.job, placeOf(release, run), signal)
   refuseForeign(host.instance, found)
   if (found) return
@@ -78,80 +59,43 @@ export async function runTask(
 async function findJob({ kube }: KubeHost, place: ReturnType<typeof placeOf>, signal: AbortSignal) {
   const job = await kube.get(kinds.job, place, signal)
   if (job && job.metadata.deletionTimestamp === undefined) return job
-  throw new EngineError('refused', 'Somebody removed the job of the run. It is not begun again.')
+  throw new EngineError('crashed', 'Somebody removed the job of the run. It is not begun again.')
 }
 
-/**
- * Waits until the program of a run has ended. Throws EngineError('refused') if the cluster creates
- * no pod.
- */
-async function untilEnded(host: KubeHost, release: Release<Task>, run: string, outer: AbortSignal): Promise<Pod> {
-  const done = new AbortController()
-  const signal = AbortSignal.any([outer, done.signal])
-  const selection = { ...selectionOf(run, host.instance), namespace: namespaceOf(release.environment) }
-  let last: Pod | undefined
-  const follow = async (): Promise<Pod> => {
-    const wish = { kind: kinds.pod, selection, reduce: (pod: Pod) => pod }
-    for await (const pods of followObjects(host, wish, signal)) {
-      const [pod] = pods.values()
-      if (pod && hasEnded(pod)) return pod
-      if (pod) refuseHopeless(pod)
-      if (last && !pod) throw new EngineError('crashed', 'Somebody removed the job of the run before its end.')
-      last = pod
-    }
-    throw new EngineError('unreachable', 'the cluster no longer reports the run')
-  }
-  const refused = untilRefused(host, placeOf(release, run), () => last !== undefined, signal)
-  try {
-    return await Promise.race([follow(), refused])
-  } finally {
-    done.abort(nobodyWaits)
-  }
-}
-
-const mainOf = ({ status }: Pod) => status?.containerStatuses?.find(({ name }) => name === mainContainer)
-
-const hasEnded = (pod: Pod): boolean => {
-  const isOver = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
-  return mainOf(pod)?.state?.terminated !== undefined || (isOver && pod.status?.containerStatuses === undefined)
-}
-
-function refuseHopeless(pod: Pod): void {
-  const { waiting, image } = toPodState(pod)
-  const final = waiting && finalReason(waiting, image)
-  if (final) throw new EngineError(final.reason, final.message)
-}
-
-async function outcomeOf(
+/** Ends the program of a run in order. See TaskRunner.stopTask. */
+export async function stopTask(
   host: KubeHost,
-  { workload }: Release<Task>,
-  pod: Pod,
-  signal: AbortSignal,
-): Promise<TaskOutcome> {
-  const ended = mainOf(pod)?.state?.terminated
-  if (!ended) {
-    const { waiting } = toPodState(pod)
-    throw new EngineError('crashed', `the run never began: ${waiting ? explainWaiting(waiting) : 'no reason'}`)
+  release: Release<Task>,
+  run: string,
+  { signal }: Attempt,
+): Promise<TaskOutcome | undefined> {
+  const { workload } = release
+  const job = await findJob(host, placeOf(release, run), signal)
+  const pod = await findPod(host, run, signal)
+  if (!pod && job.spec.suspend) return undefined
+  if (!pod) throw new EngineError('crashed', 'Somebody removed the pod of the run. It is not begun again.')
+  if (!hasEnded(pod)) {
+    if (!(await hasBegun(host, pod, signal))) return undefined
+    await endProgram(host, workload, pod, signal)
   }
-  const timedOut = pod.status?.reason === 'DeadlineExceeded'
-  const state = toPodState(pod)
-  const mask = masker(secretsIn(workload))
-  const lines = await linesOfPod(host, state, false, signal)
-  const result = timedOut ? {} : await readOutput(host, workload, state, signal)
-  return {
-    exitCode: ended.exitCode,
-    outOfMemory: ended.reason === 'OOMKilled',
-    timedOut,
-    startedAt: new Date(ended.startedAt ?? pod.metadata.creationTimestamp ?? 0),
-    finishedAt: new Date(ended.finishedAt ?? pod.metadata.creationTimestamp ?? 0),
-    ...result,
-    lastLines: lines.map(mask),
-  }
+  return outcomeOf(host, release, await untilEnded(host, release, run, signal), signal)
 }
 
-/** Ends a run and removes its objects. */
-export const endTask = (host: KubeHost, run: string, { signal }: Attempt): Promise<void> =>
-  end(host, selectionOf(run, host.instance), () => true, signal)
+async function findPod({ kube, instance }: KubeHost, run: string, signal: AbortSignal): Promise<Pod | undefined> {
+  const { items } = await kube.list(kinds.pod, selectionOf(run, instance), signal)
+  return items[0]
+}
+
+/** Ends a run and removes its objects. The files of a run are not needed any more. */
+export async function endTask(host: KubeHost, run: string, { signal }: Attempt): Promise<void> {
+  const pod = await findPod(host, run, signal)
+  if (pod && isKept(pod)) {
+    const { terminationGracePeriodSeconds: stopGraceSeconds = 10 } = pod.spec
+    if (isRunning(pod)) await endProgram(host, { stopGraceSeconds }, pod, signal)
+    await host.kube.remove(kinds.pod, pod.metadata, signal, { graceSeconds: 1, uid: pod.metadata.uid })
+  }
+  await end(host, selectionOf(run, host.instance), () => true, signal)
+}
 
 /** Lists the runs of which something is left. */
 export async function listTasks({ kube, instance }: KubeHost, signal: AbortSignal): Promise<RunningTask[]> {

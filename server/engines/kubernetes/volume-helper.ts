@@ -9,7 +9,7 @@ import { label, ownLabels } from './labels.ts'
 import { refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
 import { mainContainer, podSettings } from './program.ts'
-import { wait } from './task-objects.ts'
+import { wait } from './task-files.ts'
 import type { Claim } from './volume-claims.ts'
 import { explainWaiting, finalReason } from './waiting.ts'
 

@@ -100,7 +100,8 @@ export class KubeConnection {
   async stream(wish: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const begun = startDeadline(wish.timeoutMs ?? usualTimeoutMs)
     const answer = await this.#send(wish, signal, begun.signal)
-    if (answer.statusCode === 200) return answer
+    // A pod without a node has a log without content: 204.
+    if (answer.statusCode === 200 || answer.statusCode === 204) return answer
     const late = (): void => void answer.destroy(new Error('it does not answer in time'))
     begun.signal.addEventListener('abort', late, { once: true })
     try {

@@ -50,6 +50,12 @@ const answers: readonly (readonly [string, Answer, string])[] = [
   ],
   ['a list without an end', json({ items: [], metadata: { continue: 'more' } }), 'TooLong'],
 ]
+test('the log of a pod without a node is empty', async () => {
+  answer = (_, response) => response.writeHead(204).end()
+  const place = { namespace: 'a', pod: 'b', container: 'main' }
+  assert.equal((await (await kube.log(place, { follow: false }, signal)).toArray()).length, 0)
+})
+
 for (const [what, given, reason] of answers) {
   test(`${what} is an error with a reason`, async () => {
     answer = given
