@@ -17,8 +17,7 @@ export const shapes = {
   },
   stack: {
     refusal:
-      'Terraform stacks need a Docker Engine and an image of their engine (QUAYSIDE_TERRAFORM_IMAGE), for they are ' +
-      'of the shape "stack"',
+      'Terraform stacks need an image of their engine (QUAYSIDE_TERRAFORM_IMAGE), for they are of the shape "stack"',
     missing: 'the engine of its cluster does not run Terraform stacks',
   },
 } as const

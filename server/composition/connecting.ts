@@ -85,6 +85,7 @@ function createConnect(
       clusterLabels: clusterLabelsReader(database, id),
       helperImage: config.clusterToolsImage,
       hasDomain,
+      runsStacks: config.runnerImages.length > 0,
       helm: { program: config.helm, directory: join(config.scratchDirectory, 'charts', id) },
       cannotBuild: building.cannotBuild,
       registry: registry && { repository: registry.repository, login: () => readRegistryLogin(registry) },

@@ -133,7 +133,7 @@ test('named services that cannot run are left out with the reason, and do not bl
   const skipped = await ends(`/helm/${helmId}`)
   assert.match(skipped.reason, /^Helm charts need Kubernetes/)
   const { terraforms } = (await send('GET', `/environment/${environmentId}/statuses`)).body
-  assert.match(terraforms[0].reason, /^Terraform stacks need a Docker Engine and an image/)
+  assert.match(terraforms[0].reason, /^Terraform stacks need an image of their engine/)
   assert.equal((await send('GET', `/environment/${environmentId}/status`)).body.last_deployment_state, 'DEPLOYED')
 
   const { containers: _, ...unable } = named

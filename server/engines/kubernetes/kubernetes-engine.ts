@@ -84,6 +84,8 @@ export interface KubernetesEngineOptions extends ClusterImages {
   readonly hasDomain?: boolean
   /** The program that installs charts. Undefined: the cluster runs no charts. */
   readonly helm?: HelmSettings | undefined
+  /** Whether images of engines of stacks are configured. */
+  readonly runsStacks?: boolean
 }
 
 const lookMs = 60_000
@@ -91,6 +93,7 @@ const lookMs = 60_000
 /** Runs workloads as objects of one cluster of Kubernetes. */
 export class KubernetesEngine extends KubernetesVolumes implements Engine {
   readonly charts: ChartRunner | undefined
+  readonly #runsStacks: boolean
   #lacksEvents = false
   readonly #cannotBuild: string | undefined
   readonly #observations: Observations
@@ -98,7 +101,8 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   #capacity: EngineCapacity = machine
   #lookedMs = Number.NEGATIVE_INFINITY
 
-  constructor({ access, guard, hasDomain = false, cannotBuild, helm, ...rest }: KubernetesEngineOptions) {
+  constructor(options: KubernetesEngineOptions) {
+    const { access, guard, hasDomain = false, cannotBuild, helm, runsStacks = false, ...rest } = options
     super({
       kube: inPlace(createKube({ access, guard })),
       mayConnect: hasDomain ? () => true : guard.literalIsAllowed,
@@ -107,6 +111,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     })
     this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
+    this.#runsStacks = runsStacks
     this.#observations = new Observations(this.host)
     this.charts = helm && createKubernetesCharts(this.host, helm)
   }
@@ -114,7 +119,11 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   get capabilities(): EngineCapabilities {
     return {
       ...kubernetesCapabilities,
-      ...(this.charts && { shapes: new Set([...kubernetesCapabilities.shapes, 'chart'] as const) }),
+      shapes: new Set([
+        ...kubernetesCapabilities.shapes,
+        ...(this.charts ? (['chart'] as const) : []),
+        ...(this.#runsStacks ? (['stack'] as const) : []),
+      ]),
       events: this.#lacksEvents ? { lacks: lacksKeda } : 'scale',
       ...(this.#cannotBuild !== undefined && { cannotBuild: this.#cannotBuild }),
     }

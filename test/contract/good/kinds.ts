@@ -62,7 +62,7 @@ const hasRun: Prepare = async ({ database }, { more }) => {
 
 const unable = (reason: RegExp, body?: object): Good => ({ ...(body && { body }), refused: { status: 400, reason } })
 const charts = /^Helm charts need Kubernetes/
-const stacks = /^Terraform stacks need a Docker Engine and an image/
+const stacks = /^Terraform stacks need an image of their engine/
 
 export const kinds: Partial<Record<OperationName, Good>> = {
   createContainer: { body: containerBody('web', registryId), prepare: withRegistry },
