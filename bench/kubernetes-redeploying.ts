@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
-import { type Kube, kinds, label } from '../server/engines/index.ts'
+import { kinds } from '../server/engines/index.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { addresses, kubeconfig, ports } from '../test/kubernetes/cluster/settings.ts'
 import { openKube } from '../test/kubernetes/support/access.ts'
-import { type AddedCluster, addCluster, clusterSettings } from '../test/kubernetes/support/add-cluster.ts'
+import { type AddedCluster, clusterSettings } from '../test/kubernetes/support/add-cluster.ts'
 import { publishRouterImage } from '../test/kubernetes/support/router-image.ts'
 import { type Application, createApplication, type Place } from './application.ts'
+import { connectCluster, namespacesOf, removeFrom } from './cluster.ts'
 import { docker, list } from './docker.ts'
 import { absolute, atMost, type Benchmark, type Session } from './figure.ts'
-import { ask } from './http.ts'
 import { createInstallation, type Installation } from './installation.ts'
 import { reportLost, sendRequests, type Traffic } from './traffic.ts'
 import { until } from './until.ts'
@@ -84,7 +84,7 @@ async function lostBy(way: Way, session: Session): Promise<number> {
   })
   const installation = await createInstallation(session, { ...clusterSettings('bench'), ...(await way.settings()) })
   await installation.start()
-  cluster = await connect(installation, way)
+  cluster = await connectCluster(installation, way)
   const place = { cluster: cluster.id, ...(await way.entrance(installation, cluster.id)) }
   const applications: Application[] = []
   for (const name of services) {
@@ -129,36 +129,6 @@ async function rollOut(application: Application, session: Session): Promise<Roll
   return { rollouts, traffic }
 }
 
-/** Connects the cluster of the tests to an installation. */
-async function connect(installation: Installation, { hasDomain }: Way): Promise<AddedCluster> {
-  const { results } = await installation.api('GET', '/organization')
-  const organization: unknown = Array.isArray(results) ? results[0] : undefined
-  const token = await installation.token()
-  const headers = { authorization: `Bearer ${token}` }
-  const cluster = await addCluster(
-    {
-      organizationId: String(Object(organization).id),
-      apiUrl: `http://127.0.0.1:${installation.port}`,
-      token,
-      // Callers name the shape that the contract promises.
-      must: async <T>(...call: Parameters<Installation['api']>) => (await installation.api(...call)) as T,
-      api: async <T>(method: string, path: string) => {
-        const { status, body } = await ask({ port: installation.port, path, method, headers })
-        return { status, body: JSON.parse(body) as T }
-      },
-    },
-    'bench',
-  )
-  await cluster.connect()
-  if (hasDomain) {
-    const body = { dns_provider: { provider: 'QOVERY', domain: 'apps.bench.test' } }
-    await installation.api('PUT', `/cluster/${cluster.id}/dnsProvider`, body)
-  }
-  const { status, lines } = await cluster.deploy()
-  if (status !== 'DEPLOYED') throw new Error(`the cluster is not deployed: ${lines}`)
-  return cluster
-}
-
 /** Returns the port of nodes that leads to the routers in pods. */
 async function portOfRouters(cluster: string): Promise<number> {
   const kube = openKube()
@@ -166,27 +136,6 @@ async function portOfRouters(cluster: string): Promise<number> {
     const [namespace] = (await namespacesOf(kube, cluster)).filter((name) => name.startsWith('quayside-router-'))
     const service = await kube.get(kinds.service, { namespace: namespace ?? '', name: 'router' }, limit())
     return service?.spec?.ports?.[0]?.nodePort ?? 0
-  } finally {
-    kube.close()
-  }
-}
-
-/** Returns the namespaces of one record of a cluster, whose label ends with a part of its id. */
-async function namespacesOf(kube: Kube, cluster: string): Promise<readonly string[]> {
-  const { items } = await kube.list(kinds.namespace, { labels: { [label.manager]: 'quayside' } }, limit())
-  const suffix = `-${cluster.slice(-12)}`
-  return items
-    .filter(({ metadata }) => metadata.labels?.[label.instance]?.endsWith(suffix))
-    .map(({ metadata }) => metadata.name)
-}
-
-/** Removes everything of a record of a cluster from the cluster. */
-async function removeFrom(cluster: string): Promise<void> {
-  const kube = openKube()
-  try {
-    for (const name of await namespacesOf(kube, cluster)) await kube.remove(kinds.namespace, { name }, limit())
-    const isGone = async () => (await namespacesOf(kube, cluster)).length === 0
-    await until('the namespaces are gone', isGone, { limitMs: 120_000 })
   } finally {
     kube.close()
   }

@@ -1,5 +1,6 @@
 import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
+import { charting } from './charting.ts'
 import { cron } from './cron.ts'
 import { depth } from './depth.ts'
 import { environment } from './environment.ts'
@@ -49,6 +50,7 @@ const benchmarks: readonly Benchmark[] = [
   scale,
   kubernetes,
   ...kubernetesRedeploying,
+  charting,
   informing,
 ]
 

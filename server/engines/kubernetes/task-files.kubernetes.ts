@@ -8,6 +8,7 @@ const programs: Record<FileProgram, string> = {
   copies: copy,
   fails: `${copy}; exit 3`,
   floods: `head -c ${taskFiles.mostBytes + 1} /dev/zero >${taskFiles.output}`,
+  hoards: `${copy}; head -c ${8 * taskFiles.mostBytes} /dev/zero >/quayside-run/a`,
   hangs: `trap 'exit 7' TERM; ${copy}; echo up; while :; do sleep 3600 & wait $!; done`,
 }
 
