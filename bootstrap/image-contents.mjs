@@ -90,6 +90,7 @@ export async function makeFiles(root, directory, part, bom) {
     mkdirSync(dirname(target), { recursive: true })
     copyFileSync(join(root, path), target)
   }
+  for (const path of part.built) cpSync(join(root, path), join(directory, 'app', path), { recursive: true })
   for (const path of packagesOf(packages, part.workspaces)) {
     const target = join(directory, 'app', path)
     mkdirSync(dirname(target), { recursive: true })

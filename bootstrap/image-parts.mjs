@@ -4,6 +4,7 @@
  * @typedef {object} Part
  * @property {string[]} workspaces
  * @property {string[]} folders
+ * @property {string[]} built folders that are built from the repository
  * @property {string[]} packages
  * @property {string[]} command
  * @property {string[]} environment
@@ -20,6 +21,7 @@ export const parts = {
   server: {
     workspaces: ['server', 'router'],
     folders: ['contract', 'router', 'server', 'examples/hello'],
+    built: ['console/dist'],
     // git runs some of its parts by a shell. Repositories are measured with `du` before a push.
     packages: [...always, 'ca-certificates', 'coreutils', 'dash', 'git'],
     command: ['node', '--max-semi-space-size=16', '--no-flush-bytecode', '/app/server/main.ts'],
@@ -29,6 +31,7 @@ export const parts = {
   router: {
     workspaces: ['router'],
     folders: ['contract', 'router'],
+    built: [],
     packages: always,
     command: ['node', '/app/router/main.ts'],
     environment: [],

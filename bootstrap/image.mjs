@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openCheckout } from './checkout.mjs'
+import { buildConsole } from './console.mjs'
 import { findNode, installDependencies, npmCommand } from './dependencies.mjs'
 import { engineAddress, pingEngine } from './docker.mjs'
 import { engineImages } from './engine-images.mjs'
@@ -28,6 +29,8 @@ await main(async () => {
   await installDependencies(root)
   await provideProgram('mmdebstrap', ['mmdebstrap', 'debian-archive-keyring'])
   const node = await findNode(root)
+  const problem = await buildConsole(root, node)
+  if (problem) throw new Refusal(`The console was not built:\n${problem}`)
   const version = await versionOfCheckout()
   const engine = engineAddress(process.env.QUAYSIDE_DOCKER_HOST)
   const hasEngine = (await pingEngine(engine)) === 'answers'
@@ -53,7 +56,8 @@ await main(async () => {
 async function versionOfCheckout() {
   const { git } = openCheckout(root)
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const changed = await git('status', '--porcelain', '--', 'contract', 'router', 'server', 'examples', 'package.json')
+  const folders = ['client', 'console', 'contract', 'router', 'server', 'examples']
+  const changed = await git('status', '--porcelain', '--', ...folders, 'package.json')
   return `${version}-${(await git('rev-parse', '--short=12', 'HEAD')).trim()}${changed === '' ? '' : '-changed'}`
 }
 

@@ -1,5 +1,6 @@
 // `npm start`: installs what is missing, then runs the server with the environment of this process.
 import { join } from 'node:path'
+import { buildConsole } from './console.mjs'
 import { handOver } from './execute.mjs'
 import { readOptions } from './options.mjs'
 import { prepare, root } from './prepare.mjs'
@@ -20,5 +21,7 @@ await main(async () => {
   // Settings come from the environment: an ignored option would look like one that works.
   readOptions([])
   const { node, env } = await prepare()
+  // The server starts meanwhile. Until the console is there, its pages say so.
+  void buildConsole(root, node).then((problem) => problem && console.error(`The console was not built:\n${problem}`))
   return await handOver(node, [...flags, join(root, 'server', 'main.ts')], { ...memory, ...env })
 })

@@ -2,12 +2,14 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { execute } from './execute.mjs'
 import { step } from './progress.mjs'
-import { isInstalled } from './system.mjs'
+import { aptInstall, isInstalled } from './system.mjs'
 
 /** Programs that only tests need, and the packages of Debian and Ubuntu that have them. */
 export const testPrograms = [
   { name: 'docker-registry', from: 'docker-registry', tests: 'Tests with a container registry' },
   { name: 'mkfs.btrfs', from: 'btrfs-progs', tests: 'Tests of enforced limits of layers' },
+  // It needs many libraries, and runs no service.
+  { name: 'chromium', from: 'chromium', tests: 'Tests of the console', isInstalledWhole: true },
 ]
 
 /** Where packages put programs; systems differ. */
@@ -17,7 +19,7 @@ const places = [['usr', 'bin'], ['usr', 'sbin'], ['sbin']]
  * Returns the directory of a test program, or '' if it is installed. If it is unavailable, prints
  * why and returns undefined. The package is only unpacked below node_modules, because an installed
  * one might run as a service of the machine. Root is needed only if the package lists are missing.
- * @param {{ name: string, from: string, tests: string }} program
+ * @param {{ name: string, from: string, tests: string, isInstalledWhole?: boolean }} program
  * @param {string} root
  * @param {{
  *   isApt: boolean,
@@ -26,7 +28,11 @@ const places = [['usr', 'bin'], ['usr', 'sbin'], ['sbin']]
  *   say?: (text: string) => void,
  * }} options
  */
-export async function bringProgram({ name, from, tests }, root, { isApt, isRoot, run = execute, say = console.log }) {
+export async function bringProgram(
+  { name, from, tests, isInstalledWhole = false },
+  root,
+  { isApt, isRoot, run = execute, say = console.log },
+) {
   if (isInstalled(name)) return ''
   const place = join(root, 'node_modules', '.cache', from)
   const find = () => places.map((parts) => join(place, ...parts)).find((path) => existsSync(join(path, name)))
@@ -38,6 +44,10 @@ export async function bringProgram({ name, from, tests }, root, { isApt, isRoot,
     return undefined
   }
   if (!isApt) return skipped(`${from} is a package of Debian and Ubuntu`)
+  if (isInstalledWhole) {
+    if (!isRoot) return skipped(`only root can install ${from}`)
+    return await step(`Installing ${name} for tests (about a minute)`, () => install({ from, run, skipped }))
+  }
   mkdirSync(place, { recursive: true })
   return await step(`Fetching ${name} for tests`, async () => {
     const download = () => run('apt-get', ['download', from], { cwd: place })
@@ -52,4 +62,20 @@ export async function bringProgram({ name, from, tests }, root, { isApt, isRoot,
     if (unpacked.code !== 0) return skipped(`"dpkg-deb --extract" failed: ${unpacked.output.trim()}`)
     return find() ?? skipped(`the package ${from} has no ${name}`)
   })
+}
+
+/**
+ * Installs a package with what it needs. Returns '', or undefined with a line that says why not.
+ * @param {{
+ *   from: string,
+ *   run: typeof execute,
+ *   skipped: (reason: string) => undefined,
+ * }} options
+ */
+async function install({ from, run, skipped }) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const [program = 'apt-get', ...args] = aptInstall([from])
+  await run('apt-get', ['update'], { env })
+  const { code, output } = await run(program, args, { env })
+  return code === 0 ? '' : skipped(`"apt-get install ${from}" failed: ${output.trim().split('\n').at(-1)}`)
 }

@@ -82,3 +82,27 @@ test('bringProgram runs nothing when the machine has no apt', () =>
       assert.match(said.join(), /skipped: program-package is a package of Debian and Ubuntu/)
     },
   ))
+
+test('a program with many libraries is installed by root, and skipped with the reason otherwise', async () => {
+  /** @type {string[]} */
+  const ran = []
+  /** @type {string[]} */
+  const said = []
+  const whole = { ...program, isInstalledWhole: true }
+  /** @param {{ isRoot: boolean, code?: number }} found */
+  const attempt = ({ isRoot, code = 0 }) =>
+    bringProgram(whole, '/none', {
+      isApt: true,
+      isRoot,
+      run: async (name, args) => {
+        ran.push([name, ...args].join(' '))
+        return { code, output: 'E: not found' }
+      },
+      say: (text) => void said.push(text),
+    })
+  assert.equal(await attempt({ isRoot: true }), '')
+  assert.deepEqual(ran, ['apt-get update', 'apt-get install -y --no-install-recommends program-package'])
+  assert.equal(await attempt({ isRoot: false }), undefined)
+  assert.equal(await attempt({ isRoot: true, code: 100 }), undefined)
+  assert.match(said.join('\n'), /only root can install program-package.*\n.*E: not found/s)
+})

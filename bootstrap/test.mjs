@@ -84,6 +84,7 @@ function suitesOf(only, node, settings) {
   if (only === 'kubernetes') return [onKubernetes(node, settings)]
   const checks = [
     { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], settings) },
+    { title: 'Types of the console', run: () => runCheck('tsc', ['--noEmit', '--project', 'console'], settings) },
     { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], settings) },
     { title: 'Rules of the source', files: files.rules, run: tests('rules', 2) },
   ]

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { openApi } from '@quayside/contract/openapi.ts'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { withoutLink } from '../accounts/index.ts'
@@ -15,6 +16,7 @@ import { type AccountsRouteOptions, mountAccounts } from './accounts-route.ts'
 import { readBytes } from './body.ts'
 import { apiBodies, type BodyPlace, roomFor, smallBody } from './body-room.ts'
 import { type ConnectionOptions, limitConnections } from './connections.ts'
+import { mountConsole } from './console-route.ts'
 import { allowOrigins } from './cors.ts'
 import { countHeader } from './count-header.ts'
 import { authorizationOf } from './credential-headers.ts'
@@ -62,6 +64,8 @@ const securityHeaders = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
+
+const consoleDirectory = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
 const bodyLimit = 256 * 1024
 const bodyTimeoutMs = 30_000
@@ -136,6 +140,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   mountHealth(app, options)
   mountDocs(app, options.version)
+  mountConsole(app, consoleDirectory)
   mountContract(app, options)
   mountGit(app, options)
   mountGitWebhooks(app, options)

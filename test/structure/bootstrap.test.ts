@@ -7,7 +7,7 @@ import { bootstrapExceptions, bootstrapImporters } from './imports.ts'
 import { readImports } from './read-imports.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const rooms = ['bench', 'client', 'contract', 'images', 'router', 'server', 'test']
+const rooms = ['bench', 'client', 'console', 'contract', 'images', 'router', 'server', 'test']
 const find = (folders: readonly string[]): string[] =>
   globSync(
     folders.map((folder) => `${folder}/**/*.{mjs,ts}`),

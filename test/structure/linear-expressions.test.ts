@@ -4,6 +4,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { test } from 'node:test'
 import { parse } from 'acorn'
 import { full } from 'acorn-walk'
+import { transformSync } from 'esbuild'
 import { analyse } from 'scslre'
 import { sourceFiles } from './source-files.ts'
 
@@ -28,11 +29,17 @@ const made: Readonly<Record<string, string>> = {
   'server/registries/image-registry.ts': 'of a constant; each part ends where a separator begins',
 }
 
+/** Returns the JavaScript of a file. Markup becomes calls. */
+function scriptOf(file: string, text: string): string {
+  if (file.endsWith('.tsx')) return transformSync(text, { loader: 'tsx', jsx: 'automatic' }).code
+  return file.endsWith('.ts') ? stripTypeScriptTypes(text) : text
+}
+
 function expressionsOf(file: string): { literals: Found[]; isMade: boolean } {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
   const literals: Found[] = []
   let isMade = false
-  const code = file.endsWith('.ts') ? stripTypeScriptTypes(text) : text
+  const code = scriptOf(file, text)
   full(parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true }), (node) => {
     if (node.type === 'Literal' && node.regex) {
       const { pattern: source, flags } = node.regex

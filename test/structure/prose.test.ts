@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const folders = ['bench', 'bootstrap', 'client', 'contract', 'router', 'server', 'test']
+const folders = ['bench', 'bootstrap', 'client', 'console', 'contract', 'router', 'server', 'test']
 
 /** The longest line of a comment, in columns. */
 const commentColumns = 100
@@ -53,7 +53,7 @@ const isFixed = (line: string): boolean =>
   line.includes('https://') || /\/\/ (?:biome-ignore|@ts-)/.test(line) || / {4}\S/.test(line.trimStart())
 
 const files = globSync(
-  folders.map((folder) => `${folder}/**/*.{ts,mjs}`),
+  folders.map((folder) => `${folder}/**/*.{ts,tsx,mjs}`),
   { cwd: root },
 )
   .filter((file) => !file.includes('node_modules'))

@@ -1,0 +1,89 @@
+import { followEvents, type StreamEvent } from '@quayside/client/events.ts'
+import { useEffect, useSyncExternalStore } from 'react'
+import { queries } from './client.ts'
+import { accessToken } from './session.ts'
+
+// The stream of the organization says what has changed. The reads of it are then made again, so no
+// page polls.
+
+const firstWaitMs = 500
+const longestWaitMs = 10_000
+/** Events that arrive this soon after each other cause one read. */
+const gatherMs = 50
+
+let isConnected = true
+const listeners = new Set<() => void>()
+function setConnected(next: boolean): void {
+  if (next === isConnected) return
+  isConnected = next
+  for (const listener of listeners) listener()
+}
+
+/** Whether the pages know the present state. */
+export const useIsConnected = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    () => isConnected,
+  )
+
+/** Follows the changes of an organization as long as the component is there. */
+export function useLiveOrganization(organizationId: string): void {
+  useEffect(() => {
+    const ended = new AbortController()
+    void follow(organizationId, ended.signal)
+    return () => ended.abort()
+  }, [organizationId])
+}
+
+async function follow(organizationId: string, signal: AbortSignal): Promise<void> {
+  let lastId = ''
+  for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+    try {
+      const events = followEvents({
+        baseUrl: '',
+        token: accessToken,
+        organizationId,
+        signal,
+        ...(lastId === '' ? {} : { lastId }),
+      })
+      for await (const event of events) {
+        waitMs = firstWaitMs
+        setConnected(true)
+        if (event.id !== '') lastId = event.id
+        gather(organizationId, event)
+      }
+    } catch {
+      if (signal.aborted) return
+      setConnected(false)
+    }
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+  }
+}
+
+const changed = new Map<string, readonly string[]>()
+
+function gather(organizationId: string, event: StreamEvent): void {
+  const keys = keysOf(organizationId, event)
+  if (keys.length === 0) return
+  if (changed.size === 0) setTimeout(refresh, gatherMs)
+  for (const key of keys) changed.set(key.join(), key)
+}
+
+function refresh(): void {
+  const keys = [...changed.values()]
+  changed.clear()
+  for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
+}
+
+/** Pure: the beginnings of the keys of all reads that an event makes old. */
+export function keysOf(organizationId: string, { type, data }: StreamEvent): readonly (readonly string[])[] {
+  // After a time away, everything may have changed.
+  if (type === 'reset') return [[]]
+  const { environment_id: environment } = data
+  const projects = ['organization', organizationId, 'projects']
+  if (typeof environment === 'string') return [['environment', environment], projects]
+  return type === 'cluster.status' ? [['organization', organizationId, 'clusters']] : []
+}

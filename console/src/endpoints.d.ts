@@ -1,0 +1,8 @@
+/** Made by console/build.ts: the method and path of every operation of the contract. */
+declare module 'quayside:endpoints' {
+  import type { Endpoint } from '@quayside/client/client-of.ts'
+  import type { Contract } from '@quayside/contract'
+
+  const endpoints: { readonly [N in keyof Contract]: Endpoint }
+  export default endpoints
+}

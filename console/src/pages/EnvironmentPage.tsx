@@ -1,0 +1,106 @@
+import { refusal } from '@quayside/contract/states.ts'
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import { kinds } from '../api/kinds.ts'
+import { environment, links, services, stageNames, stages } from '../api/reads.ts'
+import { type ServiceRow, stageRows } from '../api/stage-rows.ts'
+import { Button } from '../ui/Button.tsx'
+import { Empty, Page, Section } from '../ui/Page.tsx'
+import { Problem } from '../ui/Problem.tsx'
+import { State } from '../ui/State.tsx'
+import { Table } from '../ui/Table.tsx'
+
+const columns = ['Service', 'Kind', 'State', 'Version', 'Address']
+const versions = { NEVER_DEPLOYED: 'never deployed', OUT_OF_DATE: 'out of date', UP_TO_DATE: 'up to date' } as const
+
+/** The services of an environment by stage, with their states, and the actions of the whole. */
+export function EnvironmentPage() {
+  const { organizationId, environmentId } = useParams({
+    from: '/organizations/$organizationId/environments/$environmentId',
+  })
+  const { data: about } = useSuspenseQuery(environment(environmentId))
+  const { data: statuses } = useSuspenseQuery(stages(environmentId))
+  const { data: names } = useSuspenseQuery(stageNames(environmentId))
+  const { data: list } = useSuspenseQuery(services(environmentId))
+  const { data: addresses } = useSuspenseQuery(links(environmentId))
+  const rows = stageRows(statuses, names, list)
+  const { state, deployment_request_id: request } = statuses.environment
+  const deploy = useMutation({ mutationFn: () => api.deployEnvironment({ environmentId }) })
+  const stop = useMutation({ mutationFn: () => api.stopEnvironment({ environmentId }) })
+  const cancel = useMutation({ mutationFn: () => api.cancelEnvironmentDeployment({ environmentId }) })
+  const empty = rows.length === 0 ? 'There is no service in it yet.' : undefined
+  return (
+    <Page
+      title={about.name}
+      beside={<State state={state} />}
+      actions={
+        <>
+          {request && (
+            <Button onClick={() => cancel.mutate()} isBusy={cancel.isPending}>
+              Cancel
+            </Button>
+          )}
+          <Button onClick={() => stop.mutate()} isBusy={stop.isPending} refusal={empty ?? refusal('STOP', state)}>
+            Stop
+          </Button>
+          <Button look="main" onClick={() => deploy.mutate()} isBusy={deploy.isPending} refusal={empty}>
+            Deploy
+          </Button>
+        </>
+      }
+    >
+      <Problem error={deploy.error ?? stop.error ?? cancel.error} />
+      {empty !== undefined && <Empty>{empty} Create one with the API, as the README shows.</Empty>}
+      {rows.map((stage) => (
+        <Section key={stage.id} title={stage.name}>
+          <Table label={`Services of ${stage.name}`} columns={columns}>
+            {stage.services.map((service) => (
+              <Row key={service.id} {...{ organizationId, environmentId, service }}>
+                {addresses.filter(({ service_id }) => service_id === service.id).map(({ url }) => url)}
+              </Row>
+            ))}
+          </Table>
+        </Section>
+      ))}
+    </Page>
+  )
+}
+
+interface RowProps {
+  readonly organizationId: string
+  readonly environmentId: string
+  readonly service: ServiceRow
+  readonly children: readonly (string | undefined)[]
+}
+
+function Row({ organizationId, environmentId, service, children }: RowProps) {
+  const { id, name, kind, status } = service
+  return (
+    <tr>
+      <td>
+        <Link
+          to="/organizations/$organizationId/environments/$environmentId/$kind/$serviceId"
+          params={{ organizationId, environmentId, kind, serviceId: id }}
+        >
+          {name}
+        </Link>
+      </td>
+      <td>{kinds[kind].noun}</td>
+      <td>
+        <State state={status.state} />
+        {status.reason && <div>{status.reason}</div>}
+      </td>
+      <td>{versions[status.service_deployment_status]}</td>
+      <td>
+        {children.map((url) => (
+          <div key={url}>
+            <a href={url} target="_blank" rel="noreferrer">
+              {url}
+            </a>
+          </div>
+        ))}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,47 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { projects } from '../api/reads.ts'
+import { Empty, Page, Section } from '../ui/Page.tsx'
+import { State } from '../ui/State.tsx'
+import { Table } from '../ui/Table.tsx'
+import { relativeTime } from '../ui/time.ts'
+
+const columns = ['Environment', 'State', 'Services', 'Cluster', 'Last deployment']
+
+/** The projects of an organization, with the state of each environment. */
+export function OrganizationPage() {
+  const { organizationId } = useParams({ from: '/organizations/$organizationId/' })
+  const { data } = useSuspenseQuery(projects(organizationId))
+  const now = Date.now()
+  return (
+    <Page title="Projects">
+      {data.length === 0 && <Empty>There is no project yet. Create one with the API, as the README shows.</Empty>}
+      {data.map((project) => (
+        <Section key={project.id} title={project.name}>
+          {project.environments.length === 0 ? (
+            <Empty>This project has no environment yet.</Empty>
+          ) : (
+            <Table label={`Environments of ${project.name}`} columns={columns}>
+              {project.environments.map(({ id, name, deployment_status: status, services_overview, cluster }) => (
+                <tr key={id}>
+                  <td>
+                    <Link
+                      to="/organizations/$organizationId/environments/$environmentId"
+                      params={{ organizationId, environmentId: id }}
+                    >
+                      {name}
+                    </Link>
+                  </td>
+                  <td>{status && <State state={status.state} />}</td>
+                  <td>{services_overview.service_count}</td>
+                  <td>{cluster.name}</td>
+                  <td>{status?.last_deployment_date ? relativeTime(status.last_deployment_date, now) : 'never'}</td>
+                </tr>
+              ))}
+            </Table>
+          )}
+        </Section>
+      ))}
+    </Page>
+  )
+}

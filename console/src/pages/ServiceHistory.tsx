@@ -1,0 +1,64 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { kinds } from '../api/kinds.ts'
+import { serviceHistory } from '../api/reads.ts'
+import { Empty, Section } from '../ui/Page.tsx'
+import { State } from '../ui/State.tsx'
+import { Table } from '../ui/Table.tsx'
+import { relativeTime } from '../ui/time.ts'
+
+interface ServiceHistoryProps {
+  readonly environmentId: string
+  readonly kind: KindName
+  readonly serviceId: string
+}
+
+const columns = ['When', 'State', 'Version', 'By', 'Duration']
+
+/** The last deployments of a service, newest first. */
+export function ServiceHistory({ environmentId, kind, serviceId }: ServiceHistoryProps) {
+  const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))
+  const now = Date.now()
+  return (
+    <Section title="Deployments">
+      {data.length === 0 ? (
+        <Empty>It was never deployed.</Empty>
+      ) : (
+        <Table label="Deployments" columns={columns}>
+          {data.map(({ identifier, auditing_data: audit, status, reason, details, total_duration }) => (
+            <tr key={identifier.execution_id}>
+              <td>
+                <time dateTime={audit.created_at}>{relativeTime(audit.created_at, now)}</time>
+              </td>
+              <td>
+                <State state={status} />
+                {reason && <div>{reason}</div>}
+              </td>
+              <td>{versionOf(details)}</td>
+              <td>{audit.triggered_by}</td>
+              <td>{total_duration && secondsOf(total_duration)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  )
+}
+
+interface Version {
+  readonly commit?: { readonly git_commit_id: string; readonly message: string } | null
+  readonly image_name?: string | null
+  readonly tag?: string | null
+}
+
+/** Pure: a commit with its first line, or an image with its tag. */
+function versionOf({ commit, image_name: image, tag }: Version): string {
+  if (commit) return `${commit.git_commit_id.slice(0, 8)} ${commit.message.split('\n')[0]}`
+  return image ? `${image}:${tag ?? 'latest'}` : ''
+}
+
+/** Pure: an ISO 8601 duration such as PT1M2.5S in seconds. */
+function secondsOf(duration: string): string {
+  const [, hours = 0, minutes = 0, seconds = 0] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(duration) ?? []
+  return `${Math.round(Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))} s`
+}

@@ -1,0 +1,87 @@
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { queries } from './api/client.ts'
+import { isKind } from './api/kinds.ts'
+import { environment, links, organizations, projects, services, stageNames, stages } from './api/reads.ts'
+import { returnAddress } from './api/session.ts'
+import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
+import { Failed, Missing } from './pages/Failed.tsx'
+import { Frame } from './pages/Frame.tsx'
+import { OrganizationPage } from './pages/OrganizationPage.tsx'
+import { ServicePage } from './pages/ServicePage.tsx'
+import { paths } from './paths.ts'
+
+// The whole map of the console. A loader begins the reads of its page, and the page uses them.
+
+const root = createRootRoute({ errorComponent: Failed, notFoundComponent: Missing })
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  loader: async () => {
+    const [first] = await queries.ensureQueryData(organizations())
+    if (first) throw redirect({ to: '/organizations/$organizationId', params: { organizationId: first.id } })
+    throw new Error('You are a member of no organization. Ask for an invitation.')
+  },
+})
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  path: paths.signedIn,
+  loader: () => {
+    throw redirect({ href: returnAddress(new URLSearchParams(location.search)), replace: true })
+  },
+})
+
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: '/organizations/$organizationId',
+  loader: () => queries.ensureQueryData(organizations()),
+  component: Frame,
+})
+
+const overview = createRoute({
+  getParentRoute: () => organization,
+  path: '/',
+  loader: ({ params }) => queries.ensureQueryData(projects(params.organizationId)),
+  component: OrganizationPage,
+})
+
+const readEnvironment = (id: string) =>
+  Promise.all([
+    queries.ensureQueryData(environment(id)),
+    queries.ensureQueryData(services(id)),
+    queries.ensureQueryData(stages(id)),
+    queries.ensureQueryData(stageNames(id)),
+    queries.ensureQueryData(links(id)),
+  ])
+
+const environmentPage = createRoute({
+  getParentRoute: () => organization,
+  path: 'environments/$environmentId',
+  loader: ({ params }) => readEnvironment(params.environmentId),
+  component: EnvironmentPage,
+})
+
+const servicePage = createRoute({
+  getParentRoute: () => organization,
+  path: 'environments/$environmentId/$kind/$serviceId',
+  params: {
+    parse: (given) => {
+      if (!isKind(given.kind)) throw new Error(`"${given.kind}" is no kind of service`)
+      return { ...given, kind: given.kind }
+    },
+    stringify: (given) => given,
+  },
+  loader: ({ params }) => readEnvironment(params.environmentId),
+  component: ServicePage,
+})
+
+const tree = root.addChildren([home, signedIn, organization.addChildren([overview, environmentPage, servicePage])])
+
+export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

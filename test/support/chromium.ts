@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { findProgram } from './find-program.ts'
+import type { ServerProcess } from './server-process.ts'
+
+const program = await findProgram('chromium')
+
+/** Why this machine has no browser for tests. Undefined if it has one. */
+export const noBrowser: string | undefined = program
+  ? undefined
+  : 'there is no "chromium" in PATH; npm test installs it as root on Debian and Ubuntu'
+
+/** The owner of the first organization, whom a test makes by the link of the first start. */
+export const owner = { name: 'Ada Owner', email: 'ada@example.org', password: 'correct horse battery staple' }
+
+/** A real browser. */
+export interface TestBrowser {
+  /** Opens a window of its own, with its own cookies. */
+  context(options?: Parameters<Awaited<ReturnType<typeof launch>>['newContext']>[0]): Promise<BrowserContext>
+  close(): Promise<void>
+}
+
+const launch = (path: string) =>
+  // Chromium as root needs it. The pages are those of the server under test.
+  chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+
+export async function openTestBrowser(): Promise<TestBrowser> {
+  if (program === undefined) throw new Error(noBrowser)
+  const browser = await launch(program)
+  return { context: (options) => browser.newContext(options), close: () => browser.close() }
+}
+
+/** Creates the first account by its link, in the browser. */
+export async function createOwner(page: Page, server: ServerProcess): Promise<void> {
+  const link = (await readFile(join(server.dataDirectory, 'account-link'), 'utf8')).trim()
+  await page.goto(link)
+  await page.getByLabel('Name').fill(owner.name)
+  await page.getByLabel('E-mail address').fill(owner.email)
+  await page.getByLabel(/^Password/).fill(owner.password)
+  await page.getByRole('button').click()
+  await page.getByText('Account created').waitFor()
+}
+
+/** Opens an address of the console and signs in on the page of the issuer. */
+export async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.getByLabel('E-mail address').fill(owner.email)
+  await page.getByLabel('Password').fill(owner.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Lists what axe objects to on a page, each with the elements. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  // The script has just made it.
+  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
+  const list: unknown = Object(found).violations
+  return Array.isArray(list)
+    ? list.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }: { html: string }) => html).join(' ')}`)
+    : ['axe did not run']
+}
