@@ -14,6 +14,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   'react-dom/client': /^main\.tsx$/,
   '@tanstack/react-router': /^(?:pages\/|routes\.tsx$|main\.tsx$)/,
   '@tanstack/react-query': /^(?:api\/|pages\/|main\.tsx$)/,
+  '@base-ui/react/dialog': /^ui\//,
   oauth4webapi: /^api\/session\.ts$/,
   'quayside:endpoints': /^api\/client\.ts$/,
   '@quayside/client/client-of.ts': /^(?:api\/|endpoints\.d\.ts$)/,

@@ -3,26 +3,28 @@ import styles from './Button.module.css'
 
 interface ButtonProps {
   readonly children: ReactNode
-  readonly onClick: () => void
+  readonly onClick?: () => void
+  readonly type?: 'button' | 'submit'
   /** Why it cannot be pressed now. It stays reachable, so that everybody can read the reason. */
   readonly refusal?: string | undefined
   readonly isBusy?: boolean
   readonly look?: 'main' | 'plain' | 'danger'
 }
 
-export function Button({ children, onClick, refusal, isBusy = false, look = 'plain' }: ButtonProps) {
+export function Button({ children, onClick, refusal, isBusy = false, look = 'plain', type = 'button' }: ButtonProps) {
   const cannot = refusal !== undefined || isBusy
   return (
     <button
-      type="button"
+      type={type}
       className={styles['button']}
       data-look={look}
       aria-disabled={cannot}
       aria-busy={isBusy}
       title={refusal}
       aria-description={refusal}
-      onClick={() => {
-        if (!cannot) onClick()
+      onClick={(event) => {
+        if (cannot) event.preventDefault()
+        else onClick?.()
       }}
     >
       {children}

@@ -1,0 +1,50 @@
+import { Dialog as Base } from '@base-ui/react/dialog'
+import type { FormEvent, ReactNode } from 'react'
+import { Button } from './Button.tsx'
+import styles from './Dialog.module.css'
+import { Problem } from './Problem.tsx'
+
+interface FormDialogProps {
+  readonly title: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  /** The word on the button that sends the form. */
+  readonly action: string
+  readonly look?: 'main' | 'danger'
+  readonly isBusy?: boolean
+  /** The error of the last try. The form keeps its values. */
+  readonly error?: unknown
+  /** Why it cannot be sent now. */
+  readonly refusal?: string | undefined
+  readonly onSubmit: () => void
+  readonly children: ReactNode
+}
+
+/** A form above the page. Escape and a click beside it close it. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, isOpen, onClose, action, look = 'main', isBusy = false, error, refusal, onSubmit, children } = props
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!isBusy && refusal === undefined) onSubmit()
+  }
+  return (
+    <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={styles['backdrop']} />
+        <Base.Popup className={styles['popup']}>
+          <Base.Title>{title}</Base.Title>
+          <form onSubmit={submit}>
+            <Problem error={error} />
+            {children}
+            <div className={styles['actions']}>
+              <Button onClick={onClose}>Close</Button>
+              <Button type="submit" look={look} isBusy={isBusy} refusal={refusal}>
+                {action}
+              </Button>
+            </div>
+          </form>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
