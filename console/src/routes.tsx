@@ -1,7 +1,16 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { isKind } from './api/kinds.ts'
-import { environment, links, organizations, projects, services, stageNames, stages } from './api/reads.ts'
+import {
+  environment,
+  environmentHistory,
+  links,
+  organizations,
+  projects,
+  services,
+  stageNames,
+  stages,
+} from './api/reads.ts'
 import { returnAddress } from './api/session.ts'
 import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
 import { Failed, Missing } from './pages/Failed.tsx'
@@ -53,6 +62,7 @@ const readEnvironment = (id: string) =>
     queries.ensureQueryData(stages(id)),
     queries.ensureQueryData(stageNames(id)),
     queries.ensureQueryData(links(id)),
+    queries.ensureQueryData(environmentHistory(id)),
   ])
 
 const environmentPage = createRoute({

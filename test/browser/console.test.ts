@@ -78,6 +78,37 @@ describe('the console', { skip: noBrowser ?? false }, () => {
       .waitFor()
   })
 
+  it('shows the effect of a deployment before it begins, and its pipeline and lines afterwards', async () => {
+    await shop.git.push(web('third'))
+    await page.getByRole('navigation', { name: 'Way to this page' }).getByRole('link', { name: 'staging' }).click()
+    await page.getByRole('button', { name: 'Deploy …' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('cell', { name: 'shop' }).waitFor()
+    assert.deepEqual(await violations(page), [])
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await state('deployed').waitFor({ timeout: 60_000 })
+    await page.getByRole('article').first().getByText('DEFAULT APPLICATION').waitFor()
+    await page.getByText('shop: It is up.').last().waitFor()
+    assert.deepEqual(await violations(page), [])
+  })
+
+  it('copies an environment and leads to the copy', async () => {
+    await page.getByRole('button', { name: 'Copy …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('heading', { name: 'staging copy' }).waitFor()
+    await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'shop', exact: true }).click()
+    await page.getByRole('heading', { name: 'shop' }).waitFor()
+  })
+
+  it('works by keyboard alone', async () => {
+    await page.getByRole('button', { name: 'Restart' }).focus()
+    await page.keyboard.press('Enter')
+    await state('restarted').waitFor({ timeout: 60_000 })
+  })
+
   it('says that the server is away, and catches up when it is back', async () => {
     await server.kill9()
     await page.getByText('The server cannot be reached.').waitFor({ timeout: 30_000 })

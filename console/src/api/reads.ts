@@ -1,3 +1,6 @@
+import type { Wire } from '@quayside/client/client-of.ts'
+import type { Static } from '@quayside/contract'
+import type { DeploymentPlan } from '@quayside/contract/resources/deployment-plan.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
@@ -55,6 +58,25 @@ export const links = (environmentId: string) =>
   })
 
 export type { KindName }
+
+/** The last deployments of an environment, newest first. */
+export const environmentHistory = (environmentId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'history'],
+    queryFn: async () => (await api.listEnvironmentDeploymentHistoryV2({ environmentId })).results,
+  })
+
+/** The effect of a deployment on each service. It is compared again each time. */
+export const deploymentPlan = (environmentId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'plan'],
+    queryFn: async () => (await api.deployEnvironment({ environmentId, query: { dry_run: true } })) as unknown as Plan,
+    staleTime: 0,
+    gcTime: 0,
+  })
+
+/** The reply of a dry run, which the contract declares beside the reply of the operation. */
+type Plan = Wire<Static<typeof DeploymentPlan>>
 
 type History = Awaited<ReturnType<typeof api.listApplicationDeploymentHistoryV2>>
 

@@ -1,6 +1,7 @@
 import { refusal } from '@quayside/contract/states.ts'
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { kinds } from '../api/kinds.ts'
 import { environment, links, services, stageNames, stages } from '../api/reads.ts'
@@ -10,6 +11,10 @@ import { Empty, Page, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
+import { CloneDialog } from './CloneDialog.tsx'
+import { DeployDialog } from './DeployDialog.tsx'
+import { DeploymentLines } from './DeploymentLines.tsx'
+import { EnvironmentHistory } from './EnvironmentHistory.tsx'
 
 const columns = ['Service', 'Kind', 'State', 'Version', 'Address']
 const versions = { NEVER_DEPLOYED: 'never deployed', OUT_OF_DATE: 'out of date', UP_TO_DATE: 'up to date' } as const
@@ -26,13 +31,19 @@ export function EnvironmentPage() {
   const { data: addresses } = useSuspenseQuery(links(environmentId))
   const rows = stageRows(statuses, names, list)
   const { state, deployment_request_id: request } = statuses.environment
-  const deploy = useMutation({ mutationFn: () => api.deployEnvironment({ environmentId }) })
+  const [dialog, setDialog] = useState<'deploy' | 'copy'>()
+  const close = () => setDialog(undefined)
   const stop = useMutation({ mutationFn: () => api.stopEnvironment({ environmentId }) })
   const cancel = useMutation({ mutationFn: () => api.cancelEnvironmentDeployment({ environmentId }) })
   const empty = rows.length === 0 ? 'There is no service in it yet.' : undefined
   return (
     <Page
       title={about.name}
+      above={
+        <Link to="/organizations/$organizationId" params={{ organizationId }}>
+          Projects
+        </Link>
+      }
       beside={<State state={state} />}
       actions={
         <>
@@ -44,13 +55,16 @@ export function EnvironmentPage() {
           <Button onClick={() => stop.mutate()} isBusy={stop.isPending} refusal={empty ?? refusal('STOP', state)}>
             Stop
           </Button>
-          <Button look="main" onClick={() => deploy.mutate()} isBusy={deploy.isPending} refusal={empty}>
-            Deploy
+          <Button onClick={() => setDialog('copy')}>Copy …</Button>
+          <Button look="main" onClick={() => setDialog('deploy')} refusal={empty}>
+            Deploy …
           </Button>
         </>
       }
     >
-      <Problem error={deploy.error ?? stop.error ?? cancel.error} />
+      <Problem error={stop.error ?? cancel.error} />
+      {dialog === 'deploy' && <DeployDialog {...{ environmentId, name: about.name }} onClose={close} />}
+      {dialog === 'copy' && <CloneDialog {...{ organizationId, environmentId, name: about.name }} onClose={close} />}
       {empty !== undefined && <Empty>{empty} Create one with the API, as the README shows.</Empty>}
       {rows.map((stage) => (
         <Section key={stage.id} title={stage.name}>
@@ -63,6 +77,10 @@ export function EnvironmentPage() {
           </Table>
         </Section>
       ))}
+      <EnvironmentHistory environmentId={environmentId} />
+      {statuses.environment.last_deployment_date && (
+        <DeploymentLines organization={organizationId} project={about.project.id} environment={environmentId} />
+      )}
     </Page>
   )
 }

@@ -2,6 +2,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { kinds } from '../api/kinds.ts'
 import { serviceHistory } from '../api/reads.ts'
+import { secondsOf } from '../ui/duration.ts'
 import { Empty, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
@@ -55,10 +56,4 @@ interface Version {
 function versionOf({ commit, image_name: image, tag }: Version): string {
   if (commit) return `${commit.git_commit_id.slice(0, 8)} ${commit.message.split('\n')[0]}`
   return image ? `${image}:${tag ?? 'latest'}` : ''
-}
-
-/** Pure: an ISO 8601 duration such as PT1M2.5S in seconds. */
-function secondsOf(duration: string): string {
-  const [, hours = 0, minutes = 0, seconds = 0] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(duration) ?? []
-  return `${Math.round(Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))} s`
 }

@@ -38,15 +38,26 @@ export function ServicePage() {
     service: serviceId,
   }
   return (
-    <Page title={name} beside={<State state={status.state} />} actions={<Actions {...{ kind, serviceId, status }} />}>
+    <Page
+      title={name}
+      above={
+        <>
+          <Link to="/organizations/$organizationId" params={{ organizationId }}>
+            Projects
+          </Link>
+          <Link
+            to="/organizations/$organizationId/environments/$environmentId"
+            params={{ organizationId, environmentId }}
+          >
+            {about.name}
+          </Link>
+        </>
+      }
+      beside={<State state={status.state} />}
+      actions={<Actions {...{ kind, serviceId, status }} />}
+    >
       <p>
-        {kinds[kind].noun} in{' '}
-        <Link
-          to="/organizations/$organizationId/environments/$environmentId"
-          params={{ organizationId, environmentId }}
-        >
-          {about.name}
-        </Link>
+        {kinds[kind].noun}
         {status.last_deployment_date && `, deployed ${relativeTime(status.last_deployment_date, Date.now())}`}
       </p>
       {status.reason && <p className={styles['reason']}>{status.reason}</p>}

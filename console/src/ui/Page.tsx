@@ -3,6 +3,8 @@ import styles from './Page.module.css'
 
 interface PageProps {
   readonly title: string
+  /** The way to the page, as links. */
+  readonly above?: ReactNode
   /** Beside the title, such as a state. */
   readonly beside?: ReactNode
   readonly actions?: ReactNode
@@ -10,12 +12,17 @@ interface PageProps {
 }
 
 /** The frame of every page: its title, its actions and its content. */
-export function Page({ title, beside, actions, children }: PageProps) {
+export function Page({ title, above, beside, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} – Quayside`
   }, [title])
   return (
     <main className={styles['page']}>
+      {above && (
+        <nav className={styles['above']} aria-label="Way to this page">
+          {above}
+        </nav>
+      )}
       <header className={styles['head']}>
         <h1>{title}</h1>
         {beside}

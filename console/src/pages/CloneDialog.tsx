@@ -1,0 +1,45 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, queries } from '../api/client.ts'
+import { FormDialog } from '../ui/Dialog.tsx'
+import { CheckField, TextField } from '../ui/Field.tsx'
+
+interface CloneDialogProps {
+  readonly organizationId: string
+  readonly environmentId: string
+  readonly name: string
+  readonly onClose: () => void
+}
+
+/** Copies an environment under another name, with its data if wanted, and leads to the copy. */
+export function CloneDialog({ organizationId, environmentId, name, onClose }: CloneDialogProps) {
+  const [copyName, setCopyName] = useState(`${name} copy`)
+  const [withData, setWithData] = useState(false)
+  const navigate = useNavigate()
+  const clone = useMutation({
+    mutationFn: () => api.cloneEnvironment({ environmentId, body: { name: copyName, with_data: withData } }),
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
+      await navigate({
+        to: '/organizations/$organizationId/environments/$environmentId',
+        params: { organizationId, environmentId: id },
+      })
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      title={`Copy ${name}`}
+      isOpen
+      onClose={onClose}
+      action="Copy"
+      isBusy={clone.isPending}
+      error={clone.error}
+      onSubmit={() => clone.mutate()}
+    >
+      <TextField label="Name of the copy" value={copyName} onChange={setCopyName} isRequired />
+      <CheckField label="Copy volumes and databases, too" isChecked={withData} onChange={setWithData} />
+    </FormDialog>
+  )
+}
