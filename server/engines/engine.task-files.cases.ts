@@ -95,7 +95,7 @@ function stoppedCases(get: () => TaskFilesBench): void {
     await erase(get(), short)
   })
 
-  it('a stopped task returns the files that it wrote, and may be stopped again', async () => {
+  it('a running task shows its output file, and a stopped one returns it as often as it is stopped', async () => {
     const { engine } = get()
     const release = releaseOf(get(), 'hangs')
     const run = newId()
@@ -107,6 +107,9 @@ function stoppedCases(get: () => TaskFilesBench): void {
       for await (const line of engine.logs(release.service, { follow: false }, limit())) lines.push(line)
       return lines.some(({ text }) => text === 'up')
     })
+    assert.deepEqual(await engine.readTaskFile(release, run, taskFiles.output, limit()), { content: copied })
+    assert.equal(await engine.readTaskFile(release, run, '/quayside-more/never', limit()), undefined)
+    await assert.rejects(engine.readTaskFile(release, run, taskFiles.input, limit()), { reason: 'refused' })
     for (let times = 0; times < 2; times++) {
       const outcome = await engine.stopTask(release, run, attempt())
       assert.notEqual(outcome?.exitCode, 0)

@@ -41,6 +41,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
   prepareTask: refuse,
   runTask: refuse,
   stopTask: refuse,
+  readTaskFile: refuse,
   endTask: nothing,
   listTasks: async () => [],
   pinImage: refuse,

@@ -1,6 +1,6 @@
 import { Secret } from '../lib/secret.ts'
 import { EngineError } from './engine-error.ts'
-import type { Task, Workload } from './workload.ts'
+import type { OutputFile, Task, Workload } from './workload.ts'
 
 /**
  * The capabilities that ordinary images need if they start as root and then drop to their own user
@@ -39,6 +39,15 @@ export const writtenFiles = ({
   ...(outputFile === undefined ? [] : [outputFile]),
   ...[...inputFiles, ...outputFiles].map(({ path }) => path),
 ]
+
+/**
+ * Returns the output file of a task at this path. Throws EngineError('refused') for another path.
+ */
+export function outputFileAt({ outputFiles = [] }: Pick<Task, 'outputFiles'>, path: string): OutputFile {
+  const found = outputFiles.find((file) => file.path === path)
+  if (found) return found
+  throw new EngineError('refused', `the run has no output file ${path}`)
+}
 
 /**
  * Throws EngineError('refused') if a path of a mounted file, a storage or a file of a task cannot

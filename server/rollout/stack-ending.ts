@@ -1,7 +1,7 @@
 import { EngineError } from '../engines/index.ts'
 import { messageOf } from '../lib/error.ts'
 import { findLastRelease, findRelease } from '../releases/index.ts'
-import { endStackRun, findUnfinishedRuns, type StackRunRow } from '../stacks/index.ts'
+import { endStackRun, findUnfinishedRuns, keptSerial, keptText, type StackRunRow } from '../stacks/index.ts'
 import type { Recipe, Work } from './recipe.ts'
 import { executeStack, keepOutcome, taskOf } from './stack-execution.ts'
 import { loadStack, phaseRelease } from './stack-release.ts'
@@ -39,9 +39,9 @@ export async function endStack(options: Recipe, work: Work, signal: AbortSignal)
   }
 }
 
-const lostText =
-  'The container of its apply was removed at work. The state may lack resources that it created, so the stack stays ' +
-  'locked. Check them, and deploy with the action FORCE_UNLOCK.'
+const lostText = (serial: number | undefined): string =>
+  `The container of its apply was removed at work. ${keptText(serial)} The stack stays locked. Check its resources, ` +
+  'and deploy with the action FORCE_UNLOCK.'
 
 /** The container may be removed at any moment, also while it is listed. */
 function absentIfRemoved(error: unknown): 'removed' {
@@ -64,7 +64,8 @@ async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: Abo
     if (outcome === undefined) await engine.endTask(task, attempt)
     if (phase === 'plan' || outcome === undefined) continue
     if (outcome === 'removed') {
-      if (run.is_applying) return { status: 'LOST', reason: lostText } as const
+      const serial = await keptSerial(database, row.service_id, run.id)
+      if (run.is_applying) return { status: 'LOST', reason: lostText(serial) } as const
       continue
     }
     const kept = await keepOutcome(options, work, stack, phase, outcome)

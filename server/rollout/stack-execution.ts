@@ -9,6 +9,7 @@ import type { ServiceOutput } from '../variables/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { type LoadedStack, loadStack, phaseRelease } from './stack-release.ts'
+import { whileKeepingState } from './stack-snapshots.ts'
 
 const prepareSeconds = 600
 /** Time beyond the limit of the program, for an unreachable engine and for keeping the result. */
@@ -80,9 +81,15 @@ async function runPhase(options: Recipe, work: Work, stack: LoadedStack, phase: 
     `${target.service_id}/${stepNames[phase]}`,
     async ({ signal }) => {
       const release = await phaseRelease(options, stack, phase)
-      const outcome = await whileUnreachable(options, signal, report, () =>
-        options.engine.runTask(release, taskOf(stack, phase), { signal, output: report }),
-      )
+      const task = taskOf(stack, phase)
+      const run = () =>
+        whileUnreachable(options, signal, report, () =>
+          options.engine.runTask(release, task, { signal, output: report }),
+        )
+      const keepsState = phase === 'apply' && stack.row.settings.backend === 'kubernetes'
+      const outcome = keepsState
+        ? await whileKeepingState(options, work, { stack, release, task }, { signal, run })
+        : await run()
       return keepOutcome(options, work, stack, phase, outcome)
     },
     { deadlineSeconds },

@@ -3,11 +3,13 @@
 
 export { type PlanSummary, planLines, summarizePlan } from './plan-summary.ts'
 export { chooseRunner, type RunnerImages, versionsOf } from './runner-images.ts'
-export { stackFailure } from './stack-failure.ts'
+export { stateFilePath } from './runner-program.ts'
+export { keptText, stackFailure } from './stack-failure.ts'
 export {
   endStackRun,
   findUnfinishedRuns,
   heldRuns,
+  keptSerial,
   listResources,
   loseRun,
   markApplying,
@@ -17,3 +19,4 @@ export {
 } from './stack-store.ts'
 export { type Phase, stackDockerfile, stackTask } from './stack-task.ts'
 export { createStacks, type StackOwner, type Stacks } from './stacks.ts'
+export { readState, type StateFile } from './state-file.ts'

@@ -21,6 +21,9 @@ export const files = {
   result: `${left}/result.json`,
 } as const
 
+/** The state that a run writes, if the platform keeps it. */
+export const stateFilePath = files.state
+
 /** The directory of the sources in the image of a stack. */
 export const sourceDirectory = '/quayside-source'
 

@@ -26,3 +26,9 @@ export function stackFailure(
   if (diagnosis) return `The stack could not ${work}. ${diagnosis}`
   return `The stack could not ${work}: it ended with exit code ${exitCode}.`
 }
+
+/** Pure: says how much of the state of a lost run is kept. */
+export const keptText = (serial: number | undefined): string =>
+  serial === undefined
+    ? 'No state of it is kept, so resources that it created are missing in the state.'
+    : `Its state with serial ${serial} is kept, and may lack the last resources that it created.`

@@ -139,11 +139,23 @@ export async function findState(sql: Sql, serviceId: string): Promise<StackState
   return row
 }
 
+/** Returns the serial of the state that a run has written, if it is the newest one. */
+export async function keptSerial(sql: Sql, serviceId: string, runId: string): Promise<number | undefined> {
+  const [row] = await sql<{ run_id: string; serial: number }[]>`
+    select run_id, serial::float8 as serial from stack_state
+    where service_id = ${serviceId} order by number desc limit 1`
+  return row?.run_id === runId ? row.serial : undefined
+}
+
 /** Number of kept versions of the state of a stack. */
 const keptStates = 50
 
+/** Writes a version, or a newer state of a version. Deletes versions that are too old. */
 export async function insertState(sql: Sql, row: StackStateRow): Promise<void> {
-  await sql`insert into stack_state ${sql({ ...row })}`
+  const { created_at, serial, lineage, bytes, sealed_state } = row
+  await sql`
+    insert into stack_state ${sql({ ...row })}
+    on conflict (id) do update set ${sql({ created_at, serial, lineage, bytes, sealed_state })}`
   await sql`delete from stack_state where service_id = ${row.service_id} and number <= ${row.number - keptStates}`
 }
 

@@ -27,7 +27,7 @@ const outputFiles: readonly OutputFile[] = [
 ]
 
 /** Variables with which a user would redirect the run's arguments, data or state. */
-const reserved = /^TF_(?:CLI_ARGS(?:_.*)?|DATA_DIR|WORKSPACE|INPUT|IN_AUTOMATION)$/
+const reserved = /^TF_(?:CLI_ARGS(?:_.*)?|DATA_DIR|WORKSPACE|INPUT|IN_AUTOMATION|STATE_PERSIST_INTERVAL)$/
 export const isReserved = (name: string): boolean => reserved.test(name)
 
 /** Returns the Dockerfile of a stack: its sources in the image of the engine. */

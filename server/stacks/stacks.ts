@@ -9,6 +9,7 @@ import { parseJson } from './json-values.ts'
 import { type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
 import { files } from './runner-program.ts'
+import { keptText } from './stack-failure.ts'
 import {
   endStaleRun,
   findLock,
@@ -16,12 +17,13 @@ import {
   findState,
   insertStackRun,
   insertState,
+  keptSerial,
   replaceResources,
   type StackAction,
   setPlan,
 } from './stack-store.ts'
 import type { SavedPlan } from './stack-task.ts'
-import { readState } from './state-file.ts'
+import { readState, type StateFile } from './state-file.ts'
 
 export interface StacksOptions {
   readonly vault: Vault
@@ -40,6 +42,18 @@ export interface StackOwner {
  * function writes in the caller's transaction.
  */
 export function createStacks({ vault, clock }: StacksOptions) {
+  /** Writes a newer state. A run has one version, which it replaces. */
+  const writeState = async (sql: Sql, owner: StackOwner, runId: string, state: StateFile): Promise<void> => {
+    const { serviceId, organizationId } = owner
+    const former = await findState(sql, serviceId)
+    if (former?.lineage === state.lineage && former.serial >= state.serial) return
+    const ofRun = former?.run_id === runId ? former : undefined
+    const { id, number } = ofRun ?? { id: newId(), number: (former?.number ?? 0) + 1 }
+    const { text, serial, lineage } = state
+    const sealed_state = await vault.seal(sql, organizationId, stateCell(id), text)
+    const of = { id, service_id: serviceId, run_id: runId, created_at: clock.now(), number }
+    await insertState(sql, { ...of, serial, lineage, bytes: Buffer.byteLength(text), sealed_state })
+  }
   return {
     /** Begins a run and takes the lock of its stack. Throws AppError `conflict` if it is taken. */
     async begin(
@@ -50,7 +64,8 @@ export function createStacks({ vault, clock }: StacksOptions) {
       await endStaleRun(sql, run, clock.now())
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
       const lock = await findLock(sql, run.service_id)
-      if (lock) throw new AppError('conflict', lockedText(lock))
+      const serial = lock && (await keptSerial(sql, run.service_id, lock.id))
+      if (lock) throw new AppError('conflict', lockedText(lock, serial))
     },
 
     /** Returns the newest version of the state. Undefined if the stack has none. */
@@ -63,27 +78,22 @@ export function createStacks({ vault, clock }: StacksOptions) {
      * Keeps the state that a run has written as a new version, unless it is unchanged. Returns why
      * it could not be kept; the version before is the newest one then.
      */
-    async keepState(
-      sql: Sql,
-      { serviceId, organizationId }: StackOwner,
-      runId: string,
-      outcome: TaskOutcome,
-    ): Promise<string | undefined> {
+    async keepState(sql: Sql, owner: StackOwner, runId: string, outcome: TaskOutcome): Promise<string | undefined> {
       const file = outcome.files?.get(files.state)
       if (!file) return undefined
       if (!file.content) return `The state that it wrote cannot be kept: ${file.problem}.`
       const state = readState(file.content)
       if (!state) return 'The state that it wrote is damaged. The version before is kept.'
-      const former = await findState(sql, serviceId)
-      if (former?.lineage === state.lineage && former.serial >= state.serial) return undefined
-      const id = newId()
-      const sealed_state = await vault.seal(sql, organizationId, stateCell(id), state.text)
-      const { serial, lineage } = state
-      const number = (former?.number ?? 0) + 1
-      const of = { id, service_id: serviceId, run_id: runId, created_at: clock.now() }
-      await insertState(sql, { ...of, number, serial, lineage, bytes: file.content.length, sealed_state })
+      await writeState(sql, owner, runId, state)
       return undefined
     },
+
+    /**
+     * Keeps the state of a run that has not ended. The next one of the same run replaces it, and so
+     * does the last one.
+     */
+    keepSnapshot: (sql: Sql, owner: StackOwner, runId: string, state: StateFile): Promise<void> =>
+      writeState(sql, owner, runId, state),
 
     /** Keeps a plan until it is applied. Throws AppError `invalid` if it cannot be read. */
     async keepPlan(
@@ -155,8 +165,11 @@ function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
   throw new AppError('invalid', `The plan cannot be kept: ${file.problem}.`)
 }
 
-const lockedText = ({ id, status, created_at }: { id: string; status: string; created_at: Date }): string =>
+const lockedText = (
+  { id, status, created_at }: { id: string; status: string; created_at: Date },
+  serial: number | undefined,
+): string =>
   status === 'LOST'
-    ? `The stack is locked: the state that its run ${id} wrote is lost, so resources may be missing in it. ` +
+    ? `The stack is locked: its run ${id} ended without its last state. ${keptText(serial)} ` +
       'Check them, and then unlock it by a deployment with the action FORCE_UNLOCK.'
     : `The stack is locked by its run ${id} since ${created_at.toISOString()}. Try again when that has ended.`

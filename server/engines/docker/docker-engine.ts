@@ -21,6 +21,7 @@ import {
   type ShellWish,
   type Starting,
   type Task,
+  type TaskFile,
   type TaskOutcome,
   type Terminal,
 } from '../engine.ts'
@@ -44,6 +45,7 @@ import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
 import { startRelease } from './start.ts'
+import { readTaskFile } from './task-end.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask, stopTask } from './tasks.ts'
 import { UntilEvent } from './until-event.ts'
 import { Usage } from './usage.ts'
@@ -147,6 +149,10 @@ export class DockerEngine extends DockerStorage implements Engine {
 
   stopTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined> {
     return stopTask(this.host, release, run, attempt)
+  }
+
+  readTaskFile(release: Release<Task>, run: string, path: string, signal: AbortSignal): Promise<TaskFile | undefined> {
+    return readTaskFile(this.host, release, { run, path }, signal)
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {

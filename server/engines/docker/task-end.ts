@@ -1,11 +1,12 @@
 import { masker } from '../../lib/masker.ts'
-import { EngineError, type Release, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
+import { EngineError, type Release, secretsIn, type Task, type TaskFile, type TaskOutcome } from '../engine.ts'
+import { outputFileAt } from '../program-rules.ts'
 import { lastLines } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer, untilStopped } from './containers.ts'
 import { label, taskName } from './labels.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
-import { readOutputs } from './task-output.ts'
+import { readOutput, readOutputs } from './task-output.ts'
 
 /** Returns the container of a run. Throws EngineError if somebody removed it. */
 export async function look({ daemon, instance }: Host, run: string, signal: AbortSignal): Promise<ReplicaState> {
@@ -55,6 +56,18 @@ export async function untilEnded(
     id = state.id
     leftMs = leftOf(host, release, state)
   }
+}
+
+/** Engine.readTaskFile for Docker. */
+export async function readTaskFile(
+  host: Host,
+  { workload }: Release<Task>,
+  { run, path }: { readonly run: string; readonly path: string },
+  signal: AbortSignal,
+): Promise<TaskFile | undefined> {
+  const file = outputFileAt(workload, path)
+  const { id } = await look(host, run, signal)
+  return readOutput(host.daemon, id, file, signal)
 }
 
 /** Returns the outcome of a run that has ended. */

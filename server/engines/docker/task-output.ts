@@ -82,7 +82,7 @@ async function readDirectory(
 }
 
 /** Reads one file. Returns undefined if the program wrote none. */
-async function readOutput(
+export async function readOutput(
   daemon: DockerDaemon,
   container: string,
   { path, mostBytes }: OutputFile,

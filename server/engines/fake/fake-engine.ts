@@ -64,6 +64,11 @@ export class FakeEngine extends FakeInside implements Engine {
     return this.tasks.stop(run, attempt.signal)
   }
 
+  async readTaskFile(release: Release<Task>, run: string, path: string, signal: AbortSignal) {
+    this.reach(signal)
+    return this.tasks.read(release, run, path)
+  }
+
   async endTask(run: string, attempt: Attempt): Promise<void> {
     this.reach(attempt.signal)
     this.tasks.remove((task) => task.run === run)

@@ -11,6 +11,7 @@ import {
   type TaskFile,
   type TaskOutcome,
 } from '../engine.ts'
+import { outputFileAt } from '../program-rules.ts'
 
 /** How every run of an image behaves. Absent: it ends immediately with code 0. */
 export interface TaskBehaviour {
@@ -80,6 +81,13 @@ export class FakeTasks {
     if (!startedAt) return undefined
     if (endOf(this.#find(run), startedAt).getTime() > this.#clock.now().getTime()) this.finish(run, 143)
     return this.run(run, { signal })
+  }
+
+  /** Returns a file that a run wrote. It writes all of them when it begins. */
+  read(release: Release<Task>, run: string, path: string): TaskFile | undefined {
+    outputFileAt(release.workload, path)
+    const { startedAt, behaviour } = this.#find(run)
+    return startedAt && filesOf(release, behaviour)?.get(path)
   }
 
   /** Ends the program of a run now. */

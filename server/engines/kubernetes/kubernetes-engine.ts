@@ -24,6 +24,7 @@ import {
   type ShellWish,
   type Starting,
   type Task,
+  type TaskFile,
   type TaskOutcome,
   type Terminal,
 } from '../engine.ts'
@@ -48,7 +49,7 @@ import { reportOf } from './report.ts'
 import { endReplicas, eraseService, retireService } from './retire.ts'
 import { runningContainer } from './running-pod.ts'
 import { startRelease } from './start.ts'
-import { endTask, listTasks, prepareTask, runTask, stopTask } from './tasks.ts'
+import { endTask, listTasks, prepareTask, readTaskFile, runTask, stopTask } from './tasks.ts'
 import { connectTo, execIn, openTerminal } from './terminals.ts'
 import { usageOf } from './usage.ts'
 import { labelsOfCluster } from './users-labels.ts'
@@ -246,6 +247,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   stopTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined> {
     return asEngineErrors(() => stopTask(this.host, release, run, attempt))
+  }
+
+  readTaskFile(release: Release<Task>, run: string, path: string, signal: AbortSignal): Promise<TaskFile | undefined> {
+    return asEngineErrors(() => readTaskFile(this.host, release, { run, path }, signal))
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {

@@ -49,7 +49,7 @@ export async function untilEnded(
       const [pod] = pods.values()
       if (pod && hasEnded(pod)) return pod
       if (pod) refuseHopeless(pod)
-      if (last && !pod) throw new EngineError('crashed', 'Somebody removed the job of the run before its end.')
+      if (last && !pod) throw new EngineError('crashed', 'Somebody removed the pod of the run before its end.')
       last = pod
       if (pod && hasFiles(workload) && waitsForInput(pod)) await sendInput(host, workload, pod, signal)
       if (pod && isRunning(pod)) started.resolve(pod)

@@ -1,7 +1,8 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { startLimit } from '../../lib/deadline.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { EngineError, type Release, type RunningTask, type Task, type TaskOutcome } from '../engine.ts'
+import { EngineError, type Release, type RunningTask, type Task, type TaskFile, type TaskOutcome } from '../engine.ts'
+import { outputFileAt } from '../program-rules.ts'
 import { kinds, type Pod } from './client/index.ts'
 import { ensureEnvironment } from './environments.ts'
 import type { KubeHost } from './host.ts'
@@ -10,8 +11,10 @@ import { applyOwn, refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
 import { end } from './retire.ts'
 import { endProgram, hasBegun } from './task-end.ts'
+import { filesContainer, keptFile } from './task-files.ts'
 import { isKept, isRunning } from './task-input.ts'
 import { taskObjects } from './task-objects.ts'
+import { readFile } from './task-output.ts'
 import { hasEnded, outcomeOf, placeOf, selectionOf, untilEnded } from './task-run.ts'
 
 /** How long a run may wait for a node and its image beyond its own time limit. */
@@ -79,6 +82,21 @@ export async function stopTask(
     await endProgram(host, workload, pod, signal)
   }
   return outcomeOf(host, release, await untilEnded(host, release, run, signal), signal)
+}
+
+/** Reads an output file of a run as it is now. See TaskRunner.readTaskFile. */
+export async function readTaskFile(
+  host: KubeHost,
+  { workload }: Release<Task>,
+  { run, path }: { readonly run: string; readonly path: string },
+  signal: AbortSignal,
+): Promise<TaskFile | undefined> {
+  const file = outputFileAt(workload, path)
+  const pod = await findPod(host, run, signal)
+  if (!pod) throw new EngineError('crashed', 'Somebody removed the pod of the run.')
+  if (!isKept(pod)) return undefined
+  const place = { namespace: pod.metadata.namespace ?? '', pod: pod.metadata.name, container: filesContainer }
+  return readFile(host, place, { ...file, path: keptFile(workload, path) }, signal)
 }
 
 async function findPod({ kube, instance }: KubeHost, run: string, signal: AbortSignal): Promise<Pod | undefined> {

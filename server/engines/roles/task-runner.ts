@@ -1,5 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
-import type { RunningTask, TaskOutcome } from '../task.ts'
+import type { RunningTask, TaskFile, TaskOutcome } from '../task.ts'
 import type { Release, Task } from '../workload.ts'
 
 /**
@@ -27,6 +27,11 @@ export interface TaskRunner {
    * removed.
    */
   stopTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome | undefined>
+  /**
+   * Reads one of the output files of a run as it is now, while its program may be writing it.
+   * Returns undefined if it does not exist. Throws EngineError, also if the run was removed.
+   */
+  readTaskFile(release: Release<Task>, run: string, path: string, signal: AbortSignal): Promise<TaskFile | undefined>
   /** Ends the run if it still runs, and removes what is left of it. */
   endTask(run: string, attempt: Attempt): Promise<void>
   /** Lists the runs of which something is left. */
