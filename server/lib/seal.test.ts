@@ -26,6 +26,15 @@ test('a sealed text opens to the same bytes', () => {
   )
 })
 
+test('a text of 40 MiB is sealed and opened, and its key is found', () => {
+  const key = newSealingKey()
+  const text = 'state '.repeat(7 * 2 ** 20)
+  const sealed = seal(key, context, text)
+  assert.equal(keyIdOf(sealed), key.id)
+  assert.ok(open(key, context, sealed).reveal() === text)
+  assert.throws(() => open(key, context, `${sealed}!`), failsWith('malformed'))
+})
+
 test('a sealed text has the documented form and never repeats', () => {
   const key = newSealingKey()
   const texts = new Set(Array.from({ length: 1000 }, () => seal(key, context, 'the same')))

@@ -57,7 +57,21 @@ export class SealError extends Error {
 const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
-const form = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/
+const headForm = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{16})\.$/
+const headLength = 'v1.'.length + 11 + 1 + 16 + 1
+const leastBody = 22
+const otherCharacter = /[^A-Za-z0-9_-]/
+
+/**
+ * Returns the parts of a sealed text. The body may be many MiB, for which an expression that
+ * matches it as a whole has no room.
+ */
+function partsOf(sealed: string): { keyId: string; nonce: string; body: string } | undefined {
+  const [, keyId, nonce] = headForm.exec(sealed.slice(0, headLength)) ?? []
+  const body = sealed.slice(headLength)
+  if (keyId === undefined || nonce === undefined) return undefined
+  return body.length < leastBody || otherCharacter.test(body) ? undefined : { keyId, nonce, body }
+}
 
 /** Creates a key from exactly 32 bytes, with its id. */
 export function sealingKey(bytes: Buffer): SealingKey {
@@ -100,7 +114,7 @@ export function unwrapKey(masterKey: SealingKey, organization: string, wrapped: 
 }
 
 /** Returns the id of the key that sealed a text; undefined if the text is not sealed. */
-export const keyIdOf = (sealed: string): string | undefined => form.exec(sealed)?.[1]
+export const keyIdOf = (sealed: string): string | undefined => partsOf(sealed)?.keyId
 
 /** The place of a wrapped data key. Existing data keys were sealed with this spelling. */
 export const dataKeyContext = (organization: string): SealContext => ({
@@ -119,11 +133,11 @@ function sealBytes(key: SealingKey, context: SealContext, plain: Buffer): string
 }
 
 function openBytes(key: SealingKey, context: SealContext, sealed: string): Buffer {
-  const [, keyId, nonce, text] = form.exec(sealed) ?? []
-  if (keyId === undefined || nonce === undefined || text === undefined)
-    throw new SealError('malformed', 'the text is not a sealed text of version 1')
+  const parts = partsOf(sealed)
+  if (!parts) throw new SealError('malformed', 'the text is not a sealed text of version 1')
+  const { keyId, nonce } = parts
   if (keyId !== key.id) throw new SealError('other-key', `the text was sealed by key ${keyId}, not by ${key.id}`)
-  const body = Buffer.from(text, 'base64url')
+  const body = Buffer.from(parts.body, 'base64url')
   const decipher = createDecipheriv('aes-256-gcm', key.secret, Buffer.from(nonce, 'base64url'), {
     authTagLength: tagBytes,
   })
