@@ -65,6 +65,11 @@ function endedCases(get: () => TaskFilesBench): void {
       const outcome = await engine.runTask(release, run, attempt())
       assert.equal(outcome.exitCode, exitCode)
       assert.deepEqual([...(outcome.files ?? [])], [[taskFiles.output, { content: copied }]])
+      for (let times = 0; times < 2; times++) await engine.freeTask(run, attempt())
+      assert.deepEqual(
+        (await engine.listTasks(limit())).filter((one) => one.run === run),
+        [{ run, service: release.service, running: false }],
+      )
       await erase(get(), release)
     })
   }

@@ -42,6 +42,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
   runTask: refuse,
   stopTask: refuse,
   readTaskFile: refuse,
+  freeTask: refuse,
   endTask: nothing,
   listTasks: async () => [],
   pinImage: refuse,

@@ -58,9 +58,12 @@ async function prepare(options: Recipe, work: Work, stack: LoadedStack, phase: P
       `${target.service_id}/PREPARE-${stepNames[phase]}`,
       async ({ signal }) => {
         const release = await phaseRelease(options, stack, phase)
-        await whileUnreachable(options, signal, report, () =>
-          options.engine.prepareTask(release, taskOf(stack, phase), { signal, output: report }),
-        )
+        const attempt = { signal, output: report }
+        await whileUnreachable(options, signal, report, async () => {
+          // The plan is kept. A node may not have room for both phases.
+          if (phase === 'apply') await options.engine.freeTask(taskOf(stack, 'plan'), attempt)
+          await options.engine.prepareTask(release, taskOf(stack, phase), attempt)
+        })
         if (phase === 'apply') await work.context.fenced((sql) => markApplying(sql, stack.run, options.clock.now()))
       },
       { deadlineSeconds: prepareSeconds },

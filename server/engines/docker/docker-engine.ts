@@ -155,6 +155,9 @@ export class DockerEngine extends DockerStorage implements Engine {
     return readTaskFile(this.host, release, { run, path }, signal)
   }
 
+  /** Does nothing: a container that has ended reserves nothing. */
+  async freeTask(): Promise<void> {}
+
   endTask(run: string, attempt: Attempt): Promise<void> {
     return endTask(this.host, run, attempt)
   }

@@ -69,6 +69,10 @@ export class FakeEngine extends FakeInside implements Engine {
     return this.tasks.read(release, run, path)
   }
 
+  async freeTask(_: string, attempt: Attempt): Promise<void> {
+    this.reach(attempt.signal)
+  }
+
   async endTask(run: string, attempt: Attempt): Promise<void> {
     this.reach(attempt.signal)
     this.tasks.remove((task) => task.run === run)

@@ -49,7 +49,7 @@ import { reportOf } from './report.ts'
 import { endReplicas, eraseService, retireService } from './retire.ts'
 import { runningContainer } from './running-pod.ts'
 import { startRelease } from './start.ts'
-import { endTask, listTasks, prepareTask, readTaskFile, runTask, stopTask } from './tasks.ts'
+import { endTask, freeTask, listTasks, prepareTask, readTaskFile, runTask, stopTask } from './tasks.ts'
 import { connectTo, execIn, openTerminal } from './terminals.ts'
 import { usageOf } from './usage.ts'
 import { labelsOfCluster } from './users-labels.ts'
@@ -251,6 +251,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   readTaskFile(release: Release<Task>, run: string, path: string, signal: AbortSignal): Promise<TaskFile | undefined> {
     return asEngineErrors(() => readTaskFile(this.host, release, { run, path }, signal))
+  }
+
+  freeTask(run: string, attempt: Attempt): Promise<void> {
+    return asEngineErrors(() => freeTask(this.host, run, attempt))
   }
 
   endTask(run: string, attempt: Attempt): Promise<void> {

@@ -1,14 +1,16 @@
 import { startDeadline } from '../../lib/deadline.ts'
-import type { Task } from '../engine.ts'
+import { EngineError, type Task } from '../engine.ts'
 import { KubeError, kinds, type Pod } from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { mainContainer } from './program.ts'
-import { filesContainer, marks } from './task-files.ts'
+import { filesContainer, holdContainer, marks } from './task-files.ts'
 import { hasStarted, isKept, isRunning } from './task-input.ts'
 
 /** How long a program may take to end after all of its children were killed. */
 const killedSeconds = 30
+/** How long the helpers of a pod may take to end. */
+const leaveSeconds = 60
 /** How long a program whose input files are complete may take to begin. */
 const beginSeconds = 60
 
@@ -46,6 +48,14 @@ export async function hasBegun(host: KubeHost, pod: Pod, signal: AbortSignal): P
   if (isOpen !== 0) return false
   const isReached = (now: Pod): boolean => hasStarted(now) || !isKept(now)
   return becomes(host, pod, { isReached, seconds: beginSeconds }, signal)
+}
+
+/** Lets a pod end that only waits for the reader of its files. */
+export async function letPodEnd(host: KubeHost, pod: Pod, signal: AbortSignal): Promise<void> {
+  const told = await runInside(host, pod, { container: holdContainer, command: 'kill -TERM 1' }, signal)
+  const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  if (await becomes(host, pod, { isReached: hasEnded, seconds: leaveSeconds }, signal)) return
+  throw told instanceof KubeError ? told : new EngineError('unreachable', 'The pod of a run does not end.')
 }
 
 /** Runs a command in a container of a pod. Returns its exit code, or why it could not run. */

@@ -8,7 +8,7 @@ import { writtenFiles } from '../program-rules.ts'
  */
 export const filesContainer = 'files'
 /** Keeps the pod of a run after its program has ended, until its files were read. */
-const holdContainer = 'hold'
+export const holdContainer = 'hold'
 
 /** A file of the files container. The program of the run cannot reach its directory. */
 const gate = '/gate'

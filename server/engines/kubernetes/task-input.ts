@@ -12,7 +12,8 @@ import { filesContainer, keptFile, marks } from './task-files.ts'
  */
 const unpack = `[ ! -e ${marks.open} ] || exit 0; umask 022; exec tar -x -o -C / -f -`
 
-const filesOf = ({ status }: Pod) => status?.initContainerStatuses?.find(({ name }) => name === filesContainer)
+/** Returns the state of the container that keeps the files of a run. */
+export const filesOf = ({ status }: Pod) => status?.initContainerStatuses?.find(({ name }) => name === filesContainer)
 const stateOf = ({ status }: Pod) => status?.containerStatuses?.find(({ name }) => name === mainContainer)?.state
 
 /** Whether the container runs that keeps the files of a run. */

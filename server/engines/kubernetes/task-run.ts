@@ -1,3 +1,4 @@
+import type { Attempt } from '../../lib/attempt.ts'
 import { masker } from '../../lib/masker.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError, type Release, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
@@ -9,12 +10,13 @@ import { linesOfPod } from './last-lines.ts'
 import { namespaceOf, runName } from './names.ts'
 import { toPodState } from './pod-state.ts'
 import { mainContainer } from './program.ts'
-import { untilRefused } from './refused-run.ts'
+import { podRemoved, untilRefused } from './refused-run.ts'
 import { endProgram } from './task-end.ts'
 import { hasFiles } from './task-files.ts'
 import { isKept, isRunning, sendInput, waitsForInput } from './task-input.ts'
 import { markRead, readOutputs } from './task-output.ts'
-import { explainWaiting, finalReason } from './waiting.ts'
+import { startRunWait } from './task-waits.ts'
+import { explainWaiting } from './waiting.ts'
 
 export const placeOf = (release: Release<Task>, run: string) => ({
   namespace: namespaceOf(release.environment),
@@ -28,17 +30,18 @@ export const selectionOf = (run: string, instance: string): Selection => ({
 
 /**
  * Waits until the program of a run has ended, and returns its pod. Sends the input files before the
- * program begins. Ends a program with files whose time is over. Throws EngineError('refused') if
- * the cluster creates no pod.
+ * program begins. Reports what the pod waits for. Ends a program with files whose time is over.
+ * Throws EngineError('refused') if the cluster creates no pod.
  */
 export async function untilEnded(
   host: KubeHost,
   release: Release<Task>,
   run: string,
-  outer: AbortSignal,
+  { signal: outer, output }: Attempt,
 ): Promise<Pod> {
   const done = new AbortController()
-  const signal = AbortSignal.any([outer, done.signal])
+  using wait = startRunWait(host, output)
+  const signal = AbortSignal.any([outer, wait.signal, done.signal])
   const { workload } = release
   const selection = { ...selectionOf(run, host.instance), namespace: namespaceOf(release.environment) }
   const started = Promise.withResolvers<Pod>()
@@ -48,11 +51,13 @@ export async function untilEnded(
     for await (const pods of followObjects(host, wish, signal)) {
       const [pod] = pods.values()
       if (pod && hasEnded(pod)) return pod
-      if (pod) refuseHopeless(pod)
-      if (last && !pod) throw new EngineError('crashed', 'Somebody removed the pod of the run before its end.')
+      if (pod) wait.see(pod)
+      if (last && !pod) throw podRemoved()
       last = pod
       if (pod && hasFiles(workload) && waitsForInput(pod)) await sendInput(host, workload, pod, signal)
-      if (pod && isRunning(pod)) started.resolve(pod)
+      if (!pod || !isRunning(pod)) continue
+      wait[Symbol.dispose]()
+      started.resolve(pod)
     }
     throw new EngineError('unreachable', 'the cluster no longer reports the run')
   }
@@ -82,12 +87,6 @@ export const hasEnded = (pod: Pod): boolean => {
   return mainOf(pod)?.state?.terminated !== undefined || isOver
 }
 
-function refuseHopeless(pod: Pod): void {
-  const { waiting, image } = toPodState(pod)
-  const final = waiting && finalReason(waiting, image)
-  if (final) throw new EngineError(final.reason, final.message)
-}
-
 /** Returns the outcome of a run whose program has ended. */
 export async function outcomeOf(
   host: KubeHost,
@@ -97,11 +96,7 @@ export async function outcomeOf(
 ): Promise<TaskOutcome> {
   const ended = mainOf(pod)?.state?.terminated
   const state = toPodState(pod)
-  if (!ended) {
-    const why = state.waiting ? explainWaiting(state.waiting) : 'no reason'
-    throw new EngineError('crashed', `the run never began: ${why}`)
-  }
-  refuseWithoutFiles(workload, pod)
+  if (!ended || (hasFiles(workload) && !isKept(pod))) throw new EngineError('crashed', whyLost(pod))
   const startedAt = new Date(ended.startedAt ?? pod.metadata.creationTimestamp ?? 0)
   const finishedAt = new Date(ended.finishedAt ?? pod.metadata.creationTimestamp ?? 0)
   const isLate = finishedAt.getTime() - startedAt.getTime() >= workload.timeoutSeconds * 1000
@@ -121,11 +116,12 @@ export async function outcomeOf(
   }
 }
 
-/** Throws EngineError('crashed') if the container that kept the files of a run has ended. */
-function refuseWithoutFiles(workload: Task, pod: Pod): void {
-  if (!hasFiles(workload) || isKept(pod)) return
-  const { status } = pod
-  const why = [status?.reason, status?.message].flatMap((text) => (text ? [plain(text)] : []))
-  const because = why.length > 0 ? why.join(': ') : 'Somebody removed it.'
-  throw new EngineError('crashed', `The pod of this run ended before its files were read. ${because}`)
+/** Says why a pod has ended without the outcome of its run. */
+function whyLost(pod: Pod): string {
+  const { reason, message } = pod.status ?? {}
+  const said = [reason, message].flatMap((text) => (text ? [plain(text)] : []))
+  if (said.length > 0) return `The cluster ended the pod of this run. ${said.join(': ')}`
+  if (mainOf(pod)?.state?.terminated) return 'Somebody removed the pod of this run before its files were read.'
+  const { waiting } = toPodState(pod)
+  return `the run never began: ${waiting ? explainWaiting(waiting) : 'no reason'}`
 }

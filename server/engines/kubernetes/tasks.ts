@@ -10,15 +10,15 @@ import { label, ownLabels } from './labels.ts'
 import { applyOwn, refuseForeign } from './own-objects.ts'
 import { toPodState } from './pod-state.ts'
 import { end } from './retire.ts'
-import { endProgram, hasBegun } from './task-end.ts'
+import { endProgram, hasBegun, letPodEnd } from './task-end.ts'
 import { filesContainer, keptFile } from './task-files.ts'
 import { isKept, isRunning } from './task-input.ts'
 import { taskObjects } from './task-objects.ts'
 import { readFile } from './task-output.ts'
 import { hasEnded, outcomeOf, placeOf, selectionOf, untilEnded } from './task-run.ts'
 
-/** How long a run may wait for a node and its image beyond its own time limit. */
-const longestWaitSeconds = 900
+/** How long the end of a run may take to be reported, beyond its time limit. */
+const marginSeconds = 1800
 
 /** Creates the Job of a run, which does not begin. May be repeated. */
 export async function prepareTask(
@@ -40,9 +40,10 @@ export async function runTask(
   host: KubeHost,
   release: Release<Task>,
   run: string,
-  { signal, whenReady }: Attempt & { readonly whenReady?: () => Promise<void> },
+  attempt: Attempt & { readonly whenReady?: () => Promise<void> },
 ): Promise<TaskOutcome> {
   const { kube, clock } = host
+  const { signal, whenReady, output } = attempt
   const place = placeOf(release, run)
   if ((await findJob(host, place, signal)).spec.suspend) {
     await whenReady?.()
@@ -51,10 +52,11 @@ export async function runTask(
     await kube.patch(kinds.job, place, { spec: { suspend: false } }, signal)
   }
   failpoint('task.started')
-  const limitSeconds = release.workload.timeoutSeconds + longestWaitSeconds
-  const late = () => new EngineError('not-ready', `no node of the cluster took the run within ${limitSeconds} s`)
+  const limitSeconds = release.workload.timeoutSeconds + marginSeconds
+  const late = () =>
+    new EngineError('not-ready', `the cluster did not report the end of the run within ${limitSeconds} s`)
   using limit = startLimit(clock, limitSeconds * 1000, late)
-  const pod = await untilEnded(host, release, run, AbortSignal.any([signal, limit.signal]))
+  const pod = await untilEnded(host, release, run, { output, signal: AbortSignal.any([signal, limit.signal]) })
   failpoint('task.ended')
   return outcomeOf(host, release, pod, signal)
 }
@@ -70,9 +72,10 @@ export async function stopTask(
   host: KubeHost,
   release: Release<Task>,
   run: string,
-  { signal }: Attempt,
+  attempt: Attempt,
 ): Promise<TaskOutcome | undefined> {
   const { workload } = release
+  const { signal } = attempt
   const job = await findJob(host, placeOf(release, run), signal)
   const pod = await findPod(host, run, signal)
   if (!pod && job.spec.suspend) return undefined
@@ -81,7 +84,7 @@ export async function stopTask(
     if (!(await hasBegun(host, pod, signal))) return undefined
     await endProgram(host, workload, pod, signal)
   }
-  return outcomeOf(host, release, await untilEnded(host, release, run, signal), signal)
+  return outcomeOf(host, release, await untilEnded(host, release, run, attempt), signal)
 }
 
 /** Reads an output file of a run as it is now. See TaskRunner.readTaskFile. */
@@ -102,6 +105,15 @@ export async function readTaskFile(
 async function findPod({ kube, instance }: KubeHost, run: string, signal: AbortSignal): Promise<Pod | undefined> {
   const { items } = await kube.list(kinds.pod, selectionOf(run, instance), signal)
   return items[0]
+}
+
+/**
+ * Lets the pod of a run end whose program has ended. Until then its program reserves processors and
+ * memory of the node.
+ */
+export async function freeTask(host: KubeHost, run: string, { signal }: Attempt): Promise<void> {
+  const pod = await findPod(host, run, signal)
+  if (pod && isKept(pod) && !isRunning(pod)) await letPodEnd(host, pod, signal)
 }
 
 /** Ends a run and removes its objects. The files of a run are not needed any more. */

@@ -32,6 +32,11 @@ export interface TaskRunner {
    * Returns undefined if it does not exist. Throws EngineError, also if the run was removed.
    */
   readTaskFile(release: Release<Task>, run: string, path: string, signal: AbortSignal): Promise<TaskFile | undefined>
+  /**
+   * Frees the processors and the memory that a run reserves after its end. Its lines stay until
+   * `endTask`, and its files may be gone.
+   */
+  freeTask(run: string, attempt: Attempt): Promise<void>
   /** Ends the run if it still runs, and removes what is left of it. */
   endTask(run: string, attempt: Attempt): Promise<void>
   /** Lists the runs of which something is left. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import type { KubeAccess } from '../../../server/engines/kubernetes/client/index.ts'
 import { Secret } from '../../../server/lib/secret.ts'
@@ -39,6 +40,8 @@ export interface ApiProxy {
   answerWith(fault: Fault | undefined): void
   /** Cuts the answers of all watches, in the middle of an object. */
   cutWatches(): void
+  /** Commands that begin from now on are cut after so many bytes. Undefined: they are not. */
+  cutCommands(afterBytes: number | undefined): void
   /** The number of open connections. */
   openConnections(): Promise<number>
   /** Reaches the proxy as an administrator. */
@@ -62,6 +65,7 @@ export async function startApiProxy(): Promise<ApiProxy> {
   const requests: ApiRequest[] = []
   const watches = new Set<ServerResponse>()
   let fault: Fault | undefined
+  let commandBytes: number | undefined
 
   const forward = (asked: IncomingMessage, response: ServerResponse, edit: Parameters<Pass>[0]): void => {
     const { method, url: path, headers } = asked
@@ -99,6 +103,7 @@ export async function startApiProxy(): Promise<ApiProxy> {
       const lines = asked.rawHeaders.flatMap((name, index, all) => (index % 2 ? [] : `${name}: ${all[index + 1]}`))
       there.write(`${asked.method} ${asked.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
       there.write(head)
+      if (commandBytes !== undefined) cutAfter(commandBytes, socket, there)
       there.pipe(socket).pipe(there)
     })
     there.on('error', () => socket.destroy())
@@ -122,6 +127,9 @@ export async function startApiProxy(): Promise<ApiProxy> {
         response.write('{"type":"MODIFIED","object":{"meta')
         setImmediate(() => response.socket?.destroy())
       }
+    },
+    cutCommands: (afterBytes) => {
+      commandBytes = afterBytes
     },
     openConnections: () =>
       new Promise((resolve, reject) => {
@@ -157,6 +165,17 @@ export async function startApiProxy(): Promise<ApiProxy> {
 }
 
 const secretOf = (bytes: Buffer | undefined): Secret => new Secret(String(bytes))
+
+/** Cuts both ends once so many bytes have passed. */
+function cutAfter(mostBytes: number, ...ends: readonly Duplex[]): void {
+  let bytes = 0
+  for (const end of ends) {
+    end.on('data', (piece: Buffer) => {
+      bytes += piece.length
+      if (bytes > mostBytes) for (const one of ends) one.destroy()
+    })
+  }
+}
 
 /** Changes the events of a watch, one a line. */
 function editLines(answer: IncomingMessage, response: ServerResponse, edit: NonNullable<Parameters<Pass>[0]>): void {
