@@ -48,9 +48,30 @@ export const clusterStates = [
 ] as const
 export type ClusterState = (typeof clusterStates)[number]
 export const serviceActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNKNOWN'] as const
+export type ServiceAction = (typeof serviceActions)[number]
 export const actionStatuses = [...requestStatuses, 'EXECUTING', 'NEVER'] as const
-export const triggerActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNINSTALL', 'UNKNOWN'] as const
-export const subActions = ['NONE'] as const
+export const triggerActions = [
+  'DEPLOY',
+  'DELETE',
+  'RESTART',
+  'STOP',
+  'UNINSTALL',
+  'DEPLOY_DRY_RUN',
+  'TERRAFORM_FORCE_UNLOCK',
+  'TERRAFORM_MIGRATE_STATE',
+  'DELETE_RESOURCES_ONLY',
+  'UNKNOWN',
+] as const
+export type TriggerAction = (typeof triggerActions)[number]
+export const subActions = [
+  'NONE',
+  'TERRAFORM_PLAN_ONLY',
+  'TERRAFORM_PLAN_AND_APPLY',
+  'TERRAFORM_DESTROY',
+  'TERRAFORM_FORCE_UNLOCK_STATE',
+  'TERRAFORM_MIGRATE_STATE',
+] as const
+export type SubAction = (typeof subActions)[number]
 export const origins = ['API', 'CLI', 'CONSOLE', 'GIT', 'QOVERY_INTERNAL', 'TERRAFORM_PROVIDER'] as const
 export type Origin = (typeof origins)[number]
 export const stageStatuses = ['QUEUED', 'ONGOING', 'DONE', 'ERROR', 'SKIPPED', 'CANCELED'] as const

@@ -31,6 +31,7 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   action: 'DEPLOY',
   request_status: 'SUCCESS',
   target_status: 'SUCCESS',
+  stack_action: null,
   reason: null,
   started_at: at,
   finished_at: at,

@@ -60,6 +60,21 @@ const addresses = async ({ id }: TestStack): Promise<string[]> => {
 const runs = ({ id }: TestStack) =>
   server.sql<{ action: string; status: string }[]>`
     select action, status from stack_run where service_id = ${id} order by created_at`
+/** The terms of the last deployment in the history and in the status. */
+const lastTerms = async ({ id }: TestStack): Promise<(string | undefined)[]> => {
+  const history = `/environment/${environmentId}/deploymentHistoryV2`
+  const { results } = await server.must<{ results: { trigger_action: string }[] }>('GET', history)
+  const { terraforms } = await server.must<{
+    terraforms: { id: string; status_details: { sub_action: string } }[]
+  }>('GET', `/environment/${environmentId}/statuses`)
+  return [results[0]?.trigger_action, terraforms.find((one) => one.id === id)?.status_details.sub_action]
+}
+/** The last audit events of a stack, oldest first. */
+const events = async ({ id }: TestStack, count: number): Promise<string[]> => {
+  const rows = await server.sql<{ event_type: string }[]>`
+    select event_type from audit_event where target_id = ${id} order by created_at desc, id desc limit ${count}`
+  return rows.map(({ event_type }) => event_type).toReversed()
+}
 const startApply = async (seconds: number): Promise<TestStack> => {
   const stack = await newStack()
   await stack.git.push(slowApply(seconds))
@@ -119,6 +134,8 @@ test('an apply whose container is removed leaves the stack locked until it is un
   assert.match(locked.reason ?? '', /^The stack is locked: .* FORCE_UNLOCK\.$/)
   await stack.deploy({ action: 'FORCE_UNLOCK' })
   assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+  assert.deepEqual(await lastTerms(stack), ['TERRAFORM_FORCE_UNLOCK', 'TERRAFORM_FORCE_UNLOCK_STATE'])
+  assert.deepEqual(await events(stack, 2), ['TRIGGER_TERRAFORM_FORCE_UNLOCK', 'TERRAFORM_FORCE_UNLOCK_SUCCEEDED'])
   assert.deepEqual(await stack.run(slowApply(0)), { state: 'DEPLOYED', reason: null })
 })
 
@@ -130,6 +147,8 @@ test('a deployment with the action PLAN applies nothing', { skip }, async () => 
   assert.deepEqual(await addresses(stack), [])
   assert.deepEqual([...(await runs(stack))], [{ action: 'PLAN', status: 'SUCCESS' }])
   assert.match((await stack.log()).join('\n'), /\+ create terraform_data\.first/)
+  assert.deepEqual(await lastTerms(stack), ['DEPLOY_DRY_RUN', 'TERRAFORM_PLAN_ONLY'])
+  assert.deepEqual(await events(stack, 2), ['TRIGGER_DEPLOY_DRY_RUN', 'DEPLOYED_DRY_RUN'])
 })
 
 test('a deletion with SKIP_DESTROY runs nothing', { skip }, async () => {
