@@ -1221,7 +1221,7 @@ CREATE INDEX stack_resource_service ON public.stack_resource USING btree (servic
 create table stack_run (
   id uuid not null,
   service_id uuid not null,
-  release_id uuid not null,
+  release_id uuid,
   request_id uuid,
   action text not null,
   status text not null default 'RUNNING'::text,
@@ -1232,7 +1232,7 @@ create table stack_run (
   plan jsonb,
   sealed_plan sealed_text,
   is_applying boolean not null default false,
-  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text]))),
+  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text, 'RESTORE_STATE'::text]))),
   constraint stack_run_pkey PRIMARY KEY (id),
   constraint stack_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint stack_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'LOST'::text])))
@@ -1250,6 +1250,7 @@ create table stack_state (
   lineage text not null,
   bytes integer not null,
   sealed_state sealed_text not null,
+  restored_from integer,
   constraint stack_state_pkey PRIMARY KEY (id),
   constraint stack_state_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint stack_state_service_id_number_key UNIQUE (service_id, number)

@@ -51,7 +51,7 @@ function absentIfRemoved(error: unknown): 'removed' {
 
 async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: AbortSignal) {
   const { engine, database } = options
-  const row = await findRelease(database, run.release_id)
+  const row = run.release_id === null ? undefined : await findRelease(database, run.release_id)
   if (row?.kind !== 'terraform' || !row.image) throw new Error(`release ${run.release_id} of a run is gone`)
   const stack = await loadStack(options, work, row, { run: run.id, isDestroy: run.action === 'DESTROY' })
   const attempt = { signal, output: work.report }

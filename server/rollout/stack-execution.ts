@@ -113,7 +113,7 @@ export async function keepOutcome(
     if (failure !== undefined) return { ...end, hasChanges: false }
     const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, stack.run, outcome))
     for (const line of planLines(plan)) report.line(line)
-    return { ...end, hasChanges: plan.hasChanges }
+    return { ...end, hasChanges: plan.has_changes }
   }
   const isWhole = failure === undefined
   const problem = await context.fenced(async (sql) => {

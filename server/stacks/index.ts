@@ -1,7 +1,10 @@
 // Runs of Terraform stacks: their programs and arguments, plans, states with their versions and
 // locks, resources and outputs.
 
-export { type PlanSummary, planLines, summarizePlan } from './plan-summary.ts'
+export { planLines } from './plan-lines.ts'
+export { type PlanSummary, summarizePlan } from './plan-summary.ts'
+export { type LastPlan, listLastPlans } from './run-record-store.ts'
+export { stackPlan, stackRuns, toRecord } from './run-records.ts'
 export { chooseRunner, type RunnerImages, versionsOf } from './runner-images.ts'
 export { stackFailure } from './stack-failure.ts'
 export {
@@ -17,3 +20,4 @@ export {
 } from './stack-store.ts'
 export { type Phase, stackDockerfile, stackTask } from './stack-task.ts'
 export { createStacks, type StackOwner, type Stacks } from './stacks.ts'
+export { restoreState, stateVersions } from './state-versions.ts'

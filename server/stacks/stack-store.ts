@@ -1,15 +1,16 @@
+import type { StackRunAction as StackAction, StackRunStatus } from '@quayside/contract/services/stack-records.ts'
 import type { Sql } from '../database/index.ts'
 import type { PlanSummary } from './plan-summary.ts'
 import type { StackResource } from './read-result.ts'
 
-export type StackAction = 'PLAN' | 'APPLY' | 'DESTROY'
-export type StackRunStatus = 'RUNNING' | 'SUCCESS' | 'ERROR' | 'CANCELED' | 'LOST'
+export type { StackRunAction as StackAction } from '@quayside/contract/services/stack-records.ts'
 
 /** One run of a stack: its plan and, unless only that was requested, the apply of the plan. */
 export interface StackRunRow {
   readonly id: string
   readonly service_id: string
-  readonly release_id: string
+  /** Null if it ran no version. */
+  readonly release_id: string | null
   readonly request_id: string | null
   readonly action: StackAction
   readonly status: StackRunStatus
@@ -117,34 +118,6 @@ export async function endStackRun(
     update stack_run set status = ${status}, reason = ${reason}, finished_at = ${now}, updated_at = ${now},
       sealed_plan = null
     where id = ${id} and status = 'RUNNING'`
-}
-
-export interface StackStateRow {
-  readonly id: string
-  readonly service_id: string
-  readonly number: number
-  readonly run_id: string
-  readonly created_at: Date
-  readonly serial: number
-  readonly lineage: string
-  readonly bytes: number
-  readonly sealed_state: string
-}
-
-/** Returns the newest version of the state of a stack. */
-export async function findState(sql: Sql, serviceId: string): Promise<StackStateRow | undefined> {
-  const [row] = await sql<StackStateRow[]>`
-    select id, service_id, number, run_id, created_at, serial::float8 as serial, lineage, bytes, sealed_state
-    from stack_state where service_id = ${serviceId} order by number desc limit 1`
-  return row
-}
-
-/** Number of kept versions of the state of a stack. */
-const keptStates = 50
-
-export async function insertState(sql: Sql, row: StackStateRow): Promise<void> {
-  await sql`insert into stack_state ${sql({ ...row })}`
-  await sql`delete from stack_state where service_id = ${row.service_id} and number <= ${row.number - keptStates}`
 }
 
 /** Replaces the resources of a stack. */

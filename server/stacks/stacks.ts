@@ -6,22 +6,23 @@ import { newId } from '../lib/id.ts'
 import { type ServiceOutput, setServiceOutputs } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { parseJson } from './json-values.ts'
+import { lockedText } from './locked-text.ts'
 import { type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
+import { forgetRuns } from './run-record-store.ts'
 import { files } from './runner-program.ts'
 import {
   endStaleRun,
   findLock,
   findStackRun,
-  findState,
   insertStackRun,
-  insertState,
   replaceResources,
   type StackAction,
   setPlan,
 } from './stack-store.ts'
 import type { SavedPlan } from './stack-task.ts'
 import { readState } from './state-file.ts'
+import { findState, insertState } from './state-store.ts'
 
 export interface StacksOptions {
   readonly vault: Vault
@@ -48,6 +49,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
     ): Promise<void> {
       // Requests of an environment run one after the other, so the run of another one has ended.
       await endStaleRun(sql, run, clock.now())
+      await forgetRuns(sql, run.service_id)
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
       const lock = await findLock(sql, run.service_id)
       if (lock) throw new AppError('conflict', lockedText(lock))
@@ -81,7 +83,15 @@ export function createStacks({ vault, clock }: StacksOptions) {
       const { serial, lineage } = state
       const number = (former?.number ?? 0) + 1
       const of = { id, service_id: serviceId, run_id: runId, created_at: clock.now() }
-      await insertState(sql, { ...of, number, serial, lineage, bytes: file.content.length, sealed_state })
+      await insertState(sql, {
+        ...of,
+        number,
+        serial,
+        lineage,
+        bytes: file.content.length,
+        sealed_state,
+        restored_from: null,
+      })
       return undefined
     },
 
@@ -136,7 +146,8 @@ export function createStacks({ vault, clock }: StacksOptions) {
 }
 export type Stacks = ReturnType<typeof createStacks>
 
-const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
+/** Where a version of a state is sealed. */
+export const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
 const planCell = (id: string) => ({ table: 'stack_run', row: id, column: 'sealed_plan' })
 
 /** Reads JSON that the program of a run has written. Throws AppError `invalid` for another form. */
@@ -154,9 +165,3 @@ function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
   if (file.content) return file.content
   throw new AppError('invalid', `The plan cannot be kept: ${file.problem}.`)
 }
-
-const lockedText = ({ id, status, created_at }: { id: string; status: string; created_at: Date }): string =>
-  status === 'LOST'
-    ? `The stack is locked: the state that its run ${id} wrote is lost, so resources may be missing in it. ` +
-      'Check them, and then unlock it by a deployment with the action FORCE_UNLOCK.'
-    : `The stack is locked by its run ${id} since ${created_at.toISOString()}. Try again when that has ended.`
