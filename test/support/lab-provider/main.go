@@ -23,8 +23,8 @@ import (
 
 func main() {
 	make := func() provider.Provider { return lab{} }
-	err := providerserver.Serve(context.Background(), make, providerserver.ServeOpts{Address: "quayside.test/quayside/lab"})
-	if err != nil {
+	options := providerserver.ServeOpts{Address: "quayside.test/quayside/lab"}
+	if err := providerserver.Serve(context.Background(), make, options); err != nil {
 		log.Fatal(err)
 	}
 }
