@@ -28,7 +28,7 @@ const PlannedResource = Type.Object({
   changes: Type.Array(PlannedChange),
 })
 
-export const stackRunActions = ['PLAN', 'APPLY', 'DESTROY', 'RESTORE_STATE'] as const
+export const stackRunActions = ['PLAN', 'APPLY', 'DESTROY', 'RESTORE_STATE', 'MIGRATE_STATE'] as const
 export type StackRunAction = (typeof stackRunActions)[number]
 export const stackRunStatuses = ['RUNNING', 'SUCCESS', 'ERROR', 'CANCELED', 'LOST'] as const
 export type StackRunStatus = (typeof stackRunStatuses)[number]

@@ -522,7 +522,7 @@ create table deployment_target (
   stack_action text,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
-  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'SKIP_DESTROY'::text])))
+  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text])))
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
@@ -1232,7 +1232,9 @@ create table stack_run (
   plan jsonb,
   sealed_plan sealed_text,
   is_applying boolean not null default false,
-  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text, 'RESTORE_STATE'::text]))),
+  backend text,
+  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text, 'RESTORE_STATE'::text, 'MIGRATE_STATE'::text]))),
+  constraint stack_run_backend_check CHECK ((backend = ANY (ARRAY['kubernetes'::text, 'user_provided'::text]))),
   constraint stack_run_pkey PRIMARY KEY (id),
   constraint stack_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint stack_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'LOST'::text])))

@@ -57,12 +57,12 @@ async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: Abo
   const attempt = { signal, output: work.report }
   const tasks = await engine.listTasks(signal)
   const ended: string[] = []
-  for (const phase of ['plan', 'apply'] as const) {
+  for (const phase of ['plan', 'apply', 'migrate'] as const) {
     const task = taskOf(stack, phase)
     const release = tasks.some((one) => one.run === task) && (await phaseRelease(options, stack, phase))
     const outcome = release ? await engine.stopTask(release, task, attempt).catch(absentIfRemoved) : 'removed'
     if (outcome === undefined) await engine.endTask(task, attempt)
-    if (phase === 'plan' || outcome === undefined) continue
+    if (phase !== 'apply' || outcome === undefined) continue
     if (outcome === 'removed') {
       if (run.is_applying) return { status: 'LOST', reason: lostText } as const
       continue

@@ -57,7 +57,11 @@ export async function phaseRelease(
   const image = row.image?.published ?? row.image?.reference ?? ''
   const { labels, annotations } = row
   const phase: Phase =
-    name === 'plan' ? { name, isDestroy } : { name, plan: await stacks.openPlan(database, owner, run) }
+    name === 'plan'
+      ? { name, isDestroy }
+      : name === 'migrate'
+        ? { name }
+        : { name, plan: await stacks.openPlan(database, owner, run) }
   const state = await stacks.openState(database, owner)
   const given = { image, variables, files, labels, annotations, aliases: [], state, timeoutSeconds }
   const workload = stackTask(row.settings, phase, given)

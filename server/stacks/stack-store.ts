@@ -22,16 +22,19 @@ export interface StackRunRow {
   readonly sealed_plan: string | null
   /** Whether the apply may have begun. */
   readonly is_applying: boolean
+  /** Where its state is. Null if it uses none. */
+  readonly backend: Backend | null
 }
+export type Backend = 'kubernetes' | 'user_provided'
 
 /** Returns false if another run has the lock of the stack. A repetition finds its own run. */
 export async function insertStackRun(
   sql: Sql,
-  { id, service_id, release_id, request_id, action, created_at }: Omit<StackRunRow, StackRunEnd>,
+  { id, service_id, release_id, request_id, action, created_at, backend }: Omit<StackRunRow, StackRunEnd>,
 ): Promise<boolean> {
   await sql`
-    insert into stack_run (id, service_id, release_id, request_id, action, created_at, updated_at)
-    values (${id}, ${service_id}, ${release_id}, ${request_id}, ${action}, ${created_at}, ${created_at})
+    insert into stack_run (id, service_id, release_id, request_id, action, created_at, updated_at, backend)
+    values (${id}, ${service_id}, ${release_id}, ${request_id}, ${action}, ${created_at}, ${created_at}, ${backend})
     on conflict do nothing`
   return (await findStackRun(sql, id)) !== undefined
 }
@@ -40,6 +43,20 @@ type StackRunEnd = 'status' | 'updated_at' | 'finished_at' | 'reason' | 'plan' |
 export async function findStackRun(sql: Sql, id: string): Promise<StackRunRow | undefined> {
   const [row] = await sql<StackRunRow[]>`select * from stack_run where id = ${id}`
   return row
+}
+
+/**
+ * Returns where the state of a stack is, as its last run left it. Undefined if it has none: it was
+ * never applied, or is destroyed.
+ */
+export async function findBackend(sql: Sql, serviceId: string): Promise<Backend | undefined> {
+  const [row] = await sql<Pick<StackRunRow, 'backend' | 'action' | 'status'>[]>`
+    select backend, action, status from stack_run
+    where service_id = ${serviceId} and backend is not null
+      and (is_applying or (status = 'SUCCESS' and action in ('APPLY', 'DESTROY', 'MIGRATE_STATE')))
+    order by created_at desc, id desc limit 1`
+  if (row?.action === 'DESTROY' && row.status === 'SUCCESS') return undefined
+  return row?.backend ?? undefined
 }
 
 /** Returns the run that has the lock of a stack. */

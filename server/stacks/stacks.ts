@@ -5,6 +5,7 @@ import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { type ServiceOutput, setServiceOutputs } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { backendRefusal } from './backend-refusal.ts'
 import { parseJson } from './json-values.ts'
 import { lockedText } from './locked-text.ts'
 import { type PlanSummary, summarizePlan } from './plan-summary.ts'
@@ -12,7 +13,9 @@ import { readResult } from './read-result.ts'
 import { forgetRuns } from './run-record-store.ts'
 import { files } from './runner-program.ts'
 import {
+  type Backend,
   endStaleRun,
+  findBackend,
   findLock,
   findStackRun,
   insertStackRun,
@@ -42,14 +45,26 @@ export interface StackOwner {
  */
 export function createStacks({ vault, clock }: StacksOptions) {
   return {
-    /** Begins a run and takes the lock of its stack. Throws AppError `conflict` if it is taken. */
+    /**
+     * Begins a run and takes the lock of its stack. Throws AppError `conflict` if it is taken, or
+     * if the state is in another backend than the run expects.
+     */
     async begin(
       sql: Sql,
-      run: { id: string; service_id: string; release_id: string; request_id: string; action: StackAction },
+      run: {
+        readonly id: string
+        readonly service_id: string
+        readonly release_id: string
+        readonly request_id: string
+        readonly action: StackAction
+        readonly backend: Backend
+      },
     ): Promise<void> {
       // Requests of an environment run one after the other, so the run of another one has ended.
       await endStaleRun(sql, run, clock.now())
       await forgetRuns(sql, run.service_id)
+      const refused = backendRefusal(run, await findBackend(sql, run.service_id))
+      if (refused !== undefined) throw new AppError('conflict', refused)
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
       const lock = await findLock(sql, run.service_id)
       if (lock) throw new AppError('conflict', lockedText(lock))
@@ -70,6 +85,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
       { serviceId, organizationId }: StackOwner,
       runId: string,
       outcome: TaskOutcome,
+      { isMoved = false }: { readonly isMoved?: boolean } = {},
     ): Promise<string | undefined> {
       const file = outcome.files?.get(files.state)
       if (!file) return undefined
@@ -77,7 +93,9 @@ export function createStacks({ vault, clock }: StacksOptions) {
       const state = readState(file.content)
       if (!state) return 'The state that it wrote is damaged. The version before is kept.'
       const former = await findState(sql, serviceId)
-      if (former?.lineage === state.lineage && former.serial >= state.serial) return undefined
+      // A state that was elsewhere is the newest one, whatever versions were kept before.
+      const isKnown = isMoved ? former?.serial === state.serial : (former?.serial ?? -1) >= state.serial
+      if (former?.lineage === state.lineage && isKnown) return undefined
       const id = newId()
       const sealed_state = await vault.seal(sql, organizationId, stateCell(id), state.text)
       const { serial, lineage } = state
@@ -93,6 +111,18 @@ export function createStacks({ vault, clock }: StacksOptions) {
         restored_from: null,
       })
       return undefined
+    },
+
+    /** Keeps a state that was moved to the platform. The backend of the files keeps its own. */
+    async keepMoved(
+      sql: Sql,
+      owner: StackOwner,
+      run: { readonly id: string; readonly backend: Backend },
+      outcome: TaskOutcome,
+    ): Promise<string | undefined> {
+      if (run.backend === 'user_provided') return undefined
+      if (!outcome.files?.has(files.state)) return 'The backend of the files returned no state.'
+      return this.keepState(sql, owner, run.id, outcome, { isMoved: true })
     },
 
     /** Keeps a plan until it is applied. Throws AppError `invalid` if it cannot be read. */

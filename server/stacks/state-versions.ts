@@ -3,7 +3,7 @@ import { inTransaction } from '../database/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { lockedText } from './locked-text.ts'
-import { endStackRun, findLock, insertStackRun } from './stack-store.ts'
+import { endStackRun, findBackend, findLock, insertStackRun } from './stack-store.ts'
 import type { StackOwner, StacksOptions } from './stacks.ts'
 import { stateCell } from './stacks.ts'
 import { readState } from './state-file.ts'
@@ -31,11 +31,15 @@ export const restoreState = (
     const { serviceId } = owner
     const wanted = await findStateById(sql, serviceId, stateId)
     if (!wanted) throw notFound('state', stateId)
+    if ((await findBackend(sql, serviceId)) === 'user_provided') throw new AppError('conflict', elsewhere)
     await holdLock(sql, options, serviceId, (run) => addVersion(sql, options, owner, { wanted, run }))
     const [restored] = await stateVersions(sql, serviceId)
     if (!restored) throw new Error(`the restored state of stack ${serviceId} is gone`)
     return restored
   })
+
+const elsewhere =
+  'The state of the stack is in the backend of its files. Restore it there, or move it to the platform first.'
 
 /** Does the work while no run can begin. */
 async function holdLock(
@@ -45,7 +49,7 @@ async function holdLock(
   work: (run: string) => Promise<void>,
 ): Promise<void> {
   const [id, now] = [newId(), clock.now()]
-  const of = { service_id: serviceId, release_id: null, request_id: null }
+  const of = { service_id: serviceId, release_id: null, request_id: null, backend: null }
   if (!(await insertStackRun(sql, { id, ...of, action: 'RESTORE_STATE', created_at: now }))) {
     const lock = await findLock(sql, serviceId)
     throw new AppError('conflict', lock ? lockedText(lock) : 'The stack was locked a moment ago. Try again.')
