@@ -97,6 +97,7 @@ export const webhookEvents = [
   'DEPLOYMENT_CANCELLED',
   'DEPLOYMENT_FAILURE',
   'DEPLOYMENT_SUCCESSFUL',
+  'STACK_DRIFTED',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 /** Both accepted spellings of each webhook event, with its canonical name. */
@@ -107,5 +108,7 @@ export const webhookEventSpellings = {
   DEPLOYMENT_FAILED: 'DEPLOYMENT_FAILURE',
   DEPLOYMENT_FAILURE: 'DEPLOYMENT_FAILURE',
   DEPLOYMENT_CANCELLED: 'DEPLOYMENT_CANCELLED',
+  /** Of this platform: a check found that a deployment of a stack would change something. */
+  STACK_DRIFTED: 'STACK_DRIFTED',
 } as const satisfies Record<string, WebhookEvent>
 export type WebhookEventSpelling = keyof typeof webhookEventSpellings

@@ -96,6 +96,8 @@ export const matrix = {
     'get{Kind}Plan':                           [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
     'list{Kind}States':                        [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
     'restore{Kind}State':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'get{Kind}DriftPolicy':                    [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'edit{Kind}DriftPolicy':                   [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
   },
   jobs: {
     //                                          application container   database    job         helm        terraform

@@ -2,7 +2,7 @@ import { operation } from '../operation.ts'
 import { Results } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
-import { StackPlan, StackRun, StackState } from './stack-records.ts'
+import { DriftPolicy, DriftPolicyRequest, StackPlan, StackRun, StackState } from './stack-records.ts'
 import { TerraformResource } from './terraform.ts'
 
 const read = { method: 'GET', access: 'read', status: 200 } as const
@@ -56,6 +56,30 @@ export const stackTemplates = <const N extends KindName>(name: N) => ({
       'Makes an earlier version of the state the newest one, with a higher serial. 409 while a run holds the ' +
       'lock, or if it is the newest one.',
     reply: StackState,
+    status: 200,
+  }),
+  'get{Kind}DriftPolicy': operation({
+    extension: true,
+    ...onService(name),
+    ...read,
+    path: `${pathOf(name)}/driftPolicy`,
+    handler: 'getDriftPolicy',
+    summary: 'Returns when a Terraform stack is checked for changes from outside, and the last check.',
+    reply: DriftPolicy,
+  }),
+  'edit{Kind}DriftPolicy': operation({
+    extension: true,
+    ...onService(name),
+    method: 'PUT',
+    path: `${pathOf(name)}/driftPolicy`,
+    handler: 'editDriftPolicy',
+    access: 'write',
+    event: { type: 'UPDATE', target: 'SERVICE' },
+    summary:
+      'Replaces the timetable of checks of a Terraform stack. A check makes a plan and applies nothing. A null ' +
+      '`cron_at` ends them.',
+    body: DriftPolicyRequest,
+    reply: DriftPolicy,
     status: 200,
   }),
 })

@@ -1,4 +1,4 @@
-import { Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
+import { Defaulted, Enum, Nullable, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
 /** What a plan does with a resource. */
 export const planActions = ['create', 'update', 'replace', 'delete', 'read', 'forget'] as const
@@ -28,7 +28,7 @@ const PlannedResource = Type.Object({
   changes: Type.Array(PlannedChange),
 })
 
-export const stackRunActions = ['PLAN', 'APPLY', 'DESTROY', 'RESTORE_STATE', 'MIGRATE_STATE'] as const
+export const stackRunActions = ['PLAN', 'APPLY', 'DESTROY', 'DRIFT', 'RESTORE_STATE', 'MIGRATE_STATE'] as const
 export type StackRunAction = (typeof stackRunActions)[number]
 export const stackRunStatuses = ['RUNNING', 'SUCCESS', 'ERROR', 'CANCELED', 'LOST'] as const
 export type StackRunStatus = (typeof stackRunStatuses)[number]
@@ -69,4 +69,19 @@ export const StackState = Type.Object({
   execution_id: Nullable(Type.String({ description: 'the deployment that wrote it' })),
   restored_from: Nullable(Type.Integer({ description: 'the number of the version that it restored' })),
   is_current: Type.Boolean({ description: 'whether the next run uses it' }),
+})
+
+/** When a stack is checked for changes that were made outside of it, and what was found. */
+export const DriftPolicy = Type.Object({
+  cron_at: Nullable(Type.String({ description: 'a cron expression of five fields; null for no checks' })),
+  timezone: Type.String(),
+  next_at: Nullable(Timestamp),
+  /** Since when a deployment would change something although nothing was edited. */
+  drifted_at: Nullable(Timestamp),
+  last_run: Nullable(StackRun),
+})
+
+export const DriftPolicyRequest = Type.Object({
+  cron_at: Type.Optional(Nullable(Text(255, 1))),
+  timezone: Defaulted(Type.String({ maxLength: 64 }), 'Etc/UTC'),
 })

@@ -1117,6 +1117,7 @@ create table service (
   run_ttl_seconds double precision generated always as (number_of((advanced_settings -> 'job.delete_ttl_seconds_after_finished'::text))) stored,
   source_branch text generated always as (branch_of(settings)) stored,
   source_version text generated always as (version_of(settings)) stored,
+  drifted_at timestamp with time zone,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),
@@ -1202,6 +1203,16 @@ create table sign_in_attempt (
   constraint sign_in_attempt_pkey PRIMARY KEY (subject)
 );
 
+create table stack_drift_policy (
+  service_id uuid not null,
+  cron_at text,
+  timezone text not null,
+  next_at timestamp with time zone,
+  constraint stack_drift_policy_pkey PRIMARY KEY (service_id),
+  constraint stack_drift_policy_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX stack_drift_policy_next ON public.stack_drift_policy USING btree (next_at) WHERE (next_at IS NOT NULL);
+
 create table stack_resource (
   id uuid not null,
   service_id uuid not null,
@@ -1233,7 +1244,7 @@ create table stack_run (
   sealed_plan sealed_text,
   is_applying boolean not null default false,
   backend text,
-  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text, 'RESTORE_STATE'::text, 'MIGRATE_STATE'::text]))),
+  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text, 'DRIFT'::text, 'RESTORE_STATE'::text, 'MIGRATE_STATE'::text]))),
   constraint stack_run_backend_check CHECK ((backend = ANY (ARRAY['kubernetes'::text, 'user_provided'::text]))),
   constraint stack_run_pkey PRIMARY KEY (id),
   constraint stack_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,

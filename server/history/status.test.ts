@@ -20,6 +20,7 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   state: 'DEPLOYED',
   config_version: 3,
   deployed_config_version: 3,
+  drifted_at: null,
   release_id: 'release',
   last_deployment_date: at,
   is_part_last_deployment: true,

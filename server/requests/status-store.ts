@@ -11,6 +11,8 @@ export interface StatusRow {
   readonly state: State
   readonly config_version: number
   readonly deployed_config_version: number | null
+  /** Since when a deployment of a stack would change something that nobody edited. */
+  readonly drifted_at: Date | string | null
   readonly release_id: string | null
   readonly last_deployment_date: Date | null
   readonly is_part_last_deployment: boolean
@@ -53,7 +55,8 @@ export const readStatuses = (
 ) => {
   const { state, observed, isPart, ofRequest } = 'requestId' in where ? asLeftBy(sql, where.requestId) : present(sql)
   return sql<StatusRow[]>`
-    select s.id, s.kind, s.stage_id, ${state} as state, s.config_version, s.deployed_config_version, s.release_id,
+    select s.id, s.kind, s.stage_id, ${state} as state, s.config_version, s.deployed_config_version, s.drifted_at,
+      s.release_id,
       s.last_deployment_date, ${observed},
       t.request_id, r.execution_id, r.action, r.status as request_status, t.status as target_status, t.stack_action,
       t.reason,

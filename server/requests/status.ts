@@ -61,6 +61,7 @@ export function acceptedStatus(
     observed_state: null,
     observed_reason: null,
     stop_reason: null,
+    drifted_at: service.drifted_at,
   }
   return toStatus({ ...service, state, ...request, ...progress, ...observed })
 }
@@ -147,9 +148,11 @@ export function statusDetails({
   }
 }
 
-function deploymentStatus(row: Pick<StatusRow, 'config_version' | 'deployed_config_version'>) {
+/** Whether a deployment would change the service: it was edited, or changed from outside. */
+function deploymentStatus(row: Pick<StatusRow, 'config_version' | 'deployed_config_version' | 'drifted_at'>) {
   if (row.deployed_config_version === null) return 'NEVER_DEPLOYED' as const
-  return row.deployed_config_version === row.config_version ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
+  const isSame = row.deployed_config_version === row.config_version && row.drifted_at === null
+  return isSame ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
 }
 
 const isApiStep = (name: string): name is ServiceStep => serviceSteps.some((step) => step === name)
@@ -174,7 +177,7 @@ export type LastRequest = RequestProgress &
  */
 export function toEnvironmentStatus(
   id: string,
-  rows: readonly Pick<StatusRow, 'state' | 'config_version' | 'deployed_config_version'>[],
+  rows: readonly Pick<StatusRow, 'state' | 'config_version' | 'deployed_config_version' | 'drifted_at'>[],
   last: LastRequest | undefined,
   active: readonly Pick<RequestRow, 'id'>[],
 ) {

@@ -1,7 +1,9 @@
 // Runs of Terraform stacks: their programs and arguments, plans, states with their versions and
 // locks, resources and outputs.
 
-export { planLines } from './plan-lines.ts'
+export { driftPolicy, editDriftPolicy, nextDrift } from './drift-policy.ts'
+export { holdsLock, isDriftDue, lockDueDrift, setDrifted, setNextDrift, unfinishedDrift } from './drift-store.ts'
+export { driftLines, planLines } from './plan-lines.ts'
 export { type PlanSummary, summarizePlan } from './plan-summary.ts'
 export { type LastPlan, listLastPlans } from './run-record-store.ts'
 export { stackPlan, stackRuns, toRecord } from './run-records.ts'

@@ -23,9 +23,10 @@ const columns = (sql: Sql) => sql`
   jsonb_array_length(r.plan -> 'drift') as drifted`
 const fromRuns = (sql: Sql) => sql`from stack_run r left join deployment_request q on q.id = r.request_id`
 
-/** Lists the runs of a stack, newest first. */
-export const listRuns = (sql: Sql, serviceId: string) => sql<RunRecord[]>`
-  select ${columns(sql)} ${fromRuns(sql)} where r.service_id = ${serviceId}
+/** Lists the runs of a stack, newest first. With `action`, only its runs. */
+export const listRuns = (sql: Sql, serviceId: string, action?: StackRunAction) => sql<RunRecord[]>`
+  select ${columns(sql)} ${fromRuns(sql)}
+  where r.service_id = ${serviceId} and (${action === undefined} or r.action = ${action ?? ''})
   order by r.created_at desc, r.id desc limit ${mostRuns}`
 
 /** Returns a run of a stack with its plan. Undefined if the stack has no such run. */
@@ -50,7 +51,7 @@ export interface LastPlan extends RunRecord {
 export const listLastPlans = (sql: Sql, serviceIds: readonly string[]) => sql<LastPlan[]>`
   select distinct on (r.service_id) r.service_id, ${columns(sql)}, r.plan, l.config_version, l.commit ->> 'id' as commit
   ${fromRuns(sql)} left join release l on l.id = r.release_id
-  where r.service_id = any(${[...serviceIds]}::uuid[]) and r.plan is not null and r.action <> 'DESTROY'
+  where r.service_id = any(${[...serviceIds]}::uuid[]) and r.plan is not null and r.action in ('PLAN', 'APPLY')
   order by r.service_id, r.created_at desc, r.id desc`
 
 /** Ended runs that a stack keeps: as many that changed something, and as many that only planned. */
@@ -61,7 +62,8 @@ export async function forgetRuns(sql: Sql, serviceId: string): Promise<void> {
   await sql`
     delete from stack_run where id in (
       select id from (
-        select id, row_number() over (partition by action = 'PLAN' order by created_at desc, id desc) as place
+        select id,
+          row_number() over (partition by action in ('PLAN', 'DRIFT') order by created_at desc, id desc) as place
         from stack_run where service_id = ${serviceId} and status not in ('RUNNING', 'LOST')) ended
       where place > ${keptRuns})`
 }

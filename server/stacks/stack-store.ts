@@ -120,8 +120,10 @@ export async function endStaleRun(
   now: Date,
 ): Promise<void> {
   await sql`
-    update stack_run set status = case when is_applying then 'LOST' else 'ERROR' end,
-      reason = 'Its request ended without it.', finished_at = ${now}, updated_at = ${now}, sealed_plan = null
+    update stack_run set
+      status = case when is_applying then 'LOST' when action = 'DRIFT' then 'CANCELED' else 'ERROR' end,
+      reason = case when action = 'DRIFT' then 'A deployment took its place.' else 'Its request ended without it.' end,
+      finished_at = ${now}, updated_at = ${now}, sealed_plan = null
     where service_id = ${service_id} and status = 'RUNNING' and request_id is distinct from ${request_id}`
 }
 

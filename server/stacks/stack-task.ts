@@ -8,7 +8,7 @@ import { files, localBackend, runnerProgram, sourceDirectory } from './runner-pr
  * moves the state to the backend of the settings has one phase of its own.
  */
 export type Phase =
-  | { readonly name: 'plan'; readonly isDestroy: boolean }
+  | { readonly name: 'plan'; readonly isDestroy: boolean; readonly isDriftCheck?: boolean }
   | { readonly name: 'apply'; readonly plan: SavedPlan }
   | { readonly name: 'migrate' }
 
@@ -106,5 +106,7 @@ function phaseArguments(settings: SettingsOf['terraform'], phase: Phase): readon
   if (phase.name === 'apply') return extra['apply'] ?? []
   const varFiles = source.tf_var_file_paths.map((path) => `-var-file=${path.replace(/^\/+/, '')}`)
   const added = extra[phase.isDestroy ? 'destroy' : 'plan'] ?? []
-  return [...(phase.isDestroy ? ['-destroy'] : []), ...varFiles, ...added]
+  if (!phase.isDriftCheck) return [...(phase.isDestroy ? ['-destroy'] : []), ...varFiles, ...added]
+  // It must see the resources, and must not keep a deployment from its lock.
+  return [...varFiles, ...added.filter((word) => !/^--?refresh(?:=|$)/.test(word)), '-lock=false']
 }

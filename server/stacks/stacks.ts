@@ -21,6 +21,7 @@ import {
   insertStackRun,
   replaceResources,
   type StackAction,
+  type StackRunRow,
   setPlan,
 } from './stack-store.ts'
 import type { SavedPlan } from './stack-task.ts'
@@ -68,6 +69,20 @@ export function createStacks({ vault, clock }: StacksOptions) {
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
       const lock = await findLock(sql, run.service_id)
       if (lock) throw new AppError('conflict', lockedText(lock))
+    },
+
+    /**
+     * Begins a check for drift and takes the lock of its stack. Returns false if it is taken, or if
+     * the state is in another backend than that of the deployed version.
+     */
+    async beginDrift(
+      sql: Sql,
+      run: Pick<StackRunRow, 'id' | 'service_id' | 'release_id'> & { readonly backend: Backend },
+    ): Promise<boolean> {
+      const check = { ...run, request_id: null, action: 'DRIFT' } as const
+      if (backendRefusal(check, await findBackend(sql, run.service_id)) !== undefined) return false
+      await forgetRuns(sql, run.service_id)
+      return insertStackRun(sql, { ...check, created_at: clock.now() })
     },
 
     /** Returns the newest version of the state. Undefined if the stack has none. */

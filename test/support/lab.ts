@@ -18,6 +18,8 @@ export interface Lab {
   read(name: string): Promise<string | undefined>
   /** Changes a document behind the back of its stack. Undefined deletes it. */
   write(name: string, content: string | undefined): Promise<void>
+  /** Holds back the reads of stacks, or releases them. */
+  hold(isHeld: boolean): Promise<void>
   /** Refuses or accepts a method for every document from now on. */
   refuse(method: 'PUT' | 'POST' | 'GET' | 'DELETE', isRefused: boolean): Promise<void>
 }
@@ -27,6 +29,8 @@ const tree: Tree = {
   'app.js': `
     const documents = new Map()
     const refused = new Set()
+    const waiting = []
+    let isHeld = false
     const server = require('node:http').createServer((request, response) => {
       const parts = []
       request.on('data', (part) => parts.push(part))
@@ -34,12 +38,18 @@ const tree: Tree = {
         const [, area, name] = request.url.split('?')[0].split('/')
         const end = (status, text = '') => { response.statusCode = status; response.end(text) }
         const text = Buffer.concat(parts).toString()
+        if (area === 'hold') {
+          isHeld = text === 'yes'
+          if (!isHeld) for (const go of waiting.splice(0)) go()
+          return end(200, String(waiting.length))
+        }
         if (area === 'refusal') return end(200, String(text === 'yes' ? refused.add(name) : refused.delete(name)))
         const isTest = request.headers['x-test'] === 'yes'
         if (!isTest && refused.has(request.method)) return end(500, request.method + ' is refused by the lab')
         if (area !== 'documents') return end(200, 'lab')
         if (request.method === 'DELETE') return end(200, String(documents.delete(name)))
-        if (request.method === 'GET') return documents.has(name) ? end(200, documents.get(name)) : end(404)
+        const answer = () => (documents.has(name) ? end(200, documents.get(name)) : end(404))
+        if (request.method === 'GET') return isHeld && !isTest ? waiting.push(answer) : answer()
         documents.set(name, text)
         end(200)
       })
@@ -74,6 +84,7 @@ export async function makeLab(server: ServerProcess, environmentId: string): Pro
     write: async (name, content) => {
       await send(content === undefined ? 'DELETE' : 'PUT', `/documents/${name}`, content)
     },
+    hold: async (isHeld) => void (await send('POST', '/hold', isHeld ? 'yes' : 'no')),
     refuse: async (method, isRefused) => void (await send('POST', `/refusal/${method}`, isRefused ? 'yes' : 'no')),
   }
 }
