@@ -2,6 +2,7 @@ import { EngineError, type TaskOutcome } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
+import { masker } from '../lib/masker.ts'
 import { Secret } from '../lib/secret.ts'
 import { updateTarget } from '../requests/index.ts'
 import {
@@ -12,6 +13,7 @@ import {
   planLines,
   type StackAction,
   stackFailure,
+  withWrapped,
 } from '../stacks/index.ts'
 import type { ServiceOutput } from '../variables/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
@@ -120,8 +122,11 @@ export async function keepOutcome(
 ): Promise<{ reason: string | null; lastLines: string[]; hasChanges: boolean }> {
   const { context, report } = work
   const { stacks } = options
-  const failure = stackFailure(outcome, stack)
-  const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : [...outcome.lastLines] }
+  // The engine knows a secret as a whole, and not the parts of one that lines of a stack have.
+  const mask = masker(stack.secrets)
+  const found = stackFailure(outcome, stack)
+  const failure = found === undefined ? undefined : mask(found)
+  const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : outcome.lastLines.map(mask) }
   if (phase === 'plan') {
     if (failure !== undefined) return { ...end, hasChanges: false }
     const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, stack.run, outcome))
@@ -144,7 +149,7 @@ export async function keepOutcome(
   const { outputs, unread } = await context
     .fenced((sql) => stacks.keepResult(sql, stack.owner, outcome, { isWhole: isTaken }))
     .then((outputs) => ({ outputs, unread: undefined }), unreadable)
-  const secrets = outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value))
+  const secrets = withWrapped(outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value)))
   report.hide(secrets)
   options.collect(stack.owner.serviceId, stack.row.id, [...stack.secrets, ...secrets])
   const names = outputs.map(({ key, isSecret }) => (isSecret ? `${key} (secret)` : key)).join(', ')

@@ -3,7 +3,7 @@ import type { Secret } from '../lib/secret.ts'
 import { openVariables } from '../releases/index.ts'
 import type { TargetRow } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
-import { type Phase, type StackOwner, stackTask } from '../stacks/index.ts'
+import { type Phase, type StackOwner, stackTask, withWrapped } from '../stacks/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import type { Recipe, Work } from './recipe.ts'
 
@@ -43,7 +43,7 @@ export async function loadStack(
     displayName: service.name,
     variables,
     files,
-    secrets,
+    secrets: withWrapped(secrets),
     timeoutSeconds: row.settings.timeout_sec || longestSeconds,
     memoryMiB: row.settings.job_resources.ram_mib,
   }

@@ -23,3 +23,4 @@ export {
 export { type Phase, stackDockerfile, stackTask } from './stack-task.ts'
 export { createStacks, type StackOwner, type Stacks } from './stacks.ts'
 export { restoreState, stateVersions } from './state-versions.ts'
+export { withWrapped } from './wrapped-secrets.ts'
