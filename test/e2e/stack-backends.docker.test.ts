@@ -5,6 +5,7 @@ import { type Lab, makeLab } from '../support/lab.ts'
 import { provideLabImage } from '../support/lab-provider/build.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { makeStack, type TestStack } from '../support/stack.ts'
+import { until } from '../support/until.ts'
 
 // A state that moves between the platform and a backend of the files, which is a web server of the
 // environment. No move loses a resource, and no run begins with the state of another backend.
@@ -146,6 +147,46 @@ test('a backend that refuses the state leaves it with the platform', { skip }, a
   await lab.refuse('POST', false)
   await useBackend('kubernetes')
   assert.deepEqual(await stack.run(tree({ text: 'three' })), { state: 'DEPLOYED', reason: null })
+  assert.equal((await lastPlan())?.counts?.['create'], 0)
+})
+
+const migrating = (phase: string) =>
+  until(`the move has its ${phase}`, async () => {
+    const [row] = await server.sql`
+      select r.id from stack_run r join workflow_step p on p.workflow_id = r.request_id
+      where r.service_id = ${stack.id} and r.action = 'MIGRATE_STATE' and r.status = 'RUNNING'
+        and p.name = ${`${stack.id}/PREPARE-MIGRATE`} and p.finished_at is not null`
+    return row
+  })
+
+test('a move that is cancelled leaves the state where it was', { skip }, async () => {
+  await useBackend('user_provided')
+  await stack.git.push(tree({ text: 'three', state: 'later' }))
+  await lab.hold(true)
+  await stack.deploy({ action: 'MIGRATE_STATE' })
+  await migrating('container')
+  await server.must('POST', `/environment/${environmentId}/cancelDeployment`)
+  await lab.hold(false)
+  assert.equal((await stack.settles()).state, 'CANCELED')
+  assert.equal(await lab.read('later'), undefined)
+  await useBackend('kubernetes')
+  assert.deepEqual(await stack.run(tree({ text: 'three' })), { state: 'DEPLOYED', reason: null })
+  assert.equal((await lastPlan())?.counts?.['create'], 0)
+})
+
+test('a server that is killed during a move continues with it', { skip }, async () => {
+  await useBackend('user_provided')
+  await stack.git.push(tree({ text: 'three', state: 'killed' }))
+  await lab.hold(true)
+  await stack.deploy({ action: 'MIGRATE_STATE' })
+  await migrating('container')
+  await server.kill9()
+  await server.restart({ env: { QUAYSIDE_OPENTOFU_IMAGE: image ?? '' } })
+  await lab.hold(false)
+  assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+  assert.equal(idOf(await there('killed')), resourceId)
+  await stack.deploy()
+  assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
   assert.equal((await lastPlan())?.counts?.['create'], 0)
 })
 

@@ -75,15 +75,16 @@ const deploymentStatus = async (): Promise<string | undefined> => {
 }
 /** Makes the next check due, and waits until its workflow has ended. */
 const check = async (): Promise<Policy> => {
-  const started = await beginCheck()
-  await until('the check has ended', async () => {
+  await beginCheck()
+  await ended()
+  return policy()
+}
+const ended = () =>
+  until('the check has ended', async () => {
     const [open] = await server.sql`
       select id from workflow where kind = 'stack-drift' and state in ('queued', 'running')`
     return open ? undefined : true
   })
-  assert.ok(started)
-  return policy()
-}
 const beginCheck = async (): Promise<boolean> => {
   const count = async () => (await server.sql`select id from workflow where kind = 'stack-drift'`).length
   const before = await count()
@@ -193,6 +194,23 @@ test('a deployment takes the place of a check that is running', { skip }, async 
   assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
   const [ended] = await server.sql<Run[]>`select status, reason from stack_run where id = ${run.id}`
   assert.deepEqual([ended?.status, ended?.reason], ['CANCELED', 'A deployment took its place.'])
+})
+
+test('a server that is killed during a check continues with it', { skip }, async () => {
+  await lab.hold(true)
+  await beginCheck()
+  await until('the check runs', async () => {
+    const [row] = await server.sql`
+      select r.id from stack_run r join workflow_step p on p.workflow_id = r.id and p.name = 'PREPARE'
+      where r.service_id = ${stack.id} and r.status = 'RUNNING' and p.finished_at is not null`
+    return row
+  })
+  await server.kill9()
+  await server.restart({ env: { QUAYSIDE_OPENTOFU_IMAGE: image ?? '' } })
+  await lab.hold(false)
+  await ended()
+  const { last_run } = await policy()
+  assert.deepEqual([last_run?.action, last_run?.status], ['DRIFT', 'SUCCESS'])
 })
 
 test('a stopped environment is not checked', { skip }, async () => {
