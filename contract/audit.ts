@@ -15,6 +15,7 @@ export const auditTypes = [
   'TRIGGER_UNINSTALL',
   'TRIGGER_CANCEL',
   'TRIGGER_FORCE_RUN',
+  'TRIGGER_DEPLOY_DRY_RUN',
   'TRIGGER_TERRAFORM_FORCE_UNLOCK',
   'TRIGGER_TERRAFORM_MIGRATE_STATE',
   'SHELL',
@@ -75,4 +76,14 @@ export interface AuditEvent {
   readonly type: AuditType
   readonly target: AuditTarget | 'SERVICE'
   readonly sub?: AuditSubTarget
+  /** Types that a field of the body or of the query chooses by its value. */
+  readonly chosenBy?: { readonly field: string; readonly types: Readonly<Record<string, AuditType>> }
+}
+
+/** Pure: returns the type of a call's audit event. */
+export function auditTypeOf({ type, chosenBy }: AuditEvent, call: { body?: unknown; query?: unknown }): AuditType {
+  if (!chosenBy) return type
+  const { field, types } = chosenBy
+  const value = Object(call.body)[field] ?? Object(call.query)[field]
+  return Object.entries(types).find(([name]) => name === String(value))?.[1] ?? type
 }

@@ -48,9 +48,30 @@ export const clusterStates = [
 ] as const
 export type ClusterState = (typeof clusterStates)[number]
 export const serviceActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNKNOWN'] as const
+export type ServiceAction = (typeof serviceActions)[number]
 export const actionStatuses = [...requestStatuses, 'EXECUTING', 'NEVER'] as const
-export const triggerActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNINSTALL', 'UNKNOWN'] as const
-export const subActions = ['NONE'] as const
+export const triggerActions = [
+  'DEPLOY',
+  'DELETE',
+  'RESTART',
+  'STOP',
+  'UNINSTALL',
+  'DEPLOY_DRY_RUN',
+  'TERRAFORM_FORCE_UNLOCK',
+  'TERRAFORM_MIGRATE_STATE',
+  'DELETE_RESOURCES_ONLY',
+  'UNKNOWN',
+] as const
+export type TriggerAction = (typeof triggerActions)[number]
+export const subActions = [
+  'NONE',
+  'TERRAFORM_PLAN_ONLY',
+  'TERRAFORM_PLAN_AND_APPLY',
+  'TERRAFORM_DESTROY',
+  'TERRAFORM_FORCE_UNLOCK_STATE',
+  'TERRAFORM_MIGRATE_STATE',
+] as const
+export type SubAction = (typeof subActions)[number]
 export const origins = ['API', 'CLI', 'CONSOLE', 'GIT', 'QOVERY_INTERNAL', 'TERRAFORM_PROVIDER'] as const
 export type Origin = (typeof origins)[number]
 export const stageStatuses = ['QUEUED', 'ONGOING', 'DONE', 'ERROR', 'SKIPPED', 'CANCELED'] as const
@@ -76,6 +97,7 @@ export const webhookEvents = [
   'DEPLOYMENT_CANCELLED',
   'DEPLOYMENT_FAILURE',
   'DEPLOYMENT_SUCCESSFUL',
+  'STACK_DRIFTED',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 /** Both accepted spellings of each webhook event, with its canonical name. */
@@ -86,5 +108,7 @@ export const webhookEventSpellings = {
   DEPLOYMENT_FAILED: 'DEPLOYMENT_FAILURE',
   DEPLOYMENT_FAILURE: 'DEPLOYMENT_FAILURE',
   DEPLOYMENT_CANCELLED: 'DEPLOYMENT_CANCELLED',
+  /** Of this platform: a check found that a deployment of a stack would change something. */
+  STACK_DRIFTED: 'STACK_DRIFTED',
 } as const satisfies Record<string, WebhookEvent>
 export type WebhookEventSpelling = keyof typeof webhookEventSpellings

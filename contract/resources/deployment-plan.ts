@@ -1,5 +1,6 @@
 import { serviceTypes } from '../enums.ts'
 import { Enum, extension, Nullable, Type, Uuid } from '../schema.ts'
+import { StackPlan } from '../services/stack-records.ts'
 
 /**
  * What a deployment would do with a service. `FIRST_START` and `START` mean that it is not running,
@@ -25,6 +26,17 @@ export const PlannedService = Type.Object({
   branch: Nullable(Type.String()),
   /** Why the service is skipped. */
   skipped: Nullable(Type.String()),
+  /**
+   * The newest plan of a Terraform stack that was not applied. Null for other kinds, and if there
+   * is none. A dry run makes no plan.
+   */
+  stack_plan: Nullable(
+    Type.Object({
+      ...StackPlan.properties,
+      is_current: Type.Boolean({ description: 'false: settings or variables have changed since' }),
+      commit: Nullable(Type.String({ description: 'the commit that it was made of' })),
+    }),
+  ),
 })
 
 /** Returns the plan and changes nothing. Requires the same permission. */

@@ -2,6 +2,7 @@ import { auditTargets, auditTypes } from '../audit.ts'
 import { origins } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { Enum, Integer, Nullable, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import type { StackAction } from '../services/terraform.ts'
 import type { Action } from '../states.ts'
 
 /** The event types for the end of a deployment, by its action: success and failure. */
@@ -12,6 +13,13 @@ export const outcomeEvents = {
   DELETE: ['DELETED', 'DELETE_FAILED'],
   UNINSTALL: ['UNINSTALLED', 'UNINSTALL_FAILED'],
 } as const satisfies Partial<Record<Action, readonly [string, string]>>
+
+/** The same for actions on stacks, which are deployments that do not apply. */
+export const stackOutcomeEvents = {
+  PLAN: ['DEPLOYED_DRY_RUN', 'DEPLOYED_DRY_RUN_FAILED'],
+  FORCE_UNLOCK: ['TERRAFORM_FORCE_UNLOCK_SUCCEEDED', 'TERRAFORM_FORCE_UNLOCK_FAILED'],
+  MIGRATE_STATE: ['TERRAFORM_MIGRATE_STATE_SUCCEEDED', 'TERRAFORM_MIGRATE_STATE_FAILED'],
+} as const satisfies Partial<Record<StackAction, readonly [string, string]>>
 
 /** Event types of the API that never occur here. A list filtered by them is empty. */
 const foreignTypes = [
@@ -25,18 +33,11 @@ const foreignTypes = [
   'FORCE_RUN_QUEUED_DEPLOY',
   'FORCE_RUN_QUEUED_STOP',
   'FORCE_RUN_QUEUED_DELETE',
-  'TRIGGER_DEPLOY_DRY_RUN',
   'TRIGGER_FORCE_RUN_DEPLOY',
   'TRIGGER_FORCE_RUN_STOP',
   'TRIGGER_FORCE_RUN_DELETE',
-  'DEPLOYED_DRY_RUN',
   'FORCE_RUN_SUCCEEDED',
-  'TERRAFORM_FORCE_UNLOCK_SUCCEEDED',
-  'TERRAFORM_MIGRATE_STATE_SUCCEEDED',
-  'DEPLOYED_DRY_RUN_FAILED',
   'FORCE_RUN_FAILED',
-  'TERRAFORM_FORCE_UNLOCK_FAILED',
-  'TERRAFORM_MIGRATE_STATE_FAILED',
   'REMOTE_DEBUG',
   'MCP',
   'IMPORT',
@@ -44,7 +45,8 @@ const foreignTypes = [
   'UNLOCK',
   'POLICY_FAILED',
 ] as const
-const eventTypes = [...new Set([...auditTypes, ...Object.values(outcomeEvents).flat(), ...foreignTypes])]
+const outcomeTypes = [outcomeEvents, stackOutcomeEvents].flatMap((events) => Object.values(events).flat())
+const eventTypes = [...new Set([...auditTypes, ...outcomeTypes, ...foreignTypes])]
 const targetTypes = [...auditTargets, 'AGENTIC_WORKFLOW', 'ENTERPRISE_CONNECTION'] as const
 
 export const OrganizationEvent = Type.Object({

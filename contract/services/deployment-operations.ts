@@ -6,6 +6,7 @@ import { Enum, Integer, Nullable, Text, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
 import { forceTerraformAction } from './record-operations.ts'
+import { deployedStackActions } from './terraform.ts'
 
 /** The operations on the versions of a service. Each kind chooses its own. */
 
@@ -33,8 +34,20 @@ const deployed = {
   terraform: {
     body: Type.Object({
       git_commit_id: commit,
-      action: Type.Optional(Nullable(Enum(['PLAN', 'FORCE_UNLOCK', 'MIGRATE_STATE']))),
+      action: Type.Optional(Nullable(Enum(deployedStackActions))),
     }),
+    event: {
+      type: 'TRIGGER_DEPLOY',
+      target: 'SERVICE',
+      chosenBy: {
+        field: 'action',
+        types: {
+          PLAN: 'TRIGGER_DEPLOY_DRY_RUN',
+          FORCE_UNLOCK: 'TRIGGER_TERRAFORM_FORCE_UNLOCK',
+          MIGRATE_STATE: 'TRIGGER_TERRAFORM_MIGRATE_STATE',
+        },
+      },
+    },
   },
 } as const
 const redeployed = {

@@ -92,6 +92,12 @@ export const matrix = {
   },
   stacks: {
     'get{Kind}Resources':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'list{Kind}Runs':                          [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'get{Kind}Plan':                           [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'list{Kind}States':                        [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'restore{Kind}State':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'get{Kind}DriftPolicy':                    [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'edit{Kind}DriftPolicy':                   [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
   },
   jobs: {
     //                                          application container   database    job         helm        terraform

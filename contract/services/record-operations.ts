@@ -28,7 +28,7 @@ const listed = {
 } as const
 
 const skipReconcile = Type.Optional(Defaulted(Type.Boolean(), false))
-const deleteQuery = Type.Object({ skipReconcile })
+const deleteQuery = { query: Type.Object({ skipReconcile }) }
 export const forceTerraformAction = Type.Optional(
   Type.Unsafe<'SKIP_DESTROY'>({ type: 'string', enum: ['SKIP_DESTROY'] }),
 )
@@ -38,11 +38,18 @@ const deleted = {
   database: deleteQuery,
   job: deleteQuery,
   helm: deleteQuery,
-  terraform: Type.Object({
-    skipReconcile,
-    resources_only: Type.Optional(Defaulted(Type.Boolean(), false)),
-    force_terraform_action: forceTerraformAction,
-  }),
+  terraform: {
+    query: Type.Object({
+      skipReconcile,
+      resources_only: Type.Optional(Defaulted(Type.Boolean(), false)),
+      force_terraform_action: forceTerraformAction,
+    }),
+    event: {
+      type: 'TRIGGER_DELETE',
+      target: 'SERVICE',
+      chosenBy: { field: 'resources_only', types: { true: 'TRIGGER_UNINSTALL' } },
+    },
+  },
 } as const
 
 const made = <const N extends KindName>(name: N) =>
@@ -106,13 +113,14 @@ export function recordTemplates<const N extends KindName>(name: N) {
       reply: record,
       status: 200,
     }),
-    'delete{Kind}': operation({
+    'delete{Kind}': operationWith(deleted[name], {
       ...one,
       ...write('TRIGGER_DELETE'),
       method: 'DELETE',
       handler: 'deleteService',
-      summary: 'Deletes a service with its volumes: at once if never deployed, otherwise after it is uninstalled.',
-      query: deleted[name],
+      summary:
+        'Deletes a service with its volumes: at once if never deployed, otherwise after it is uninstalled. ' +
+        '`resources_only` destroys the resources of a Terraform stack and keeps its record.',
       reply: NoBody,
       status: 204,
     }),

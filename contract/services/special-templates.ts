@@ -7,7 +7,6 @@ import { KubernetesService } from './helm.ts'
 import { type KindName, serviceKinds } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
 import { ImageTag } from './special-operations.ts'
-import { TerraformResource } from './terraform.ts'
 
 /** The operations that one or two kinds of services have. */
 
@@ -42,17 +41,6 @@ export const chartTemplates = <const N extends KindName>(name: N) => ({
     handler: 'listChartServices',
     summary: 'Lists the Kubernetes services of a Helm chart. Empty if it is not running.',
     reply: Results(KubernetesService),
-  }),
-})
-
-export const stackTemplates = <const N extends KindName>(name: N) => ({
-  'get{Kind}Resources': operation({
-    ...onService(name),
-    ...read,
-    path: `${pathOf(name)}/${name}Resources`,
-    handler: 'listTerraformResources',
-    summary: 'Lists the resources of the last apply of a Terraform stack. Empty before the first.',
-    reply: Results(TerraformResource),
   }),
 })
 

@@ -18,7 +18,8 @@ import type { KindName } from './kinds.ts'
 import { pathOf } from './on-service.ts'
 import { linkTemplates, logTemplates, statusTemplates } from './reading-operations.ts'
 import { listTemplates, recordTemplates } from './record-operations.ts'
-import { chartTemplates, databaseTemplates, imageTemplates, jobTemplates, stackTemplates } from './special-templates.ts'
+import { chartTemplates, databaseTemplates, imageTemplates, jobTemplates } from './special-templates.ts'
+import { stackTemplates } from './stack-operations.ts'
 
 /**
  * Returns every operation that a kind of service can have, by the sections of the matrix. Which of

@@ -4,11 +4,14 @@ import { description, iconUri, name } from './fields.ts'
 import { GitRepository } from './git-repository.ts'
 
 export const terraformEngines = ['TERRAFORM', 'OPEN_TOFU'] as const
+/** Actions that a deployment of a stack can name instead of applying its plan. */
+export const deployedStackActions = ['PLAN', 'FORCE_UNLOCK', 'MIGRATE_STATE'] as const
 /**
- * What a request does with a stack instead of applying its plan: only makes the plan, releases the
- * lock, or ends the stack without destroying its resources.
+ * What a request does with a stack instead of its usual work: only makes the plan, releases the
+ * lock, moves the state to the backend of the settings, ends the stack without destroying its
+ * resources, or destroys them and keeps the record.
  */
-export const stackActions = ['PLAN', 'FORCE_UNLOCK', 'SKIP_DESTROY'] as const
+export const stackActions = [...deployedStackActions, 'SKIP_DESTROY', 'RESOURCES_ONLY'] as const
 export type StackAction = (typeof stackActions)[number]
 export const terraformActions = ['DEFAULT', 'PLAN', 'NOOP'] as const
 const nothing = Type.Optional(Nullable(Type.Object({})))

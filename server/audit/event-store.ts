@@ -63,7 +63,7 @@ export async function insertEvent(sql: Sql, row: NewEvent): Promise<void> {
 export async function insertOutcomes(
   sql: Sql,
   requestId: string,
-  outcomes: readonly { readonly status: string; readonly event: string }[],
+  outcomes: readonly { readonly status: string; readonly stack_action: string | null; readonly event: string }[],
   now: Date,
 ): Promise<void> {
   await sql`
@@ -76,8 +76,9 @@ export async function insertOutcomes(
       jsonb_build_object('execution_id', r.execution_id, 'state', t.state, 'reason', t.reason)::text, r.id::text
     from deployment_request r
     join deployment_target t on t.request_id = r.id
-    join jsonb_to_recordset(${sql.json(outcomes.map((outcome) => ({ ...outcome })))}) as o(status text, event text)
-      on o.status = t.status
+    join jsonb_to_recordset(${sql.json(outcomes.map((outcome) => ({ ...outcome })))})
+      as o(status text, stack_action text, event text)
+      on o.status = t.status and o.stack_action is not distinct from t.stack_action
     join environment e on e.id = r.environment_id
     join project p on p.id = e.project_id
     where r.id = ${requestId}

@@ -13,10 +13,11 @@ export const recordChangeWith = (sql: Sql, entry: AuditEntry, from: Fragment): F
   insertion(sql, { id: newId(), ...entry }, from)
 
 /**
- * The result of a deployed, stopped … service: the status of its part of the deployment, and the
- * event type of that status.
+ * The result of a deployed, stopped … service: the status of its part of the deployment, its action
+ * on a stack, and the event type of both.
  */
 export interface Outcome {
+  readonly stack_action: string | null
   readonly status: 'SUCCESS' | 'ERROR'
   readonly event: string
 }

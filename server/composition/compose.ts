@@ -19,7 +19,14 @@ import { createLiveness, createNetworkGuards, type JoinedObserver } from '../obs
 import { createPushPruner } from '../pushes/index.ts'
 import { createReleasePruner } from '../releases/index.ts'
 import { createScheduled } from '../requests/index.ts'
-import { createDeploymentWorkflow, createPatience, recipeFor, runningReleases } from '../rollout/index.ts'
+import {
+  createDeploymentWorkflow,
+  createDriftTimetables,
+  createDriftWorkflow,
+  createPatience,
+  recipeFor,
+  runningReleases,
+} from '../rollout/index.ts'
 import { routerSupervisor } from '../routers/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
@@ -100,6 +107,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   })
   const kindsOfWork: readonly Workflow[] = [
     createDeploymentWorkflow(recipe),
+    createDriftWorkflow(recipe),
     clusterOperation,
     createKeyRotationWorkflow({ database, clock, vault }),
     ...createCopyWorkflows(foundation, late),
@@ -153,6 +161,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     }),
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...jobs.reconcilers,
+    createDriftTimetables(recipe),
     ...createBackupReconcilers(backups),
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),

@@ -522,7 +522,7 @@ create table deployment_target (
   stack_action text,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
-  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'SKIP_DESTROY'::text])))
+  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text])))
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
@@ -1117,6 +1117,7 @@ create table service (
   run_ttl_seconds double precision generated always as (number_of((advanced_settings -> 'job.delete_ttl_seconds_after_finished'::text))) stored,
   source_branch text generated always as (branch_of(settings)) stored,
   source_version text generated always as (version_of(settings)) stored,
+  drifted_at timestamp with time zone,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),
@@ -1202,6 +1203,16 @@ create table sign_in_attempt (
   constraint sign_in_attempt_pkey PRIMARY KEY (subject)
 );
 
+create table stack_drift_policy (
+  service_id uuid not null,
+  cron_at text,
+  timezone text not null,
+  next_at timestamp with time zone,
+  constraint stack_drift_policy_pkey PRIMARY KEY (service_id),
+  constraint stack_drift_policy_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX stack_drift_policy_next ON public.stack_drift_policy USING btree (next_at) WHERE (next_at IS NOT NULL);
+
 create table stack_resource (
   id uuid not null,
   service_id uuid not null,
@@ -1221,7 +1232,7 @@ CREATE INDEX stack_resource_service ON public.stack_resource USING btree (servic
 create table stack_run (
   id uuid not null,
   service_id uuid not null,
-  release_id uuid not null,
+  release_id uuid,
   request_id uuid,
   action text not null,
   status text not null default 'RUNNING'::text,
@@ -1232,7 +1243,9 @@ create table stack_run (
   plan jsonb,
   sealed_plan sealed_text,
   is_applying boolean not null default false,
-  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text]))),
+  backend text,
+  constraint stack_run_action_check CHECK ((action = ANY (ARRAY['PLAN'::text, 'APPLY'::text, 'DESTROY'::text, 'DRIFT'::text, 'RESTORE_STATE'::text, 'MIGRATE_STATE'::text]))),
+  constraint stack_run_backend_check CHECK ((backend = ANY (ARRAY['kubernetes'::text, 'user_provided'::text]))),
   constraint stack_run_pkey PRIMARY KEY (id),
   constraint stack_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint stack_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'LOST'::text])))
@@ -1250,6 +1263,7 @@ create table stack_state (
   lineage text not null,
   bytes integer not null,
   sealed_state sealed_text not null,
+  restored_from integer,
   constraint stack_state_pkey PRIMARY KEY (id),
   constraint stack_state_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint stack_state_service_id_number_key UNIQUE (service_id, number)

@@ -1,3 +1,4 @@
+import { triggerActionOf } from '@quayside/contract/services/stack-terms.ts'
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type AppError, notFound } from '../lib/error.ts'
@@ -32,7 +33,7 @@ export async function environmentHistory(
       identifier: { execution_id, environment_id: environmentId },
       auditing_data: { created_at, updated_at, triggered_by, origin },
       status: requestState(request, targets),
-      trigger_action: request.action,
+      trigger_action: triggerActionOf(request.action, targets),
       action_status: request.status,
       total_duration: toDuration((request.finished_at ?? now).getTime() - created_at.getTime()),
       stages: toStages(request, targets, now),

@@ -27,7 +27,7 @@ export function toEntry(row: HistoryRow & WithSettings) {
       build_pod_name: null,
       ...historyDetails(row.settings),
     },
-    status_details: statusDetails(row.action, row.status),
+    status_details: statusDetails(row),
     icon_uri,
     total_duration: row.finished_at
       ? toDuration(row.finished_at.getTime() - (row.started_at ?? row.finished_at).getTime())

@@ -24,6 +24,7 @@ export interface EnvironmentSummaryRow {
     readonly state: State
     readonly config_version: number
     readonly deployed_config_version: number | null
+    readonly drifted_at: string | null
   }[]
   readonly last_request:
     | (RequestProgress & {
@@ -46,7 +47,7 @@ export const listEnvironmentSummaries = (sql: Sql, projectId: string) =>
       jsonb_build_object('id', c.id, 'name', c.name, 'cloud_provider', c.cloud_provider, 'is_demo', c.is_demo) as
       cluster,
       coalesce((select jsonb_agg(jsonb_build_object('state', s.state, 'config_version', s.config_version,
-          'deployed_config_version', s.deployed_config_version))
+          'deployed_config_version', s.deployed_config_version, 'drifted_at', s.drifted_at))
         from service s where s.environment_id = e.id), '[]') as services,
       case when l.id is not null then jsonb_build_object('action', l.action,
         'status', l.status, 'targets', l.targets, 'execution_id', l.execution_id, 'origin', l.origin,

@@ -1,4 +1,5 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import { triggerActionOf } from '@quayside/contract/services/stack-terms.ts'
 import type { Database } from '../database/index.ts'
 import { listActiveRequests, listTargets, type TargetRow } from '../requests/index.ts'
 import { stageStatus, toStageStatus } from './stage-status.ts'
@@ -10,12 +11,15 @@ export async function deploymentQueue(database: Database, environmentId: string)
     database,
     requests.map(({ id }) => id),
   )
-  return requests.map((request) => ({
-    identifier: { deployment_request_id: request.id, environment_id: environmentId },
-    auditing_data: { triggered_by: request.triggered_by, origin: request.origin },
-    trigger_action: request.action,
-    stages: toStages(targets.filter((target) => target.request_id === request.id)),
-  }))
+  return requests.map((request) => {
+    const own = targets.filter((target) => target.request_id === request.id)
+    return {
+      identifier: { deployment_request_id: request.id, environment_id: environmentId },
+      auditing_data: { triggered_by: request.triggered_by, origin: request.origin },
+      trigger_action: triggerActionOf(request.action, own),
+      stages: toStages(own),
+    }
+  })
 }
 
 function toStages(targets: readonly TargetRow[]) {

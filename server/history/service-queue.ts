@@ -13,7 +13,7 @@ export const serviceQueue = async (database: Database, serviceId: string) =>
       name: row.name,
     },
     auditing_data: { triggered_by: row.triggered_by, origin: row.origin },
-    status_details: statusDetails(row.action, row.status),
+    status_details: statusDetails(row),
     icon_uri: row.icon_uri,
   }))
 

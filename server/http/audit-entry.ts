@@ -1,5 +1,5 @@
 import type { Operation } from '@quayside/contract'
-import type { AuditEvent } from '@quayside/contract/audit.ts'
+import { type AuditEvent, auditTypeOf } from '@quayside/contract/audit.ts'
 import type { Caller } from '../access/index.ts'
 import type { AuditEntry, Place } from '../audit/index.ts'
 import { parseId } from '../lib/id.ts'
@@ -17,6 +17,7 @@ export interface Change {
     readonly target: Row | undefined
     readonly ids: readonly string[]
     readonly body?: unknown
+    readonly query?: unknown
     readonly client: Pick<Client, 'origin'>
   }
   /** The place of the change if the query or the body names it instead of the path. */
@@ -48,7 +49,7 @@ export function auditEntry(change: Change): AuditEntry | undefined {
   return {
     organization_id: organizationId,
     created_at: change.now,
-    event_type: operation.event.type,
+    event_type: auditTypeOf(operation.event, call),
     target_type: type,
     target_id: target.id,
     target_name: target.name,

@@ -100,7 +100,7 @@ async function request(
 const entryOf = ({ clock }: PushWorkflowOptions, push: PushRow, service: ServiceRow, requestId: string) =>
   serviceEntry(service, {
     created_at: clock.now(),
-    event_type: 'TRIGGER_DEPLOY',
+    event_type: pushedAction(service) === 'PLAN' ? 'TRIGGER_DEPLOY_DRY_RUN' : 'TRIGGER_DEPLOY',
     origin: 'GIT',
     by: { name: push.pusher, caller },
     change: {

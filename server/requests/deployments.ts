@@ -50,7 +50,8 @@ export function createDeployments(options: DeploymentsOptions) {
     const wish = { environment: environmentOf(service), action, targets, by }
     const accepted = await acceptRequest(options, wish)
     const { id, created_at } = accepted
-    const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id))
+    const status =
+      acceptedStatus(service, { ...asked, action }, accepted) ?? (await serviceStatus(database, service.id))
     if (!status) throw notFound('service', service.id)
     return { ...status, id, status: 'QUEUED' as const, ...namedId(service), created_at }
   }

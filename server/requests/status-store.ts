@@ -1,14 +1,18 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { StackAction } from '@quayside/contract/services/terraform.ts'
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 
 /** The data of one service's status, from one statement. */
 export interface StatusRow {
   readonly id: string
-  readonly kind: string
+  readonly kind: KindName
   readonly stage_id: string
   readonly state: State
   readonly config_version: number
   readonly deployed_config_version: number | null
+  /** Since when a deployment of a stack would change something that nobody edited. */
+  readonly drifted_at: Date | string | null
   readonly release_id: string | null
   readonly last_deployment_date: Date | null
   readonly is_part_last_deployment: boolean
@@ -21,6 +25,7 @@ export interface StatusRow {
   readonly action: Action | null
   readonly request_status: RequestStatus | null
   readonly target_status: RequestStatus | 'SKIPPED' | null
+  readonly stack_action: StackAction | null
   readonly reason: string | null
   /** The times when the last request started and finished its work on the service. */
   readonly started_at: Date | null
@@ -50,9 +55,11 @@ export const readStatuses = (
 ) => {
   const { state, observed, isPart, ofRequest } = 'requestId' in where ? asLeftBy(sql, where.requestId) : present(sql)
   return sql<StatusRow[]>`
-    select s.id, s.kind, s.stage_id, ${state} as state, s.config_version, s.deployed_config_version, s.release_id,
+    select s.id, s.kind, s.stage_id, ${state} as state, s.config_version, s.deployed_config_version, s.drifted_at,
+      s.release_id,
       s.last_deployment_date, ${observed},
-      t.request_id, r.execution_id, r.action, r.status as request_status, t.status as target_status, t.reason,
+      t.request_id, r.execution_id, r.action, r.status as request_status, t.status as target_status, t.stack_action,
+      t.reason,
       t.started_at, t.finished_at, ${isPart} as is_part_last_deployment,
       (select count(*)::int from deployment_target w join deployment_request q on q.id = w.request_id
         where w.service_id = s.id and q.environment_id = s.environment_id and q.status = 'QUEUED') as requests_count,

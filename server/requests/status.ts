@@ -1,4 +1,6 @@
 import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
+import { serviceActionOf, subActionOf } from '@quayside/contract/services/stack-terms.ts'
+import type { StackAction } from '@quayside/contract/services/terraform.ts'
 import {
   type Action,
   environmentState,
@@ -41,12 +43,17 @@ export async function serviceStatuses(sql: Sql, serviceIds: readonly string[]) {
  * Returns the status that `serviceStatus` would read just after acceptance, without a query.
  * Undefined if it depends on waiting requests.
  */
-export function acceptedStatus(service: ServiceRow, action: Action, { id, alone }: AcceptedRequest) {
+export function acceptedStatus(
+  service: ServiceRow,
+  { action, stackAction }: { readonly action: Action; readonly stackAction?: StackAction | undefined },
+  { id, alone }: AcceptedRequest,
+) {
   const state = alone?.states.get(service.id)
   if (!alone || !state) return undefined
   const in_copy = service.copying !== null
   const request = { request_id: id, execution_id: alone.execution_id, action, requests_count: 1, in_copy }
-  const progress = { request_status: 'QUEUED', target_status: 'QUEUED', reason: null, steps: null } as const
+  const waits = { request_status: 'QUEUED', target_status: 'QUEUED' } as const
+  const progress = { ...waits, stack_action: stackAction ?? null, reason: null, steps: null }
   const observed = {
     started_at: null,
     finished_at: null,
@@ -54,6 +61,7 @@ export function acceptedStatus(service: ServiceRow, action: Action, { id, alone 
     observed_state: null,
     observed_reason: null,
     stop_reason: null,
+    drifted_at: service.drifted_at,
   }
   return toStatus({ ...service, state, ...request, ...progress, ...observed })
 }
@@ -105,7 +113,7 @@ export function toStatus(row: StatusRow) {
     is_part_last_deployment: row.is_part_last_deployment,
     ...(row.request_id ? { steps } : {}),
     ...(row.execution_id ? { execution_id: row.execution_id } : {}),
-    status_details: statusDetails(row.action, row.target_status),
+    status_details: statusDetails({ ...row, status: row.target_status }),
     deployment_request_id: ended ? null : row.request_id,
     deployment_requests_count: row.requests_count,
     reason: statusReason(row, isFailingNow(row)),
@@ -126,18 +134,25 @@ function statusReason(row: StatusRow, isFailing: boolean): string | null {
 }
 
 /** Returns the action and result of the last request; UNKNOWN and NEVER before the first. */
-export function statusDetails(action: StatusRow['action'], status: StatusRow['target_status']) {
+export function statusDetails({
+  kind,
+  action,
+  status,
+  stack_action,
+}: Pick<StatusRow, 'kind' | 'action' | 'stack_action'> & { readonly status: StatusRow['target_status'] }) {
   if (!action || !status) return { action: 'UNKNOWN' as const, status: 'NEVER' as const, sub_action: 'NONE' as const }
   return {
-    action: action === 'UNINSTALL' ? ('DELETE' as const) : action,
+    action: serviceActionOf(action),
     status: status === 'SKIPPED' ? ('CANCELED' as const) : status,
-    sub_action: 'NONE' as const,
+    sub_action: subActionOf(kind, action, stack_action),
   }
 }
 
-function deploymentStatus(row: Pick<StatusRow, 'config_version' | 'deployed_config_version'>) {
+/** Whether a deployment would change the service: it was edited, or changed from outside. */
+function deploymentStatus(row: Pick<StatusRow, 'config_version' | 'deployed_config_version' | 'drifted_at'>) {
   if (row.deployed_config_version === null) return 'NEVER_DEPLOYED' as const
-  return row.deployed_config_version === row.config_version ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
+  const isSame = row.deployed_config_version === row.config_version && row.drifted_at === null
+  return isSame ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
 }
 
 const isApiStep = (name: string): name is ServiceStep => serviceSteps.some((step) => step === name)
@@ -162,7 +177,7 @@ export type LastRequest = RequestProgress &
  */
 export function toEnvironmentStatus(
   id: string,
-  rows: readonly Pick<StatusRow, 'state' | 'config_version' | 'deployed_config_version'>[],
+  rows: readonly Pick<StatusRow, 'state' | 'config_version' | 'deployed_config_version' | 'drifted_at'>[],
   last: LastRequest | undefined,
   active: readonly Pick<RequestRow, 'id'>[],
 ) {

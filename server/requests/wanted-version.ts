@@ -1,4 +1,4 @@
-import type { StackAction } from '@quayside/contract/services/terraform.ts'
+import type { deployedStackActions, StackAction } from '@quayside/contract/services/terraform.ts'
 import type { Database } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -31,17 +31,11 @@ export async function takeTag(
   return (await findService(database, service.id)) ?? service
 }
 
-type AskedAction = 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null | undefined
+type AskedAction = (typeof deployedStackActions)[number] | null | undefined
 
-/** Returns the action of a body. Throws 400 for one that is not supported. */
-export function stackActionOf(action: AskedAction): { readonly stackAction?: StackAction } {
-  if (!action) return {}
-  if (action !== 'MIGRATE_STATE') return { stackAction: action }
-  throw new AppError(
-    'invalid',
-    'action must be PLAN or FORCE_UNLOCK: the platform keeps the state itself, or the stack has its own backend.',
-  )
-}
+/** Returns the action of a body as the part of a request. */
+export const stackActionOf = (action: AskedAction): { readonly stackAction?: StackAction } =>
+  action ? { stackAction: action } : {}
 
 /** Throws 400 for another version of a chart than that of the settings, which deployments use. */
 export function refuseChartVersion(service: ServiceRow, version: string | undefined): void {

@@ -1,6 +1,7 @@
 import { failpoint } from '../lib/failpoint.ts'
 import { findRelease, type ReleaseRow } from '../releases/index.ts'
 import { enterState, updateTarget } from '../requests/index.ts'
+import { findService } from '../services/index.ts'
 import { releaseLock, type StackAction } from '../stacks/index.ts'
 import { setServing } from './outcome-store.ts'
 import type { Recipe, Work } from './recipe.ts'
@@ -33,7 +34,8 @@ export async function deployStack(options: Recipe, work: Work, releaseId: string
   failpoint('finish.after')
 }
 
-const actionOf = ({ target }: Work): StackAction => (target.stack_action === 'PLAN' ? 'PLAN' : 'APPLY')
+const actionOf = ({ target: { stack_action } }: Work): StackAction =>
+  stack_action === 'PLAN' || stack_action === 'MIGRATE_STATE' ? stack_action : 'APPLY'
 
 /** Releases the lock of a stack whose last run was lost. */
 async function unlockStack({ clock }: Recipe, { context, target, report }: Work): Promise<void> {
@@ -50,9 +52,19 @@ async function finish({ clock, database }: Recipe, work: Work, release: StackRel
     await finishTarget(sql, { target, state: restarts ? 'RESTARTED' : 'DEPLOYED', now })
     await updateTarget(sql, target, { release_id: release.id })
     // A version of which only the plan was made is not the deployed one.
-    if (target.stack_action === null)
-      await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
+    const served = { ...release, commit: current?.commit ?? release.commit }
+    if (target.stack_action === null) await setServing(sql, served, now)
+    // A destroy needs its sources, which have the backend. Its other changes are not applied yet.
+    if (target.stack_action === 'MIGRATE_STATE') {
+      const applied = (await findService(sql, target.service_id))?.deployed_config_version
+      await setServing(sql, { ...served, config_version: applied ?? served.config_version }, now)
+    }
   })
   report.enter(restarts ? 'Restarted' : 'Deployed')
-  report.line(target.stack_action === 'PLAN' ? 'Its plan is made, and nothing is applied.' : 'It is deployed.')
+  report.line(endLines[target.stack_action ?? ''] ?? 'It is deployed.')
+}
+
+const endLines: Readonly<Record<string, string>> = {
+  PLAN: 'Its plan is made, and nothing is applied.',
+  MIGRATE_STATE: 'Its state is moved, and nothing is applied.',
 }

@@ -14,3 +14,5 @@ export { createPatience, type Recipe, type RecipeOptions, recipeFor } from './re
 export { createReleaseOpener } from './release-opener.ts'
 export { runningReleases } from './running-releases.ts'
 export { createScratchStarter } from './scratch-starter.ts'
+export { createDriftWorkflow } from './stack-drift.ts'
+export { createDriftTimetables } from './stack-drift-timetables.ts'

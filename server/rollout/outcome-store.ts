@@ -13,14 +13,15 @@ export async function setServing(
   const serving = sql`
     with served as (update release set served_at = ${now} where id = ${release.id})
     update service set release_id = ${release.id}, last_deployment_date = ${now},
-      deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
+      drifted_at = null, deployed_config_version = ${release.config_version},
+      deployed_commit = ${commit && sql.json({ ...commit })}
     where id = ${release.service_id}`
   await Promise.all([serving, awaken(sql, release.service_id), forgetFullVolume(sql, release.service_id)])
 }
 
 /** Records that nothing of the service is to run. */
 export async function setServingNothing(sql: Sql, serviceId: string): Promise<void> {
-  await sql`update service set release_id = null where id = ${serviceId}`
+  await sql`update service set release_id = null, drifted_at = null where id = ${serviceId}`
   await forgetScale(sql, serviceId)
   await forgetFullVolume(sql, serviceId)
 }

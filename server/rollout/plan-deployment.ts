@@ -1,6 +1,6 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
-import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
+import { isStackKind, isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
 import { type Build, buildOf, isRunWhenDeployed, sorted, type Versioned } from '../releases/index.ts'
 import { buildSecretNames } from './build-secrets.ts'
 
@@ -73,6 +73,7 @@ function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision 
   if (isRunWhenDeployed(versioned(wanted))) {
     return ['RESTART', 'The start command of a job runs at each deployment.', ...perhapsBuilt]
   }
+  if (isStackKind(wanted.kind)) return ['RESTART', stackText]
   const image = wanted.image === running.image ? [] : [`image ${wanted.image}`]
   const all = [...image, ...changes]
   if (all.length > 0) return ['RESTART', `Changed since the running version: ${all.join(', ')}.`, ...perhapsBuilt]
@@ -96,6 +97,10 @@ function whyRebuilt(
   const secrets = buildSecretNames(wanted.advanced).filter((name) => changes.includes(`variable ${name}`))
   return secrets.length > 0 ? `Secrets that its build may read have changed: ${secrets.join(', ')}.` : undefined
 }
+
+const stackText =
+  'A stack makes a plan at each deployment and applies it if it changes anything. A dry run makes none: deploy the ' +
+  'stack with the action PLAN to see it.'
 
 const isVariable = (change: string): boolean => change.startsWith('variable ')
 // The Dockerfile is read when the request runs.

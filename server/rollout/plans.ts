@@ -15,6 +15,7 @@ import type { Vault } from '../vault/index.ts'
 import { twinOf } from './built-before.ts'
 import { differences } from './copied-release.ts'
 import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
+import { readStackPlans } from './stack-plans.ts'
 
 export interface PlansOptions extends RefusalOptions {
   readonly database: Database
@@ -31,7 +32,11 @@ export function createPlans(options: PlansOptions) {
     const serviceIds = services.map(({ id }) => id)
     const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
     const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), { former, isCopy }))
-    return (await Promise.all(facts)).map(planService)
+    const stackPlans = await readStackPlans(database, services)
+    return (await Promise.all(facts)).map((one) => ({
+      ...planService(one),
+      stack_plan: stackPlans.get(one.id) ?? null,
+    }))
   }
   /** Returns which settings of a service a request changes, and what its deployment would do. */
   const change = async (service: ServiceRow, act: () => Promise<unknown>, former?: ReleaseRow) => {

@@ -51,18 +51,18 @@ function absentIfRemoved(error: unknown): 'removed' {
 
 async function endRun(options: Recipe, work: Work, run: StackRunRow, signal: AbortSignal) {
   const { engine, database } = options
-  const row = await findRelease(database, run.release_id)
+  const row = run.release_id === null ? undefined : await findRelease(database, run.release_id)
   if (row?.kind !== 'terraform' || !row.image) throw new Error(`release ${run.release_id} of a run is gone`)
   const stack = await loadStack(options, work, row, { run: run.id, isDestroy: run.action === 'DESTROY' })
   const attempt = { signal, output: work.report }
   const tasks = await engine.listTasks(signal)
   const ended: string[] = []
-  for (const phase of ['plan', 'apply'] as const) {
+  for (const phase of ['plan', 'apply', 'migrate'] as const) {
     const task = taskOf(stack, phase)
     const release = tasks.some((one) => one.run === task) && (await phaseRelease(options, stack, phase))
     const outcome = release ? await engine.stopTask(release, task, attempt).catch(absentIfRemoved) : 'removed'
     if (outcome === undefined) await engine.endTask(task, attempt)
-    if (phase === 'plan' || outcome === undefined) continue
+    if (phase !== 'apply' || outcome === undefined) continue
     if (outcome === 'removed') {
       const serial = await keptSerial(database, row.service_id, run.id)
       if (run.is_applying) return { status: 'LOST', reason: lostText(serial) } as const

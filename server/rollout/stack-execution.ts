@@ -2,9 +2,19 @@ import { EngineError, type TaskOutcome } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
+import { masker } from '../lib/masker.ts'
 import { Secret } from '../lib/secret.ts'
 import { updateTarget } from '../requests/index.ts'
-import { endStackRun, loseRun, markApplying, planLines, type StackAction, stackFailure } from '../stacks/index.ts'
+import {
+  endStackRun,
+  loseRun,
+  markApplying,
+  type Phase,
+  planLines,
+  type StackAction,
+  stackFailure,
+  withWrapped,
+} from '../stacks/index.ts'
 import type { ServiceOutput } from '../variables/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
@@ -17,9 +27,9 @@ const marginSeconds = 900
 
 /**
  * Runs a stack: makes a plan, and applies exactly that plan unless only the plan was requested or
- * it changes nothing. Each phase is two steps, so the next holder of the workflow joins its program
- * and starts none twice. Throws EngineError with the reason if a phase fails, after its state is
- * kept.
+ * it changes nothing. Or moves its state. Each phase is two steps, so the next holder of the
+ * workflow joins its program and starts none twice. Throws EngineError with the reason if a phase
+ * fails, after its state is kept.
  */
 export async function executeStack(options: Recipe, work: Work, row: StackRelease, action: StackAction): Promise<void> {
   const { step, target, context, report } = work
@@ -29,12 +39,12 @@ export async function executeStack(options: Recipe, work: Work, row: StackReleas
   const stack = await loadStack(options, work, row, { run, isDestroy: action === 'DESTROY' })
   report.hide(stack.secrets)
   options.collect(id, row.id, stack.secrets)
-  await prepare(options, work, stack, 'plan')
-  const hasChanges = await runPhase(options, work, stack, 'plan')
-  if (hasChanges && action !== 'PLAN') {
-    await prepare(options, work, stack, 'apply')
-    await runPhase(options, work, stack, 'apply')
+  const phase = async (name: PhaseName): Promise<boolean> => {
+    await prepare(options, work, stack, name)
+    return runPhase(options, work, stack, name)
   }
+  if (action === 'MIGRATE_STATE') await phase('migrate')
+  else if ((await phase('plan')) && action !== 'PLAN') await phase('apply')
   await context.fenced((sql) => endStackRun(sql, run, { status: 'SUCCESS', reason: null, now: options.clock.now() }))
 }
 
@@ -44,12 +54,17 @@ const begin = (options: Recipe, { target, context, request }: Work, row: StackRe
     const id = newId()
     await updateTarget(sql, target, { release_id: row.id })
     const of = { service_id: target.service_id, release_id: row.id, request_id: request.id }
-    await options.stacks.begin(sql, { id, ...of, action })
+    await options.stacks.begin(sql, { id, ...of, action, backend: row.settings.backend })
     return id
   })
 
-type PhaseName = 'plan' | 'apply'
-const stepNames = { plan: 'PLAN', apply: 'APPLY' } as const
+type PhaseName = Phase['name']
+const stepNames = { plan: 'PLAN', apply: 'APPLY', migrate: 'MIGRATE' } as const
+const beginnings = {
+  plan: 'Making a plan.',
+  apply: 'Applying the plan.',
+  migrate: 'Moving the state to the backend of the settings.',
+} as const
 
 async function prepare(options: Recipe, work: Work, stack: LoadedStack, phase: PhaseName): Promise<void> {
   const { step, target, report } = work
@@ -79,7 +94,7 @@ export const taskOf = ({ run }: Pick<LoadedStack, 'run'>, phase: PhaseName): str
 async function runPhase(options: Recipe, work: Work, stack: LoadedStack, phase: PhaseName): Promise<boolean> {
   const { step, target, report } = work
   const deadlineSeconds = stack.timeoutSeconds + marginSeconds
-  report.line(phase === 'plan' ? 'Making a plan.' : 'Applying the plan.')
+  report.line(beginnings[phase])
   const { reason, lastLines, hasChanges } = await step(
     `${target.service_id}/${stepNames[phase]}`,
     async ({ signal }) => {
@@ -117,13 +132,21 @@ export async function keepOutcome(
 ): Promise<{ reason: string | null; lastLines: string[]; hasChanges: boolean }> {
   const { context, report } = work
   const { stacks } = options
-  const failure = stackFailure(outcome, stack)
-  const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : [...outcome.lastLines] }
+  // The engine knows a secret as a whole, and not the parts of one that lines of a stack have.
+  const mask = masker(stack.secrets)
+  const found = stackFailure(outcome, stack)
+  const failure = found === undefined ? undefined : mask(found)
+  const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : outcome.lastLines.map(mask) }
   if (phase === 'plan') {
     if (failure !== undefined) return { ...end, hasChanges: false }
     const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, stack.run, outcome))
     for (const line of planLines(plan)) report.line(line)
-    return { ...end, hasChanges: plan.hasChanges }
+    return { ...end, hasChanges: plan.has_changes }
+  }
+  if (phase === 'migrate') {
+    const run = { id: stack.run, backend: stack.row.settings.backend }
+    const problem = failure ?? (await context.fenced((sql) => stacks.keepMoved(sql, stack.owner, run, outcome))) ?? null
+    return { ...end, reason: problem, hasChanges: true }
   }
   const isWhole = failure === undefined
   const problem = await context.fenced(async (sql) => {
@@ -136,7 +159,7 @@ export async function keepOutcome(
   const { outputs, unread } = await context
     .fenced((sql) => stacks.keepResult(sql, stack.owner, outcome, { isWhole: isTaken }))
     .then((outputs) => ({ outputs, unread: undefined }), unreadable)
-  const secrets = outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value))
+  const secrets = withWrapped(outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value)))
   report.hide(secrets)
   options.collect(stack.owner.serviceId, stack.row.id, [...stack.secrets, ...secrets])
   const names = outputs.map(({ key, isSecret }) => (isSecret ? `${key} (secret)` : key)).join(', ')

@@ -1,8 +1,9 @@
 import type { Release, Task } from '../engines/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import { openVariables } from '../releases/index.ts'
+import type { TargetRow } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
-import { type Phase, type StackOwner, stackTask } from '../stacks/index.ts'
+import { type Phase, type StackOwner, stackTask, withWrapped } from '../stacks/index.ts'
 import type { StackRelease } from './deploy-stack.ts'
 import type { Recipe, Work } from './recipe.ts'
 
@@ -13,6 +14,7 @@ const longestSeconds = 86_400
 export interface LoadedStack {
   readonly run: string
   readonly isDestroy: boolean
+  readonly isDriftCheck?: boolean
   readonly row: StackRelease
   readonly owner: StackOwner
   readonly displayName: string
@@ -26,9 +28,9 @@ export interface LoadedStack {
 /** Loads the version of a stack that a run executes. */
 export async function loadStack(
   options: Pick<Recipe, 'database' | 'vault'>,
-  { target, organizationId }: Pick<Work, 'target' | 'organizationId'>,
+  { target, organizationId }: { readonly target: Pick<TargetRow, 'service_id'> } & Pick<Work, 'organizationId'>,
   row: StackRelease,
-  of: Pick<LoadedStack, 'run' | 'isDestroy'>,
+  of: Pick<LoadedStack, 'run' | 'isDestroy' | 'isDriftCheck'>,
 ): Promise<LoadedStack> {
   const service = await findService(options.database, target.service_id)
   if (!service || !row.image) throw new Error(`release ${row.id} has no service or no image`)
@@ -41,7 +43,7 @@ export async function loadStack(
     displayName: service.name,
     variables,
     files,
-    secrets,
+    secrets: withWrapped(secrets),
     timeoutSeconds: row.settings.timeout_sec || longestSeconds,
     memoryMiB: row.settings.job_resources.ram_mib,
   }
@@ -53,11 +55,15 @@ export async function phaseRelease(
   stack: LoadedStack,
   name: Phase['name'],
 ): Promise<Release<Task>> {
-  const { run, isDestroy, row, owner, displayName, variables, files, timeoutSeconds } = stack
+  const { run, isDestroy, isDriftCheck = false, row, owner, displayName, variables, files, timeoutSeconds } = stack
   const image = row.image?.published ?? row.image?.reference ?? ''
   const { labels, annotations } = row
   const phase: Phase =
-    name === 'plan' ? { name, isDestroy } : { name, plan: await stacks.openPlan(database, owner, run) }
+    name === 'plan'
+      ? { name, isDestroy, isDriftCheck }
+      : name === 'migrate'
+        ? { name }
+        : { name, plan: await stacks.openPlan(database, owner, run) }
   const state = await stacks.openState(database, owner)
   const given = { image, variables, files, labels, annotations, aliases: [], state, timeoutSeconds }
   const workload = stackTask(row.settings, phase, given)

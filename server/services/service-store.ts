@@ -70,6 +70,8 @@ export interface ServiceOf<K extends KindName> {
   readonly state: State
   readonly config_version: number
   readonly deployed_config_version: number | null
+  /** Since when a deployment of a stack would change something that nobody edited. */
+  readonly drifted_at: Date | null
   readonly release_id: string | null
   readonly last_deployment_date: Date | null
   readonly deployed_commit: DeployedCommit | null
@@ -80,7 +82,7 @@ export type ServiceRow = { readonly [K in KindName]: ServiceOf<K> }[KindName]
 const from = (sql: Sql) => sql`
   select s.id, s.environment_id, s.stage_id, s.created_at, s.updated_at, s.version, s.kind, s.name, s.description,
     s.is_skipped, s.copying, s.restoring, s.settings, s.git_token_id, s.data_version, s.advanced_settings, s.state,
-    s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date, s.deployed_commit,
+    s.config_version, s.deployed_config_version, s.drifted_at, s.release_id, s.last_deployment_date, s.deployed_commit,
     e.name as environment_name, e.mode as environment_mode, e.cluster_id, e.project_id,
     c.name as cluster_name, c.engine as cluster_engine,
     p.organization_id, p.name as project_name, g.name as git_token_name,

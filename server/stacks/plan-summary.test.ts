@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { planLines, summarizePlan } from './plan-summary.ts'
+import { planLines } from './plan-lines.ts'
+import { summarizePlan } from './plan-summary.ts'
 
 const change = (actions: string[], of: object = {}) => ({
   actions,
@@ -59,13 +60,13 @@ describe('summarizePlan', () => {
 
   it('changes nothing if there are only reads without effect, and says so', () => {
     const summary = summarizePlan({ ...plan(['a.b', change(['no-op'])]), output_changes: { url: change(['no-op']) } })
-    assert.equal(summary.hasChanges, false)
+    assert.equal(summary.has_changes, false)
     assert.deepEqual(planLines(summary), ['The plan changes nothing.'])
   })
 
   it('has changes if only an output changes', () => {
     const summary = summarizePlan({ output_changes: { url: change(['update'], { before: 'a', after: 'b' }) } })
-    assert.equal(summary.hasChanges, true)
+    assert.equal(summary.has_changes, true)
     assert.equal(planLines(summary).at(-1), 'Outputs that change: url.')
   })
 
@@ -78,6 +79,6 @@ describe('summarizePlan', () => {
 
   it('is not confused by a plan of another form', () => {
     assert.throws(() => summarizePlan([]), TypeError)
-    assert.equal(summarizePlan({ resource_changes: [null, 1, { change: 1 }], output_changes: [1] }).hasChanges, false)
+    assert.equal(summarizePlan({ resource_changes: [null, 1, { change: 1 }], output_changes: [1] }).has_changes, false)
   })
 })

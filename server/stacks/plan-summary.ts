@@ -1,74 +1,84 @@
+import type { PlanAction } from '@quayside/contract/services/stack-records.ts'
 import { isObject } from './json-values.ts'
-
-/** Effects of a plan on a resource, with the sign of each in a log. */
-const signs = { create: '+', change: '~', replace: '±', destroy: '-', read: '<', forget: '.' } as const
-export type PlanEffect = keyof typeof signs
 
 /** A plan without sensitive values, as the database and the API keep it. */
 export type PlanSummary = {
-  readonly counts: { readonly [E in PlanEffect]: number }
+  readonly counts: { readonly [A in PlanAction]: number }
   readonly resources: readonly PlannedResource[]
   /** Names of outputs that the plan changes. */
   readonly outputs: readonly string[]
   /** Whether an apply would change anything. */
-  readonly hasChanges: boolean
+  readonly has_changes: boolean
+  /** Changes that were made outside of the stack since its last apply. */
+  readonly drift: readonly PlannedResource[]
 }
 export type PlannedResource = {
   readonly address: string
-  readonly effect: PlanEffect
-  /** Changed attributes as `name: before → after`. */
-  readonly changes: readonly string[]
+  readonly action: PlanAction
+  readonly changes: readonly PlannedChange[]
+}
+/** A changed attribute. Its values are JSON. Null: absent, sensitive or not yet known. */
+export type PlannedChange = {
+  readonly name: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly is_sensitive: boolean
+  /** False: the value is known after the apply. */
+  readonly is_known: boolean
 }
 
 /** Resources and attributes that a summary lists. The counts include all. */
 const mostResources = 500
 const mostAttributes = 30
 const longestText = 120
+/** Characters of all attributes. The resources beyond are listed without theirs. */
+const mostText = 500_000
 
 /** Pure: summarizes a plan in the form of `show -json`. Throws TypeError if it is not a plan. */
 export function summarizePlan(plan: unknown): PlanSummary {
   if (!isObject(plan)) throw new TypeError('the plan is not an object')
-  const changes = Array.isArray(plan['resource_changes']) ? plan['resource_changes'] : []
-  const counts = { create: 0, change: 0, replace: 0, destroy: 0, read: 0, forget: 0 }
-  const resources: PlannedResource[] = []
-  for (const entry of changes) {
-    if (!isObject(entry) || !isObject(entry['change'])) continue
-    const effect = effectOf(entry['change']['actions'])
-    if (!effect) continue
-    counts[effect]++
-    if (resources.length < mostResources) {
-      resources.push({ address: cut(String(entry['address'])), effect, changes: changesOf(entry['change'], effect) })
-    }
-  }
+  const counts = { create: 0, update: 0, replace: 0, delete: 0, read: 0, forget: 0 }
+  const resources = resourcesOf(plan['resource_changes'], (action) => counts[action]++)
   const outputs = Object.entries(Object(plan['output_changes'])).flatMap(([name, change]) =>
-    isObject(change) && effectOf(change['actions']) ? [cut(name)] : [],
+    isObject(change) && actionOf(change['actions']) ? [cut(name)] : [],
   )
   const hasEffects = Object.values(counts).some((count) => count > 0)
-  return { counts, resources, outputs, hasChanges: hasEffects || outputs.length > 0 }
+  const drift = resourcesOf(plan['resource_drift'], () => {})
+  return { counts, resources, outputs, has_changes: hasEffects || outputs.length > 0, drift }
 }
 
-function effectOf(actions: unknown): PlanEffect | undefined {
-  switch (Array.isArray(actions) ? actions.join(' ') : '') {
-    case 'create':
-      return 'create'
-    case 'update':
-      return 'change'
-    case 'delete':
-      return 'destroy'
-    case 'delete create':
-    case 'create delete':
-      return 'replace'
-    case 'read':
-      return 'read'
-    case 'forget':
-      return 'forget'
-    default:
-      return undefined
+function resourcesOf(entries: unknown, count: (action: PlanAction) => void): PlannedResource[] {
+  const resources: PlannedResource[] = []
+  let left = mostText
+  for (const entry of Array.isArray(entries) ? entries : []) {
+    if (!isObject(entry) || !isObject(entry['change'])) continue
+    const action = actionOf(entry['change']['actions'])
+    if (!action) continue
+    count(action)
+    if (resources.length >= mostResources) continue
+    const changes = left > 0 ? changesOf(entry['change'], action) : []
+    left -= JSON.stringify(changes).length
+    resources.push({ address: cut(String(entry['address'])), action, changes })
   }
+  return resources
 }
 
-function changesOf(change: Readonly<Record<string, unknown>>, effect: PlanEffect): string[] {
-  if (effect === 'destroy' || effect === 'forget') return []
+const actions: Readonly<Record<string, PlanAction>> = {
+  create: 'create',
+  update: 'update',
+  delete: 'delete',
+  'delete create': 'replace',
+  'create delete': 'replace',
+  read: 'read',
+  forget: 'forget',
+}
+function actionOf(words: unknown): PlanAction | undefined {
+  const text = Array.isArray(words) ? words.join(' ') : ''
+  return Object.hasOwn(actions, text) ? actions[text] : undefined
+}
+
+function changesOf(change: Readonly<Record<string, unknown>>, action: PlanAction): PlannedChange[] {
+  if (action === 'delete' || action === 'forget') return []
   const [before, after] = [Object(change['before']), Object(change['after'])]
   const unknown = Object(change['after_unknown'])
   const isHidden = (name: string): boolean =>
@@ -76,16 +86,25 @@ function changesOf(change: Readonly<Record<string, unknown>>, effect: PlanEffect
   const names = [...new Set([before, after, unknown].flatMap((side) => Object.keys(side)))].sort()
   return names
     .flatMap((name) => {
-      const isLater = hasTrue(unknown[name])
-      if (!isLater && JSON.stringify(before[name] ?? null) === JSON.stringify(after[name] ?? null)) return []
-      if (isHidden(name)) return [`${cut(name)}: (sensitive)`]
-      const then = isLater ? '(known after apply)' : textOf(after[name])
-      return [`${cut(name)}: ${effect === 'create' ? then : `${textOf(before[name])} → ${then}`}`]
+      const is_known = !hasTrue(unknown[name])
+      if (is_known && JSON.stringify(before[name] ?? null) === JSON.stringify(after[name] ?? null)) return []
+      const is_sensitive = isHidden(name)
+      const shown = (value: unknown): string | null => (is_sensitive ? null : textOf(value))
+      return [
+        {
+          name: cut(name),
+          before: shown(before[name]),
+          after: is_known ? shown(after[name]) : null,
+          is_sensitive,
+          is_known,
+        },
+      ]
     })
     .slice(0, mostAttributes)
 }
 
-const textOf = (value: unknown): string => cut(JSON.stringify(value ?? null))
+const textOf = (value: unknown): string | null =>
+  value === null || value === undefined ? null : cut(JSON.stringify(value))
 const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
 
 /** Whether a mark of a value is set for any part of it. */
@@ -97,20 +116,4 @@ function hasTrue(mark: unknown): boolean {
     for (const part of Object.values(next)) if (part) open.push(part)
   }
   return false
-}
-
-/** Returns the lines in which a log shows a plan. */
-export function planLines({ counts, resources, outputs, hasChanges }: PlanSummary): string[] {
-  if (!hasChanges) return ['The plan changes nothing.']
-  const words = (['create', 'change', 'replace', 'destroy'] as const).map((effect) => `${counts[effect]} to ${effect}`)
-  const whole = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  return [
-    `The plan: ${words.join(', ')}.`,
-    ...resources.flatMap(({ address, effect, changes }) => [
-      `${signs[effect]} ${effect} ${address}`,
-      ...changes.map((change) => `    ${change}`),
-    ]),
-    ...(whole > resources.length ? [`… and ${whole - resources.length} more.`] : []),
-    ...(outputs.length > 0 ? [`Outputs that change: ${outputs.join(', ')}.`] : []),
-  ]
 }

@@ -1,3 +1,5 @@
+import { migrationProgram } from './migration-program.ts'
+
 /** The directory of a run's files in its container. */
 const directory = '/quayside-run'
 
@@ -8,6 +10,8 @@ const left = `${directory}/left`
 export const files = {
   program: `${directory}/runner`,
   initArguments: `${directory}/init.arguments`,
+  /** The same without arguments for the backend of the files. */
+  localArguments: `${directory}/local.arguments`,
   arguments: `${directory}/arguments`,
   backend: `${directory}/backend`,
   stateBefore: `${directory}/state.before`,
@@ -35,9 +39,9 @@ export const backendName = '~quayside_override.tf.json'
 export const localBackend = JSON.stringify({ terraform: { backend: { local: { path: files.state } } } })
 
 /**
- * The program of every run: `runner PHASE ENGINE ROOT`. It contains no text of users. Arguments
- * come from files with one of them in a line. A signal to end is passed to the engine, which then
- * ends in order and writes its state.
+ * The program of every run: `runner PHASE ENGINE ROOT`, with a direction for `migrate`. It contains
+ * no text of users. Arguments come from files with one of them in a line. A signal to end is passed
+ * to the engine, which then ends in order and writes its state.
  */
 export const runnerProgram = `set -u
 here=${directory}
@@ -65,10 +69,16 @@ attempt() {
   return "$code"
 }
 
+${migrationProgram({ backend: backendName, state: files.state })}
 export HOME="$here" TF_DATA_DIR="$here/data" TF_IN_AUTOMATION=1 TF_INPUT=0 CHECKPOINT_DISABLE=1
 begin source
 mkdir -p "$here/source" && cp -R ${sourceDirectory}/. "$here/source/" || exit 1
 cd -- "$here/source/$root" || exit 1
+if [ "$phase" = migrate ]; then
+  migrate "$4"
+  begin done
+  exit 0
+fi
 [ ! -f "$here/backend" ] || cp "$here/backend" './${backendName}' || exit 1
 [ ! -f "$here/state.before" ] || cat "$here/state.before" >"$left/terraform.tfstate" || exit 1
 [ ! -f "$here/lock.before" ] || cat "$here/lock.before" >.terraform.lock.hcl || exit 1

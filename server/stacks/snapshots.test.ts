@@ -5,9 +5,9 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { addPlace, addService } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
-import { keptSerial } from './stack-store.ts'
 import { createStacks, type StackOwner } from './stacks.ts'
 import { readState } from './state-file.ts'
+import { keptSerial } from './state-store.ts'
 
 const database = (await testDatabase({ after })).sql
 const vault = await testVault({ after }, database)

@@ -9,6 +9,9 @@ const works: ReadonlyMap<string, string> = new Map([
   ['plan', 'make a plan'],
   ['show', 'show its plan'],
   ['apply', 'apply its plan'],
+  ['there', 'read the state of the backend of its files'],
+  ['migrate', 'move its state'],
+  ['check', 'read the moved state back'],
 ])
 
 /** Pure: returns why a phase of a run failed and what to do. Undefined if it succeeded. */

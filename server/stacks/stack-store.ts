@@ -1,15 +1,16 @@
+import type { StackRunAction as StackAction, StackRunStatus } from '@quayside/contract/services/stack-records.ts'
 import type { Sql } from '../database/index.ts'
 import type { PlanSummary } from './plan-summary.ts'
 import type { StackResource } from './read-result.ts'
 
-export type StackAction = 'PLAN' | 'APPLY' | 'DESTROY'
-export type StackRunStatus = 'RUNNING' | 'SUCCESS' | 'ERROR' | 'CANCELED' | 'LOST'
+export type { StackRunAction as StackAction } from '@quayside/contract/services/stack-records.ts'
 
 /** One run of a stack: its plan and, unless only that was requested, the apply of the plan. */
 export interface StackRunRow {
   readonly id: string
   readonly service_id: string
-  readonly release_id: string
+  /** Null if it ran no version. */
+  readonly release_id: string | null
   readonly request_id: string | null
   readonly action: StackAction
   readonly status: StackRunStatus
@@ -21,16 +22,19 @@ export interface StackRunRow {
   readonly sealed_plan: string | null
   /** Whether the apply may have begun. */
   readonly is_applying: boolean
+  /** Where its state is. Null if it uses none. */
+  readonly backend: Backend | null
 }
+export type Backend = 'kubernetes' | 'user_provided'
 
 /** Returns false if another run has the lock of the stack. A repetition finds its own run. */
 export async function insertStackRun(
   sql: Sql,
-  { id, service_id, release_id, request_id, action, created_at }: Omit<StackRunRow, StackRunEnd>,
+  { id, service_id, release_id, request_id, action, created_at, backend }: Omit<StackRunRow, StackRunEnd>,
 ): Promise<boolean> {
   await sql`
-    insert into stack_run (id, service_id, release_id, request_id, action, created_at, updated_at)
-    values (${id}, ${service_id}, ${release_id}, ${request_id}, ${action}, ${created_at}, ${created_at})
+    insert into stack_run (id, service_id, release_id, request_id, action, created_at, updated_at, backend)
+    values (${id}, ${service_id}, ${release_id}, ${request_id}, ${action}, ${created_at}, ${created_at}, ${backend})
     on conflict do nothing`
   return (await findStackRun(sql, id)) !== undefined
 }
@@ -39,6 +43,20 @@ type StackRunEnd = 'status' | 'updated_at' | 'finished_at' | 'reason' | 'plan' |
 export async function findStackRun(sql: Sql, id: string): Promise<StackRunRow | undefined> {
   const [row] = await sql<StackRunRow[]>`select * from stack_run where id = ${id}`
   return row
+}
+
+/**
+ * Returns where the state of a stack is, as its last run left it. Undefined if it has none: it was
+ * never applied, or is destroyed.
+ */
+export async function findBackend(sql: Sql, serviceId: string): Promise<Backend | undefined> {
+  const [row] = await sql<Pick<StackRunRow, 'backend' | 'action' | 'status'>[]>`
+    select backend, action, status from stack_run
+    where service_id = ${serviceId} and backend is not null
+      and (is_applying or (status = 'SUCCESS' and action in ('APPLY', 'DESTROY', 'MIGRATE_STATE')))
+    order by created_at desc, id desc limit 1`
+  if (row?.action === 'DESTROY' && row.status === 'SUCCESS') return undefined
+  return row?.backend ?? undefined
 }
 
 /** Returns the run that has the lock of a stack. */
@@ -102,8 +120,10 @@ export async function endStaleRun(
   now: Date,
 ): Promise<void> {
   await sql`
-    update stack_run set status = case when is_applying then 'LOST' else 'ERROR' end,
-      reason = 'Its request ended without it.', finished_at = ${now}, updated_at = ${now}, sealed_plan = null
+    update stack_run set
+      status = case when is_applying then 'LOST' when action = 'DRIFT' then 'CANCELED' else 'ERROR' end,
+      reason = case when action = 'DRIFT' then 'A deployment took its place.' else 'Its request ended without it.' end,
+      finished_at = ${now}, updated_at = ${now}, sealed_plan = null
     where service_id = ${service_id} and status = 'RUNNING' and request_id is distinct from ${request_id}`
 }
 
@@ -117,46 +137,6 @@ export async function endStackRun(
     update stack_run set status = ${status}, reason = ${reason}, finished_at = ${now}, updated_at = ${now},
       sealed_plan = null
     where id = ${id} and status = 'RUNNING'`
-}
-
-export interface StackStateRow {
-  readonly id: string
-  readonly service_id: string
-  readonly number: number
-  readonly run_id: string
-  readonly created_at: Date
-  readonly serial: number
-  readonly lineage: string
-  readonly bytes: number
-  readonly sealed_state: string
-}
-
-/** Returns the newest version of the state of a stack. */
-export async function findState(sql: Sql, serviceId: string): Promise<StackStateRow | undefined> {
-  const [row] = await sql<StackStateRow[]>`
-    select id, service_id, number, run_id, created_at, serial::float8 as serial, lineage, bytes, sealed_state
-    from stack_state where service_id = ${serviceId} order by number desc limit 1`
-  return row
-}
-
-/** Returns the serial of the state that a run has written, if it is the newest one. */
-export async function keptSerial(sql: Sql, serviceId: string, runId: string): Promise<number | undefined> {
-  const [row] = await sql<{ run_id: string; serial: number }[]>`
-    select run_id, serial::float8 as serial from stack_state
-    where service_id = ${serviceId} order by number desc limit 1`
-  return row?.run_id === runId ? row.serial : undefined
-}
-
-/** Number of kept versions of the state of a stack. */
-const keptStates = 50
-
-/** Writes a version, or a newer state of a version. Deletes versions that are too old. */
-export async function insertState(sql: Sql, row: StackStateRow): Promise<void> {
-  const { created_at, serial, lineage, bytes, sealed_state } = row
-  await sql`
-    insert into stack_state ${sql({ ...row })}
-    on conflict (id) do update set ${sql({ created_at, serial, lineage, bytes, sealed_state })}`
-  await sql`delete from stack_state where service_id = ${row.service_id} and number <= ${row.number - keptStates}`
 }
 
 /** Replaces the resources of a stack. */

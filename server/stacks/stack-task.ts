@@ -3,10 +3,14 @@ import { withoutEnds } from '../lib/trim.ts'
 import type { SettingsOf } from '../services/index.ts'
 import { files, localBackend, runnerProgram, sourceDirectory } from './runner-program.ts'
 
-/** A run first makes its plan and then applies that plan. A plan may be one to destroy. */
+/**
+ * A run first makes its plan and then applies that plan. A plan may be one to destroy. A run that
+ * moves the state to the backend of the settings has one phase of its own.
+ */
 export type Phase =
-  | { readonly name: 'plan'; readonly isDestroy: boolean }
+  | { readonly name: 'plan'; readonly isDestroy: boolean; readonly isDriftCheck?: boolean }
   | { readonly name: 'apply'; readonly plan: SavedPlan }
+  | { readonly name: 'migrate' }
 
 /** A plan with the versions of the providers that made it. */
 export interface SavedPlan {
@@ -50,7 +54,7 @@ export function stackTask(
     shape: 'task',
     variables: Object.fromEntries(Object.entries(variables).filter(([name]) => !isReserved(name))),
     entrypoint: ['/bin/sh', files.program],
-    arguments: [phase.name, engine === 'OPEN_TOFU' ? 'tofu' : 'terraform', root],
+    arguments: [phase.name, engine === 'OPEN_TOFU' ? 'tofu' : 'terraform', root, ...directionOf(settings, phase)],
     cpuMilli: resources.cpu_milli,
     memoryMiB: Math.max(64, resources.ram_mib),
     layerGiB: resources.storage_gib,
@@ -61,14 +65,21 @@ export function stackTask(
   }
 }
 
+/** A state is moved into the platform, or out of it. */
+const directionOf = ({ backend }: SettingsOf['terraform'], { name }: Phase): readonly string[] =>
+  name === 'migrate' ? [backend === 'kubernetes' ? 'in' : 'out'] : []
+
 function inputFiles(settings: SettingsOf['terraform'], phase: Phase, state: string | undefined): InputFile[] {
   const isOurs = settings.backend === 'kubernetes'
+  const isMoved = phase.name === 'migrate'
   const texts: [string, string | Uint8Array | undefined][] = [
     [files.program, runnerProgram],
     [files.initArguments, lines(initArguments(settings, phase))],
     [files.arguments, lines(phaseArguments(settings, phase))],
-    [files.backend, isOurs ? localBackend : undefined],
-    [files.stateBefore, isOurs ? state : undefined],
+    [files.localArguments, isMoved ? lines(localArguments(settings)) : undefined],
+    [files.backend, isOurs || isMoved ? localBackend : undefined],
+    // The state that the platform keeps is in place until it is moved out.
+    [files.stateBefore, isOurs !== isMoved ? state : undefined],
     ...(phase.name === 'apply'
       ? ([
           [files.planBefore, phase.plan.plan],
@@ -85,10 +96,17 @@ const lines = (words: readonly string[]): string => words.map((word) => `${word}
 const initArguments = ({ action_extra_arguments: extra }: SettingsOf['terraform'], { name }: Phase): string[] =>
   (extra['init'] ?? []).filter((word) => name === 'plan' || !/^--?upgrade(?:=|$)/.test(word))
 
+/** The backend of the platform knows no argument for another backend. */
+const localArguments = ({ action_extra_arguments: extra }: SettingsOf['terraform']): string[] =>
+  (extra['init'] ?? []).filter((word) => !/^--?(?:backend-config|reconfigure)(?:=|$)/.test(word))
+
 function phaseArguments(settings: SettingsOf['terraform'], phase: Phase): readonly string[] {
   const { action_extra_arguments: extra, terraform_variables_source: source } = settings
+  if (phase.name === 'migrate') return []
   if (phase.name === 'apply') return extra['apply'] ?? []
   const varFiles = source.tf_var_file_paths.map((path) => `-var-file=${path.replace(/^\/+/, '')}`)
   const added = extra[phase.isDestroy ? 'destroy' : 'plan'] ?? []
-  return [...(phase.isDestroy ? ['-destroy'] : []), ...varFiles, ...added]
+  if (!phase.isDriftCheck) return [...(phase.isDestroy ? ['-destroy'] : []), ...varFiles, ...added]
+  // It must see the resources, and must not keep a deployment from its lock.
+  return [...varFiles, ...added.filter((word) => !/^--?refresh(?:=|$)/.test(word)), '-lock=false']
 }

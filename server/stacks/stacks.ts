@@ -5,25 +5,28 @@ import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { type ServiceOutput, setServiceOutputs } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { backendRefusal } from './backend-refusal.ts'
 import { parseJson } from './json-values.ts'
+import { lockedText } from './locked-text.ts'
 import { type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
+import { forgetRuns } from './run-record-store.ts'
 import { files } from './runner-program.ts'
-import { keptText } from './stack-failure.ts'
 import {
+  type Backend,
   endStaleRun,
+  findBackend,
   findLock,
   findStackRun,
-  findState,
   insertStackRun,
-  insertState,
-  keptSerial,
   replaceResources,
   type StackAction,
+  type StackRunRow,
   setPlan,
 } from './stack-store.ts'
 import type { SavedPlan } from './stack-task.ts'
 import { readState, type StateFile } from './state-file.ts'
+import { findState, insertState, keptSerial } from './state-store.ts'
 
 export interface StacksOptions {
   readonly vault: Vault
@@ -42,30 +45,73 @@ export interface StackOwner {
  * function writes in the caller's transaction.
  */
 export function createStacks({ vault, clock }: StacksOptions) {
-  /** Writes a newer state. A run has one version, which it replaces. */
-  const writeState = async (sql: Sql, owner: StackOwner, runId: string, state: StateFile): Promise<void> => {
+  /**
+   * Writes a newer state. A run has one version, which it replaces. A state that was elsewhere is
+   * the newest one, whatever versions were kept before.
+   */
+  const writeState = async (
+    sql: Sql,
+    owner: StackOwner,
+    { runId, isMoved }: { readonly runId: string; readonly isMoved: boolean },
+    state: StateFile,
+  ): Promise<void> => {
     const { serviceId, organizationId } = owner
     const former = await findState(sql, serviceId)
-    if (former?.lineage === state.lineage && former.serial >= state.serial) return
+    const isKnown = isMoved ? former?.serial === state.serial : (former?.serial ?? -1) >= state.serial
+    if (former?.lineage === state.lineage && isKnown) return
     const ofRun = former?.run_id === runId ? former : undefined
     const { id, number } = ofRun ?? { id: newId(), number: (former?.number ?? 0) + 1 }
     const { text, serial, lineage } = state
     const sealed_state = await vault.seal(sql, organizationId, stateCell(id), text)
     const of = { id, service_id: serviceId, run_id: runId, created_at: clock.now(), number }
-    await insertState(sql, { ...of, serial, lineage, bytes: Buffer.byteLength(text), sealed_state })
+    await insertState(sql, {
+      ...of,
+      serial,
+      lineage,
+      bytes: Buffer.byteLength(text),
+      sealed_state,
+      restored_from: null,
+    })
   }
   return {
-    /** Begins a run and takes the lock of its stack. Throws AppError `conflict` if it is taken. */
+    /**
+     * Begins a run and takes the lock of its stack. Throws AppError `conflict` if it is taken, or
+     * if the state is in another backend than the run expects.
+     */
     async begin(
       sql: Sql,
-      run: { id: string; service_id: string; release_id: string; request_id: string; action: StackAction },
+      run: {
+        readonly id: string
+        readonly service_id: string
+        readonly release_id: string
+        readonly request_id: string
+        readonly action: StackAction
+        readonly backend: Backend
+      },
     ): Promise<void> {
       // Requests of an environment run one after the other, so the run of another one has ended.
       await endStaleRun(sql, run, clock.now())
+      await forgetRuns(sql, run.service_id)
+      const refused = backendRefusal(run, await findBackend(sql, run.service_id))
+      if (refused !== undefined) throw new AppError('conflict', refused)
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
       const lock = await findLock(sql, run.service_id)
       const serial = lock && (await keptSerial(sql, run.service_id, lock.id))
       if (lock) throw new AppError('conflict', lockedText(lock, serial))
+    },
+
+    /**
+     * Begins a check for drift and takes the lock of its stack. Returns false if it is taken, or if
+     * the state is in another backend than that of the deployed version.
+     */
+    async beginDrift(
+      sql: Sql,
+      run: Pick<StackRunRow, 'id' | 'service_id' | 'release_id'> & { readonly backend: Backend },
+    ): Promise<boolean> {
+      const check = { ...run, request_id: null, action: 'DRIFT' } as const
+      if (backendRefusal(check, await findBackend(sql, run.service_id)) !== undefined) return false
+      await forgetRuns(sql, run.service_id)
+      return insertStackRun(sql, { ...check, created_at: clock.now() })
     },
 
     /** Returns the newest version of the state. Undefined if the stack has none. */
@@ -78,14 +124,32 @@ export function createStacks({ vault, clock }: StacksOptions) {
      * Keeps the state that a run has written as a new version, unless it is unchanged. Returns why
      * it could not be kept; the version before is the newest one then.
      */
-    async keepState(sql: Sql, owner: StackOwner, runId: string, outcome: TaskOutcome): Promise<string | undefined> {
+    async keepState(
+      sql: Sql,
+      owner: StackOwner,
+      runId: string,
+      outcome: TaskOutcome,
+      { isMoved = false }: { readonly isMoved?: boolean } = {},
+    ): Promise<string | undefined> {
       const file = outcome.files?.get(files.state)
       if (!file) return undefined
       if (!file.content) return `The state that it wrote cannot be kept: ${file.problem}.`
       const state = readState(file.content)
       if (!state) return 'The state that it wrote is damaged. The version before is kept.'
-      await writeState(sql, owner, runId, state)
+      await writeState(sql, owner, { runId, isMoved }, state)
       return undefined
+    },
+
+    /** Keeps a state that was moved to the platform. The backend of the files keeps its own. */
+    async keepMoved(
+      sql: Sql,
+      owner: StackOwner,
+      run: { readonly id: string; readonly backend: Backend },
+      outcome: TaskOutcome,
+    ): Promise<string | undefined> {
+      if (run.backend === 'user_provided') return undefined
+      if (!outcome.files?.has(files.state)) return 'The backend of the files returned no state.'
+      return this.keepState(sql, owner, run.id, outcome, { isMoved: true })
     },
 
     /**
@@ -93,7 +157,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
      * does the last one.
      */
     keepSnapshot: (sql: Sql, owner: StackOwner, runId: string, state: StateFile): Promise<void> =>
-      writeState(sql, owner, runId, state),
+      writeState(sql, owner, { runId, isMoved: false }, state),
 
     /** Keeps a plan until it is applied. Throws AppError `invalid` if it cannot be read. */
     async keepPlan(
@@ -146,7 +210,8 @@ export function createStacks({ vault, clock }: StacksOptions) {
 }
 export type Stacks = ReturnType<typeof createStacks>
 
-const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
+/** Where a version of a state is sealed. */
+export const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })
 const planCell = (id: string) => ({ table: 'stack_run', row: id, column: 'sealed_plan' })
 
 /** Reads JSON that the program of a run has written. Throws AppError `invalid` for another form. */
@@ -164,12 +229,3 @@ function contentOf({ files: all }: TaskOutcome, path: string): Uint8Array {
   if (file.content) return file.content
   throw new AppError('invalid', `The plan cannot be kept: ${file.problem}.`)
 }
-
-const lockedText = (
-  { id, status, created_at }: { id: string; status: string; created_at: Date },
-  serial: number | undefined,
-): string =>
-  status === 'LOST'
-    ? `The stack is locked: its run ${id} ended without its last state. ${keptText(serial)} ` +
-      'Check them, and then unlock it by a deployment with the action FORCE_UNLOCK.'
-    : `The stack is locked by its run ${id} since ${created_at.toISOString()}. Try again when that has ended.`

@@ -1,5 +1,6 @@
 import { type KindName, taskKinds } from '@quayside/contract/services/kinds.ts'
-import type { State } from '@quayside/contract/states.ts'
+import type { StackAction } from '@quayside/contract/services/terraform.ts'
+import type { Action, State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
@@ -17,7 +18,9 @@ export interface RunningRow {
   readonly reason: string | null
   readonly replicas: readonly ReplicaRow[] | null
   readonly release_id: string | null
-  readonly action: string | null
+  /** Of the last request, with its action on a stack. */
+  readonly action: Action | null
+  readonly stack_action: StackAction | null
   /**
    * The current runs of a job, or the last one that ended on its own. Null if it is not a job or
    * has none.
@@ -69,9 +72,11 @@ export const listRunning = (
   o.release_id,
     case when s.kind = any(${[...taskKinds]}) then job_state(s.id, s.state) else o.state end as observed_state,
     case when s.kind = any(${[...taskKinds]}) then (${runsOf(sql)}) end as runs,
-    (select r.action from deployment_target t join deployment_request r on r.id = t.request_id
-      where t.service_id = s.id order by t.service_seq desc limit 1) as action
+    l.action, l.stack_action
   from environment e left join service s on s.environment_id = e.id left join observation o on o.service_id = s.id
+    left join lateral (select r.action, t.stack_action from deployment_target t
+      join deployment_request r on r.id = t.request_id
+      where t.service_id = s.id order by t.service_seq desc limit 1) l on true
   where (${where.clusterId ?? null}::uuid is null or e.cluster_id = ${where.clusterId ?? null})
     and (${where.projectId ?? null}::uuid is null or e.project_id = ${where.projectId ?? null})
     and (${where.environmentIds === undefined} or e.id = any(${[...(where.environmentIds ?? [])]}::uuid[]))

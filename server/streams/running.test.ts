@@ -17,6 +17,7 @@ const deployed = {
   state: 'DEPLOYED',
   release_id: 'r',
   action: 'DEPLOY',
+  stack_action: null,
   runs: null,
 } as const
 

@@ -1,5 +1,6 @@
 import type { RunningState } from '@quayside/contract/resources/stream.ts'
 import { statusLists } from '@quayside/contract/running-states.ts'
+import { subActionOf } from '@quayside/contract/services/stack-terms.ts'
 import { runningState } from '../state-changes/index.ts'
 import { toPod, toRunPod } from './pods.ts'
 import type { RunningRow } from './running-store.ts'
@@ -40,9 +41,9 @@ function podsOf(row: Service) {
   return [...(row.replicas ?? []).map((replica) => toPod(replica, row)), ...runs.map(toRunPod)]
 }
 
-const also = ({ action }: Service) => ({
+const also = ({ kind, action, stack_action }: Service) => ({
   certificates: { certificates: [] },
-  action: { triggered_action: { action: action ?? 'UNKNOWN', sub_action: 'NONE' } },
+  action: { triggered_action: { action: action ?? 'UNKNOWN', sub_action: subActionOf(kind, action, stack_action) } },
   nothing: {},
 })
 

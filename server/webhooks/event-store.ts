@@ -71,6 +71,23 @@ export async function findFacts(sql: Sql, requestId: string): Promise<Deployment
   return row
 }
 
+/** Loads the place of a service for an event, with its name. */
+export async function findPlaceOfService(
+  sql: Sql,
+  serviceId: string,
+): Promise<
+  (Pick<DeploymentFacts, 'organization' | 'project' | 'environment'> & { readonly name: string }) | undefined
+> {
+  const [row] = await sql<(Pick<DeploymentFacts, 'organization' | 'project' | 'environment'> & { name: string })[]>`
+    select s.name, jsonb_build_object('id', o.id, 'name', o.name) as organization,
+      jsonb_build_object('id', p.id, 'name', p.name) as project,
+      jsonb_build_object('id', e.id, 'name', e.name, 'mode', e.mode, 'cluster_name', c.name) as environment
+    from service s join environment e on e.id = s.environment_id join cluster c on c.id = e.cluster_id
+      join project p on p.id = e.project_id join organization o on o.id = p.organization_id
+    where s.id = ${serviceId}`
+  return row
+}
+
 /** Writes the event once. A second one of the same kind for the same deployment changes nothing. */
 export async function insertEvent(sql: Sql, row: Omit<EventRow, 'seq'>): Promise<void> {
   await sql`

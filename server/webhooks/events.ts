@@ -1,7 +1,13 @@
 import type { WebhookEvent } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
-import { type DeploymentFacts, type DeploymentPayload, findFacts, insertEvent } from './event-store.ts'
+import {
+  type DeploymentFacts,
+  type DeploymentPayload,
+  findFacts,
+  findPlaceOfService,
+  insertEvent,
+} from './event-store.ts'
 
 /**
  * Records an event of a deployment in the transaction of the change itself, so an event exists if
@@ -22,11 +28,40 @@ export async function recordDeploymentEvent(sql: Sql, type: WebhookEvent, reques
   })
 }
 
+/** A check of a stack that found a change from outside. */
+export interface Drift {
+  readonly serviceId: string
+  readonly runId: string
+  /** The changes, for people. */
+  readonly lines: readonly string[]
+}
+
+/** Records that a stack has drifted, in the transaction of the check. */
+export async function recordDriftEvent(sql: Sql, { serviceId, runId, lines }: Drift, now: Date): Promise<void> {
+  const place = await findPlaceOfService(sql, serviceId)
+  if (!place) return
+  const { name, ...around } = place
+  const type = 'STACK_DRIFTED'
+  const target = { id: serviceId, name, kind: 'terraform', status: statuses[type], reason: lines.join('\n') }
+  const facts = { ...around, request_id: runId, execution_id: runId, targets: [target] }
+  await insertEvent(sql, {
+    id: newId(),
+    organization_id: facts.organization.id,
+    project_id: facts.project.id,
+    environment_id: facts.environment.id,
+    type,
+    payload_id: runId,
+    payload: toPayload(type, facts),
+    created_at: now,
+  })
+}
+
 const statuses: Record<WebhookEvent, string> = {
   DEPLOYMENT_STARTED: 'DEPLOYING',
   DEPLOYMENT_SUCCESSFUL: 'DEPLOYED',
   DEPLOYMENT_FAILURE: 'DEPLOYMENT_ERROR',
   DEPLOYMENT_CANCELLED: 'CANCELED',
+  STACK_DRIFTED: 'OUT_OF_DATE',
 }
 
 const longestLine = 1000

@@ -1,6 +1,6 @@
 /**
  * Webhooks: records events, and delivers them, signed and with retries, to registered receivers.
  */
-export { recordDeploymentEvent } from './events.ts'
+export { recordDeploymentEvent, recordDriftEvent } from './events.ts'
 export { createWebhookReconciler } from './reconciler.ts'
 export { createWebhooks } from './webhooks.ts'

@@ -18,8 +18,9 @@ export function bodyOf(row: DueRow): string {
   })
 }
 
-function slackText(event: string, { project, environment, applications, logs }: DeploymentPayload): string {
-  const names = applications.map(({ name }) => name).join(', ')
+function slackText(event: string, { project, environment, applications, terraforms, logs }: DeploymentPayload): string {
+  const named = event === 'STACK_DRIFTED' ? terraforms : applications
+  const names = named.map(({ name }) => name).join(', ')
   return [`${event}: ${names} in ${project.name} / ${environment.name}`, ...logs.slice(0, 5)].join('\n')
 }
 

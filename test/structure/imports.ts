@@ -95,7 +95,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   routers: [],
   scaling: ['database', 'domains', 'engines', 'routers', 'services'],
   services: ['database', 'organizations'],
-  stacks: ['database', 'engines', 'services', 'variables', 'vault'],
+  stacks: ['database', 'engines', 'jobs', 'services', 'variables', 'vault'],
   'state-changes': ['database'],
   streams: [
     'access',

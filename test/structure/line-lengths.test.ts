@@ -20,6 +20,7 @@ const generated: readonly string[] = [
   'test/kubernetes/cluster/modules/cert-manager/go.sum',
   'test/kubernetes/cluster/modules/hyper/go.sum',
   'test/kubernetes/cluster/modules/traefik/go.sum',
+  'test/support/lab-provider/go.sum',
   'test/support/opentofu/go.sum',
 ]
 

@@ -27,6 +27,7 @@ const names = [
   'GIT_CLONE',
   'MIRROR_IMAGE',
   'PIN',
+  'PREPARE',
   'PUBLISH',
   'RENDER',
   'RETIRE',

@@ -15,6 +15,7 @@ import { addEnvironmentObjects } from './objects/environments.ts'
 import { addGitObjects } from './objects/git.ts'
 import { addKinds } from './objects/kinds.ts'
 import { addParts } from './objects/parts.ts'
+import { addStackObjects } from './objects/stacks.ts'
 import { addVariableObjects } from './objects/variables.ts'
 
 /** An organization with one token for each permission, and two invalid tokens. */
@@ -119,6 +120,7 @@ const contributions = (): readonly Contribution[] => [
   addVariableObjects,
   addEnvironmentObjects,
   addBackups,
+  addStackObjects,
 ]
 
 let made = 0

@@ -31,6 +31,10 @@ export interface StackBench {
   /** Counts the runs of a stack that began before the previous one had ended. */
   overlaps(stack: TestStack): Promise<number>
   states(stack: TestStack): Promise<{ number: number; serial: number }[]>
+  /** Returns the terms of the last deployment in the history and in the status. */
+  lastTerms(stack: TestStack): Promise<(string | undefined)[]>
+  /** Lists the last audit events of a stack, oldest first. */
+  events(stack: TestStack, count: number): Promise<string[]>
 }
 
 /** A suite of stacks of Terraform, wherever the place runs them. */
@@ -93,6 +97,19 @@ function openBench(place: StackPlace, image: string): StackBench & { close(): Pr
       ...(await server.sql<{ number: number; serial: number }[]>`
         select number, serial::float8 as serial from stack_state where service_id = ${id} order by number`),
     ],
+    lastTerms: async ({ id }) => {
+      const history = `/environment/${environmentId}/deploymentHistoryV2`
+      const { results } = await server.must<{ results: { trigger_action: string }[] }>('GET', history)
+      const { terraforms } = await server.must<{
+        terraforms: { id: string; status_details: { sub_action: string } }[]
+      }>('GET', `/environment/${environmentId}/statuses`)
+      return [results[0]?.trigger_action, terraforms.find((one) => one.id === id)?.status_details.sub_action]
+    },
+    events: async ({ id }, count) => {
+      const rows = await server.sql<{ event_type: string }[]>`
+        select event_type from audit_event where target_id = ${id} order by created_at desc, id desc limit ${count}`
+      return rows.map(({ event_type }) => event_type).toReversed()
+    },
     close: async () => {
       await Promise.all(stacks.map(({ git }) => git.remove()))
       await place.close()

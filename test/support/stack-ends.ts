@@ -79,7 +79,7 @@ function endedCases(get: () => StackBench): void {
 
 function lostCases(get: () => StackBench): void {
   it('an apply whose container is removed keeps what it had created, and locks the stack', async () => {
-    const { place, startApply, runs, states } = get()
+    const { place, startApply, runs, states, lastTerms, events } = get()
     const { stack, container } = await startApply(60)
     await until('the first resource is in the kept state', async () => (await states(stack))[0]?.serial === 1)
     await place.remove(container)
@@ -95,6 +95,8 @@ function lostCases(get: () => StackBench): void {
     assert.match(reason, /FORCE_UNLOCK\.$/)
     await stack.deploy({ action: 'FORCE_UNLOCK' })
     assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+    assert.deepEqual(await lastTerms(stack), ['TERRAFORM_FORCE_UNLOCK', 'TERRAFORM_FORCE_UNLOCK_STATE'])
+    assert.deepEqual(await events(stack, 2), ['TRIGGER_TERRAFORM_FORCE_UNLOCK', 'TERRAFORM_FORCE_UNLOCK_SUCCEEDED'])
     assert.deepEqual(await stack.run(slowApply(0)), { state: 'DEPLOYED', reason: null })
     assert.match((await stack.log()).join('\n'), /The plan: 1 to create, 0 to change, 0 to replace, 0 to destroy\./)
     assert.equal((await states(stack)).length, 2)
@@ -103,7 +105,7 @@ function lostCases(get: () => StackBench): void {
 
 function choiceCases(get: () => StackBench): void {
   it('a deployment with the action PLAN applies nothing', async () => {
-    const { newStack, addresses, runs } = get()
+    const { newStack, addresses, runs, lastTerms, events } = get()
     const stack = await newStack()
     await stack.git.push(slowApply(0))
     await stack.deploy({ action: 'PLAN' })
@@ -111,6 +113,8 @@ function choiceCases(get: () => StackBench): void {
     assert.deepEqual(await addresses(stack), [])
     assert.deepEqual(await runs(stack), [{ action: 'PLAN', status: 'SUCCESS' }])
     assert.match((await stack.log()).join('\n'), /\+ create terraform_data\.first/)
+    assert.deepEqual(await lastTerms(stack), ['DEPLOY_DRY_RUN', 'TERRAFORM_PLAN_ONLY'])
+    assert.deepEqual(await events(stack, 2), ['TRIGGER_DEPLOY_DRY_RUN', 'DEPLOYED_DRY_RUN'])
   })
 
   it('a deletion with SKIP_DESTROY runs nothing', async () => {

@@ -20,6 +20,7 @@ import { registryHandlers } from './registry.ts'
 import type { Rooms } from './rooms.ts'
 import { serviceHandlers } from './service.ts'
 import { servicePartHandlers } from './service-part.ts'
+import { stackHandlers } from './stack.ts'
 import { variableHandlers } from './variable.ts'
 import { variableImportHandlers } from './variable-import.ts'
 
@@ -33,6 +34,7 @@ export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handler
   ...environmentDeploymentHandlers(rooms),
   ...serviceHandlers(rooms),
   ...kindHandlers(rooms, browse),
+  ...stackHandlers(rooms),
   ...backupHandlers(rooms),
   ...clusterHandlers(rooms),
   ...credentialsHandlers(rooms),

@@ -5,7 +5,6 @@ import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
 import { AppError, notFound } from '../../lib/error.ts'
 import type { ListChartServices } from '../../rollout/index.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
-import { listResources, versionsOf } from '../../stacks/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'
 import { requestedBy } from './requested-by.ts'
@@ -24,8 +23,6 @@ export const kindHandlers = (rooms: Rooms, browse: Browse) => {
     listChartServices: async ({ caller, target }) => ({
       results: (await browse(caller, (signal) => rooms.listChartServices(target, signal))).map(toKubernetesService),
     }),
-    listTerraformResources: async ({ target }) => ({ results: await listResources(database, target.id) }),
-    listTerraformVersions: async () => ({ results: versionsOf(rooms.runnerImages) }),
 
     listJobRuns: async ({ target }) => ({ results: await jobRuns(database, target.id) }),
     cleanFailedJob: async ({ target }) => {

@@ -42,7 +42,9 @@ export const serviceHandlers = (rooms: Rooms) => {
     },
     deleteService: async (call) => {
       refuseDeletion(call.query)
-      await deployments.remove(call.target, requestedBy(call), endingOf(call.query))
+      if (keepsRecord(call.query)) {
+        await deployments.uninstall(call.target, requestedBy(call), { stackAction: 'RESOURCES_ONLY' })
+      } else await deployments.remove(call.target, requestedBy(call), endingOf(call.query))
       return undefined
     },
     cloneService: async ({ caller, target, body }) => {
@@ -93,17 +95,24 @@ export const serviceHandlers = (rooms: Rooms) => {
 }
 
 /** Throws 400 for ways of deletion that are not supported. */
-function refuseDeletion(query: { readonly skipReconcile?: boolean; readonly resources_only?: boolean }): void {
+function refuseDeletion(query: {
+  readonly skipReconcile?: boolean
+  readonly resources_only?: boolean
+  readonly force_terraform_action?: string
+}): void {
   if (query.skipReconcile) {
     throw new AppError(
       'invalid',
       'skipReconcile must be false: running replicas are always removed with their service.',
     )
   }
-  if (query.resources_only) {
-    throw new AppError('invalid', 'resources_only must be false: uninstall the stack to destroy only its resources.')
+  if (query.resources_only && query.force_terraform_action) {
+    throw new AppError('invalid', 'resources_only must be false with SKIP_DESTROY: nothing would be done.')
   }
 }
+
+/** Whether a deletion only destroys the resources of a stack. Other kinds have no such query. */
+const keepsRecord = (query: object): boolean => 'resources_only' in query && query.resources_only === true
 
 /** Returns how a stack ends. Other kinds have no such query. */
 const endingOf = (query: object = {}): { readonly stackAction?: 'SKIP_DESTROY' } =>

@@ -75,6 +75,7 @@ export const kinds: Partial<Record<OperationName, Good>> = {
   editJob: { body: { max_nb_restart: 3 } },
   editHelm: { body: { timeout_sec: 60 } },
   editTerraform: { body: { timeout_sec: 60 } },
+  editTerraformDriftPolicy: { body: { cron_at: '0 4 * * *', timezone: 'Europe/Paris' } },
   cloneApplication: clone('application'),
   cloneContainer: clone('container'),
   cloneDatabase: clone('database'),

@@ -1,0 +1,91 @@
+import type { Database, Sql } from '../database/index.ts'
+import { inTransaction } from '../database/index.ts'
+import { AppError, notFound } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import { lockedText } from './locked-text.ts'
+import { endStackRun, findBackend, findLock, insertStackRun } from './stack-store.ts'
+import type { StackOwner, StacksOptions } from './stacks.ts'
+import { stateCell } from './stacks.ts'
+import { readState } from './state-file.ts'
+import { withSerial } from './state-serial.ts'
+import { findState, findStateById, insertState, keptSerial, listStates, type StackStateRow } from './state-store.ts'
+
+/** A version of a state as the API lists it, without its content. */
+export async function stateVersions(sql: Sql, serviceId: string) {
+  const rows = await listStates(sql, serviceId)
+  return rows.map(({ bytes, ...row }, index) => ({ ...row, size_in_bytes: bytes, is_current: index === 0 }))
+}
+
+/**
+ * Makes the content of an earlier version the newest version of the state. Throws AppError
+ * `notFound` if the stack has no such version, and `conflict` if it is the newest one or if a run
+ * has the lock of the stack.
+ */
+export const restoreState = (
+  database: Database,
+  options: StacksOptions,
+  owner: StackOwner,
+  stateId: string,
+): Promise<Awaited<ReturnType<typeof stateVersions>>[number]> =>
+  inTransaction(database, async (sql) => {
+    const { serviceId } = owner
+    const wanted = await findStateById(sql, serviceId, stateId)
+    if (!wanted) throw notFound('state', stateId)
+    if ((await findBackend(sql, serviceId)) === 'user_provided') throw new AppError('conflict', elsewhere)
+    await holdLock(sql, options, serviceId, (run) => addVersion(sql, options, owner, { wanted, run }))
+    const [restored] = await stateVersions(sql, serviceId)
+    if (!restored) throw new Error(`the restored state of stack ${serviceId} is gone`)
+    return restored
+  })
+
+const elsewhere =
+  'The state of the stack is in the backend of its files. Restore it there, or move it to the platform first.'
+
+/** Does the work while no run can begin. */
+async function holdLock(
+  sql: Sql,
+  { clock }: StacksOptions,
+  serviceId: string,
+  work: (run: string) => Promise<void>,
+): Promise<void> {
+  const [id, now] = [newId(), clock.now()]
+  const of = { service_id: serviceId, release_id: null, request_id: null, backend: null }
+  if (!(await insertStackRun(sql, { id, ...of, action: 'RESTORE_STATE', created_at: now }))) {
+    const lock = await findLock(sql, serviceId)
+    if (!lock) throw new AppError('conflict', 'The stack was locked a moment ago. Try again.')
+    throw new AppError('conflict', lockedText(lock, await keptSerial(sql, serviceId, lock.id)))
+  }
+  await work(id)
+  await endStackRun(sql, id, { status: 'SUCCESS', reason: null, now })
+}
+
+async function addVersion(
+  sql: Sql,
+  { vault, clock }: StacksOptions,
+  { serviceId, organizationId }: StackOwner,
+  { wanted, run }: { readonly wanted: StackStateRow; readonly run: string },
+): Promise<void> {
+  const newest = await findState(sql, serviceId)
+  if (!newest || newest.id === wanted.id) {
+    throw new AppError('conflict', `Version ${wanted.number} is the newest one of the state already.`)
+  }
+  const opened = await vault.open(sql, organizationId, stateCell(wanted.id), wanted.sealed_state)
+  // Backends refuse a state whose serial is not above the one that they have.
+  const text = withSerial(opened.reveal(), Math.max(newest.serial, wanted.serial) + 1)
+  const content = Buffer.from(text)
+  const state = readState(content)
+  if (!state) throw new Error(`version ${wanted.number} of the state of stack ${serviceId} is damaged`)
+  const id = newId()
+  await insertState(sql, {
+    id,
+    service_id: serviceId,
+    number: newest.number + 1,
+    run_id: run,
+    created_at: clock.now(),
+    serial: state.serial,
+    lineage: state.lineage,
+    bytes: content.length,
+    sealed_state: await vault.seal(sql, organizationId, stateCell(id), text),
+    restored_from: wanted.number,
+  })
+}
