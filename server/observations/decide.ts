@@ -1,4 +1,11 @@
-import type { Endpoint, EngineCapabilities, Observation, Replica } from '../engines/index.ts'
+import {
+  type Endpoint,
+  type EngineCapabilities,
+  type Observation,
+  type Replica,
+  withChartEndpoints,
+} from '../engines/index.ts'
+import type { WishRow } from './observation-store.ts'
 
 /** What should run of a service. */
 export interface Wish {
@@ -74,10 +81,14 @@ export function judge(wish: Wish, seen: Observation): Observation {
  * Completes the observation of a chart, whose pods do not name a release. A chart may have no pods.
  * Pure.
  */
-export function observationOfChart({ release_id: release }: Pick<Wish, 'release_id'>, seen: Observation): Observation {
+export function observationOfChart(
+  { release_id: release, chart_ports: ports }: Pick<Wish, 'release_id'> & Partial<Pick<WishRow, 'chart_ports'>>,
+  seen: Observation,
+): Observation {
   if (release === null) return seen.state === 'absent' ? seen : { ...seen, release: '' }
   if (seen.state === 'absent') return { state: 'running', release, replicas: [] }
-  return { ...seen, release, replicas: seen.replicas.map((replica) => ({ ...replica, release })) }
+  const replicas = seen.replicas.map((replica) => ({ ...replica, release }))
+  return withChartEndpoints({ ...seen, release, replicas }, ports ?? [])
 }
 
 /** Adds the reason why a running service cannot be reached. */

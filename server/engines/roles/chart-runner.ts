@@ -18,10 +18,10 @@ export interface ChartRunner {
    */
   install(release: ChartRelease, objects: readonly RenderedObject[], attempt: Attempt): Promise<void>
   /**
-   * Restores the last release that was installed completely, if a newer one was not. Without one,
-   * removes what was installed.
+   * Restores the last release that was installed completely, if a newer one was not. The release
+   * `failed` is not such a one. Without one, removes what was installed.
    */
-  restore(place: ChartPlace, attempt: Attempt): Promise<void>
+  restore(place: ChartPlace, failed: string | undefined, attempt: Attempt): Promise<void>
   /** Ends all programs of the chart. Its objects and its data stay. */
   scaleToZero(place: ChartPlace, attempt: Attempt): Promise<void>
   /** Removes all objects of the chart, with its volumes. */

@@ -33,7 +33,7 @@ export async function installChart(
   const { name } = helmRelease(release)
   const history = await readHistory(session, name, signal)
   if (isInstalled(history, release.id)) return
-  await putRight(session, release, history, attempt)
+  await putRight(session, release, { history }, attempt)
   await resumePrograms(host, release, signal)
   for (const [path, content] of ownChart(release, objects, host.instance)) await session.write(`own/${path}`, content)
   const args = [
@@ -46,7 +46,7 @@ export async function installChart(
   const { result, hopeless } = await untilReady(host, session, { release, args }, signal)
   if (result?.exitCode === 0) return
   const error = await explain(host, release, result, hopeless, signal)
-  await putRight(session, release, await readHistory(session, name, signal), attempt)
+  await putRight(session, release, { history: await readHistory(session, name, signal) }, attempt)
   throw error
 }
 

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../../lib/attempt.ts'
 import type { ChartPlace, ChartRelease, ChartRunner, ChartService, RenderedObject } from '../../engine.ts'
-import { kinds, plain } from '../client/index.ts'
+import { kinds } from '../client/index.ts'
 import { asEngineErrors } from '../engine-errors.ts'
 import { ensureEnvironment } from '../environments.ts'
 import type { KubeHost } from '../host.ts'
@@ -8,6 +8,7 @@ import { openApiProxy } from './api-proxy.ts'
 import { openAccount } from './chart-account.ts'
 import { readHistory } from './chart-history.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
+import { toChartService } from './chart-service.ts'
 import { readKinds } from './cluster-kinds.ts'
 import { createHelm, type HelmSession, type HelmSettings } from './helm-program.ts'
 import { installChart } from './install-chart.ts'
@@ -41,10 +42,10 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
     install: (release, objects, attempt) =>
       within(release, attempt.signal, (session) => installChart(host, session, { release, objects }, attempt)),
 
-    restore: (place, attempt) =>
+    restore: (place, failed, attempt) =>
       within(place, attempt.signal, async (session) => {
         const history = await readHistory(session, helmRelease(place).name, attempt.signal)
-        await putRight(session, place, history, attempt)
+        await putRight(session, place, { history, failed }, attempt)
       }),
 
     scaleToZero: (place, { signal }) => asEngineErrors(() => endPrograms(host, place, signal)),
@@ -63,10 +64,5 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 async function listServices(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<ChartService[]> {
   const selection = { namespace: helmRelease(place).namespace, labels: chartLabels(place, host.instance) }
   const { items } = await host.kube.list(kinds.service, selection, signal)
-  return items.map(({ metadata, spec }) => ({
-    name: plain(metadata.name),
-    type: plain(spec?.type ?? 'ClusterIP'),
-    ports: (spec?.ports ?? []).map(({ name = '', port }) => ({ name: plain(name), port })),
-    selectors: Object.entries(spec?.selector ?? {}).map(([key, value]) => ({ key: plain(key), value: plain(value) })),
-  }))
+  return items.map(({ metadata, spec }) => toChartService(metadata.name, spec))
 }

@@ -1,4 +1,4 @@
-import type { Observation } from '../../engine.ts'
+import type { ChartService, Observation } from '../../engine.ts'
 import { describeExits, isFailing } from '../observe.ts'
 import { type PodState, toReplica } from '../pod-state.ts'
 import { explainWaiting } from '../waiting.ts'
@@ -8,7 +8,11 @@ import { explainWaiting } from '../waiting.ts'
  * no replicas. The release is unknown here: pods that a new release does not change stay the same.
  * Pure.
  */
-export function toChartObservation(pods: readonly PodState[], now: Date): Observation {
+export function toChartObservation(
+  pods: readonly PodState[],
+  services: readonly ChartService[],
+  now: Date,
+): Observation {
   const present = pods.filter(({ isLeaving, exitCode, running }) => !isLeaving && (running || exitCode !== 0))
   if (present.length === 0) return { state: 'absent' }
   const failing = present.find((pod) => isFailing(pod, now))
@@ -19,6 +23,7 @@ export function toChartObservation(pods: readonly PodState[], now: Date): Observ
     release: '',
     replicas: present.map(toReplica).sort((a, b) => a.name.localeCompare(b.name)),
     ...(reason !== undefined && { reason }),
+    ...(services.length > 0 && { services }),
   }
 }
 

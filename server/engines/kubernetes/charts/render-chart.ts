@@ -3,6 +3,7 @@ import { masker } from '../../../lib/masker.ts'
 import { type ChartRelease, EngineError, type RenderedObject } from '../../engine.ts'
 import { helmRelease } from './chart-names.ts'
 import { refusalOfObjects, withoutKnownKinds } from './check-objects.ts'
+import { refusalOfPorts } from './check-ports.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 import type { HelmSession } from './helm-program.ts'
 import type { Rendered } from './read-rendered.ts'
@@ -43,7 +44,9 @@ export async function renderChart(
   if ('problem' in rendered) throw new EngineError('refused', `the chart is wrong: ${mask(rendered.problem)}`)
   if (rendered.objects.length > most.objects) throw tooMuch(`${rendered.objects.length} objects`)
   const objects = withoutKnownKinds(rendered.objects, kinds)
-  const refusal = refusalOfObjects(objects, { kinds, namespace, isClusterWide: release.isClusterWide })
+  const refusal =
+    refusalOfObjects(objects, { kinds, namespace, isClusterWide: release.isClusterWide }) ??
+    refusalOfPorts(objects, { ports: release.ports, namespace })
   if (refusal) throw new EngineError('refused', mask(refusal))
   if (objects.length === 0) throw new EngineError('refused', 'the chart renders no object with these values')
   return objects

@@ -71,6 +71,7 @@ export interface Pod extends KubeObject {
 export interface Container {
   readonly name: string
   readonly image?: string
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[]
   readonly resources?: { readonly limits?: Readonly<Record<string, string>> }
 }
 
