@@ -1,4 +1,4 @@
-import type { ChartRelease, ChartRunner, Endpoint, RenderedObject } from '../engines/index.ts'
+import type { ChartChange, ChartRelease, ChartRunner, Endpoint, RenderedObject } from '../engines/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import {
@@ -103,6 +103,7 @@ async function pinAndFreeze(options: Recipe, work: Work): Promise<Pick<MadeChart
     () => new EngineError('unreachable', `The git repository did not answer within ${fetchSeconds} s. Deploy again.`),
   )
   if (pin.chart) report.line(`The chart is that of commit ${pin.chart.commit.slice(0, 12)}.`)
+  if (pin.values !== null) report.line(`Its values are those of commit ${pin.values.slice(0, 12)}.`)
   return { pin, release: await step(`${target.service_id}/FREEZE`, () => freezeOnce(options, work, pin)) }
 }
 
@@ -113,12 +114,12 @@ const pinOf = ({ commit, image }: ReleaseRow): ChartPin => ({
 
 async function pinOnce(options: Recipe, work: Work, signal: AbortSignal): Promise<ChartPin> {
   const { target, context } = work
-  await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
+  if (target.stack_action !== 'PLAN') await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
   const service = await findService(options.database, target.service_id)
   if (service?.kind !== 'helm') throw new Error(`service ${target.service_id} is gone, or not a chart`)
   const deployed = target.same_version ? await findDeployedRelease(options.database, service.id) : undefined
   const isSame = deployed?.kind === 'helm' && sorted(deployed.settings.source) === sorted(service.settings.source)
-  return isSame ? pinOf(deployed) : pinChart(options, work, service.settings, target.wanted_commit, signal)
+  return isSame ? pinOf(deployed) : pinChart(options, work, service.settings, signal)
 }
 
 /** Freezes once: a retry finds the release of the first try. */
@@ -185,6 +186,19 @@ async function load(
     chartsOf(options).render(release, attempt),
   )
   return { release, objects: loaded.objects }
+}
+
+/** Returns what the installation of a made chart would change. */
+export async function compareChart(
+  options: Recipe,
+  work: Work,
+  made: MadeChart,
+  signal: AbortSignal,
+): Promise<readonly ChartChange[]> {
+  const row = await helmRelease(options, made.release)
+  const { release, objects } = await load(options, work, { ...made, row }, signal)
+  const attempt = { signal, output: work.report }
+  return whileUnreachable(options, signal, work.report, () => chartsOf(options).diff(release, objects, attempt))
 }
 
 /** Installs the objects. Returns the pods of the public ports. */

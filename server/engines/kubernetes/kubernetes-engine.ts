@@ -253,19 +253,19 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   exec(service: string, command: readonly string[], signal: AbortSignal) {
     return asEngineErrors(async () => {
-      return execIn(this.host, await runningContainer(this.host, service, undefined, signal), command, signal)
+      return execIn(this.host, await runningContainer(this.host, service, {}, signal), command, signal)
     })
   }
 
   shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal> {
     return asEngineErrors(async () => {
-      return openTerminal(this.host, await runningContainer(this.host, service, wish.replica, signal), wish, signal)
+      return openTerminal(this.host, await runningContainer(this.host, service, wish, signal), wish, signal)
     })
   }
 
   connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex> {
     return asEngineErrors(async () => {
-      return connectTo(this.host, await runningContainer(this.host, service, replica, signal), port, signal)
+      return connectTo(this.host, await runningContainer(this.host, service, { replica }, signal), port, signal)
     })
   }
 

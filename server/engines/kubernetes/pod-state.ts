@@ -19,6 +19,8 @@ export interface PodState {
   readonly namespace: string
   /** The container that runs its program: of a pod of a chart, the first. */
   readonly container: string
+  /** The containers whose lines are read: of a pod of a chart, all of them. */
+  readonly containers: readonly ContainerRun[]
   readonly service: string
   readonly release: string
   /** Whether it is a pod of a Helm chart. */
@@ -48,6 +50,13 @@ export interface PodState {
   readonly waiting: Waiting | undefined
 }
 
+/** A container of a pod, with what decides whether it has further lines. */
+export interface ContainerRun {
+  readonly name: string
+  readonly running: boolean
+  readonly exits: number
+}
+
 export interface Waiting {
   readonly reason: string
   readonly message: string
@@ -64,13 +73,15 @@ export function toPodState(pod: Pod): PodState {
   const isLost = isNodeLost(status, container)
   const isRunning = state?.running !== undefined && address !== undefined && !isLost
   const { labels = {}, annotations = {} } = metadata
+  const isOfChart = labels[label.chart] !== undefined
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
     container: main,
+    containers: isOfChart ? runsOf(pod) : [{ name: main, running: isRunning, exits: exitsOf(container) }],
     service: labels[label.service] ?? '',
     release: labels[label.release] ?? '',
-    isOfChart: labels[label.chart] !== undefined,
+    isOfChart,
     ...(isRouted(pod) && { chart: chartPodOf(pod) }),
     run: labels[label.run],
     node: spec.nodeName,
@@ -88,6 +99,15 @@ export function toPodState(pod: Pod): PodState {
     ports: portsOf(annotations[annotation.ports]),
     waiting: isRunning ? undefined : isLost ? lost(spec.nodeName) : waitingOf(status, state),
   }
+}
+
+/** Returns the containers of a pod in the order in which they start. */
+function runsOf({ spec, status }: Pod): readonly ContainerRun[] {
+  const states = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  return [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => {
+    const found = states.find((one) => one.name === name)
+    return { name, running: found?.state?.running !== undefined, exits: exitsOf(found) }
+  })
 }
 
 /** Whether ports of a chart may lead to a pod. One that may leave its namespace has others too. */

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import type { ChartPlace, ChartRelease, ChartService, RenderedObject } from '../chart.ts'
+import type { ChartChange } from '../chart-change.ts'
 
 /**
  * Runs Helm charts. An engine with the shape `chart` has it. Every call may be repeated and throws
@@ -11,6 +12,11 @@ export interface ChartRunner {
    * EngineError('refused') with the name of an object that may not or cannot be created.
    */
   render(release: ChartRelease, attempt: Attempt): Promise<readonly RenderedObject[]>
+  /**
+   * Returns what an installation of these objects would change. CustomResourceDefinitions are left
+   * out. Values of Secrets are not returned; the caller masks other secrets.
+   */
+  diff(release: ChartRelease, objects: readonly RenderedObject[], attempt: Attempt): Promise<readonly ChartChange[]>
   /**
    * Installs the objects, or replaces those of the previous release, and waits until they are
    * ready. An installation that a killed process left open is put right first. If it fails, the

@@ -14,8 +14,8 @@ export function refusalOfPorts(
   const services = objects.flatMap((object) => servicesOf(object, namespace))
   for (const port of ports) {
     if (port.namespace !== undefined && port.namespace !== namespace) {
-      const advice = `remove it, or write "${namespace}"`
-      return `port "${port.name}" is in the namespace "${port.namespace}", and not in that of its environment; ${advice}`
+      const where = `is in the namespace "${port.namespace}", and not in that of its environment`
+      return `port "${port.name}" ${where}; remove it, or write "${namespace}"`
     }
     const pods = podsOfPort(port, services)
     if ('problem' in pods) return pods.problem

@@ -10,8 +10,11 @@ import { readHistory } from './chart-history.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
 import { toChartService } from './chart-service.ts'
 import { readKinds } from './cluster-kinds.ts'
+import { compareObjects } from './compare-objects.ts'
 import { createHelm, type HelmSession, type HelmSettings } from './helm-program.ts'
 import { installChart } from './install-chart.ts'
+import { readInstalled } from './installed-objects.ts'
+import { labelled } from './own-chart.ts'
 import { removeChart } from './remove-chart.ts'
 import { renderChart } from './render-chart.ts'
 import { putRight } from './restore-chart.ts'
@@ -37,6 +40,14 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
         const history = await readHistory(session, helmRelease(release).name, signal)
         const isUpgrade = history.some(({ status }) => status === 'deployed')
         return renderChart(session, release, { kinds: await readKinds(host.kube, signal), isUpgrade }, signal)
+      }),
+
+    diff: (release, objects, { signal }) =>
+      within(release, signal, async (session) => {
+        const { name, namespace } = helmRelease(release)
+        const wanted = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition')
+        const labelledObjects = wanted.map((object) => labelled(release, object, host.instance))
+        return compareObjects(await readInstalled(session, name, signal), labelledObjects, namespace)
       }),
 
     install: (release, objects, attempt) =>

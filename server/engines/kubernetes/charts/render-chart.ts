@@ -55,7 +55,7 @@ export async function renderChart(
 const reader = new URL('read-rendered.ts', import.meta.url)
 
 /** A worker reads it, because YAML may take time quadratic in its length. */
-async function readObjects(text: string): Promise<Rendered> {
+export async function readObjects(text: string): Promise<Rendered> {
   try {
     const task = { module: reader, name: 'readRendered', argument: text }
     // The worker returns what the function of that name returns.

@@ -54,6 +54,7 @@ export interface Pod extends KubeObject {
   readonly spec: {
     readonly nodeName?: string
     readonly terminationGracePeriodSeconds?: number
+    readonly initContainers?: readonly Container[]
     readonly containers: readonly Container[]
     readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[]
   }
