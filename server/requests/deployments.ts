@@ -215,8 +215,8 @@ const commitForm = /^[0-9a-f]{7,64}$/i
 export const valuesField = 'values_override_git_commit_id'
 
 /**
- * Returns the full commit id. Throws 400 if the repository of the field does not have the commit, or
- * if the id is invalid.
+ * Returns the full commit id. Throws 400 if the repository of the field does not have the commit,
+ * or if the id is invalid.
  */
 export async function checkCommit(
   { database, git, readCredential, clock }: DeploymentsOptions,

@@ -5,7 +5,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { machine } from '../../lib/machine.ts'
 import {
-  type ChartRunner,
   type Endpoint,
   type Engine,
   type EngineCapabilities,
@@ -30,7 +29,7 @@ import {
 import { kubernetesCapabilities } from './capabilities.ts'
 import { capacityOf } from './capacity.ts'
 import type { HelmSettings } from './charts/helm-program.ts'
-import { createKubernetesCharts } from './charts/kubernetes-charts.ts'
+import { createKubernetesCharts, type KubernetesCharts } from './charts/kubernetes-charts.ts'
 import { advice, gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
 import { eraseAll } from './departure.ts'
@@ -90,7 +89,7 @@ const lookMs = 60_000
 
 /** Runs workloads as objects of one cluster of Kubernetes. */
 export class KubernetesEngine extends KubernetesVolumes implements Engine {
-  readonly charts: ChartRunner | undefined
+  readonly charts: KubernetesCharts | undefined
   #lacksEvents = false
   readonly #cannotBuild: string | undefined
   readonly #observations: Observations
@@ -137,6 +136,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     return asEngineErrors(async () => [
       ...judgeCluster({ ...(await gatherFacts(this.host, signal)), hasDomain: this.#hasDomain }),
       ...labelsOfCluster((await this.host.clusterLabels?.()) ?? {}).problems.map(advice),
+      ...(this.charts ? [await this.charts.findProgram(signal)] : []),
     ])
   }
 

@@ -51,7 +51,7 @@ function existing({ kube }: KubeHost, run: ContainerRun, printed: Printed | unde
   return [both(printed)]
 }
 
-/** Follows every container that runs. A reader ends with its container; a restart begins it again. */
+/** Follows every container that runs. A reader ends with it; a restart begins it again. */
 async function* later(
   host: KubeHost,
   { service, printed }: { readonly service: string; readonly printed: Map<string, Printed> },

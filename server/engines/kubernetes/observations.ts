@@ -1,8 +1,8 @@
 import { parseId } from '../../lib/id.ts'
 import type { Observation } from '../engine.ts'
-import { type OwnedService, toOwnedService } from './charts/chart-service.ts'
+import { ChartObjects } from './charts/chart-objects.ts'
 import { toChartObservation } from './charts/observe-chart.ts'
-import { type Deployment, kinds, type Node, type Pod, plain, type Service } from './client/index.ts'
+import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { KubeHost } from './host.ts'
 import { Informer } from './informer.ts'
@@ -20,7 +20,7 @@ export class Observations {
   readonly #host: KubeHost
   readonly #pods: Informer<Pod, PodState>
   readonly #deployments: Informer<Deployment, DeploymentState>
-  readonly #services: Informer<Service, OwnedService | undefined>
+  readonly #charts: ChartObjects
   readonly #nodes: Informer<Node, Node>
   readonly #drift: DriftWatch
   #seen: ReadonlyMap<string, Observation> = new Map()
@@ -32,8 +32,7 @@ export class Observations {
     const selection = { labels: ownLabels(host.instance) }
     this.#pods = new Informer({ ...host, kind: kinds.pod, selection, reduce: toPodState })
     this.#deployments = new Informer({ ...host, kind: kinds.deployment, selection, reduce: toDeploymentState })
-    const ofCharts = { labels: { [label.instance]: host.instance, [label.chart]: 'true' } }
-    this.#services = new Informer({ ...host, kind: kinds.service, selection: ofCharts, reduce: toOwnedService })
+    this.#charts = new ChartObjects(host)
     this.#nodes = new Informer({ ...host, kind: kinds.node, selection: {}, reduce: toNode })
     this.#drift = new DriftWatch(host)
   }
@@ -63,24 +62,25 @@ export class Observations {
       kube.list(kinds.pod, selection, signal),
     ])
     const states = pods.items.map(toPodState)
-    if (!states.some(isOfChart)) {
-      return this.#withoutRefused(toObservation(deployments.items.map(toDeploymentState), states, clock.now()))
-    }
-    const ofChart = { labels: { [label.instance]: instance, [label.service]: service, [label.chart]: 'true' } }
-    const services = (await kube.list(kinds.service, ofChart, signal)).items.flatMap((one) => toOwnedService(one) ?? [])
-    return this.#withoutRefused(toChartObservation(states, services, clock.now()))
+    const isOther = deployments.items.length > 0 || states.some((pod) => !pod.isOfChart)
+    const parts = isOther ? [] : await this.#charts.one(service, signal)
+    const seen =
+      parts.length > 0 || states.some(isOfChart)
+        ? toChartObservation(states, parts, clock.now())
+        : toObservation(deployments.items.map(toDeploymentState), states, clock.now())
+    return this.#withoutRefused(seen)
   }
 
   /** Returns the same map again if nothing has happened since. */
   async all(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
     const { clock } = this.#host
-    const [deployments, pods, services] = await Promise.all([
+    const [deployments, pods, parts] = await Promise.all([
       this.#deployments.objects(signal),
       this.#pods.objects(signal),
-      this.#services.objects(signal),
+      this.#charts.all(signal),
     ])
     const changed = await this.#drift.find(deployments, signal)
-    const version = this.#deployments.version + this.#pods.version + this.#services.version + this.#drift.version
+    const version = this.#deployments.version + this.#pods.version + this.#charts.version + this.#drift.version
     const isAged = clock.monotonic() - this.#atMs > refreshMs
     if (version === this.#version && !isAged) return this.#seen
     const podsOf = Map.groupBy(pods.values(), ({ service }) => service)
@@ -88,15 +88,16 @@ export class Observations {
     const own = [...deployments.values()].filter(({ service }) => parseId(service) !== undefined)
     const byService = Map.groupBy(own, ({ service }) => service)
     const now = clock.now()
-    const servicesOf = Map.groupBy([...services.values()].filter(isPresent), ({ service }) => service)
-    const charts = [...podsOf].filter(([service, own]) => parseId(service) !== undefined && own.some(isOfChart))
+    const withPods = [...podsOf].filter(([service, own]) => parseId(service) !== undefined && own.some(isOfChart))
+    const charts = new Set([...parts.keys(), ...withPods.map(([service]) => service)])
     this.#seen = new Map([
       ...[...byService].map(([service, states]): [string, Observation] => {
         const seen = toObservation(states, podsOf.get(service) ?? [], now, changed)
         return [service, this.#withoutRefused(seen)]
       }),
-      ...charts.map(([service, own]): [string, Observation] => {
-        return [service, this.#withoutRefused(toChartObservation(own, servicesOf.get(service) ?? [], now))]
+      ...[...charts].map((service): [string, Observation] => {
+        const seen = toChartObservation(podsOf.get(service) ?? [], parts.get(service) ?? [], now)
+        return [service, this.#withoutRefused(seen)]
       }),
     ])
     this.#version = version
@@ -111,15 +112,13 @@ export class Observations {
   close(): void {
     this.#drift.close()
     this.#nodes.close()
-    this.#services.close()
+    this.#charts.close()
     this.#pods.close()
     this.#deployments.close()
   }
 }
 
 const isOfChart = (pod: PodState): boolean => pod.isOfChart
-
-const isPresent = <T>(value: T | undefined): value is T => value !== undefined
 
 /** Keeps what decides the capacity of a node. */
 const toNode = ({ apiVersion, kind, metadata: { name }, spec, status }: Node): Node => ({

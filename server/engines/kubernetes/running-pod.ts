@@ -5,8 +5,8 @@ import { label, ownLabels } from './labels.ts'
 import { type PodState, toPodState } from './pod-state.ts'
 
 /**
- * Returns a container of this replica, or of the service's newest one, if it runs: the named one, or
- * that of its program. Throws EngineError('refused').
+ * Returns a container of this replica, or of the service's newest one, if it runs: the named one,
+ * or that of its program. Throws EngineError('refused').
  */
 export async function runningContainer(
   { kube, instance }: KubeHost,

@@ -134,6 +134,7 @@ export interface Service extends KubeObject {
       readonly nodePort?: number
     }[]
   }
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
 }
 
 /** Values are base64. */
