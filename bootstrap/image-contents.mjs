@@ -17,12 +17,12 @@ import { debianPackages, filesOf, leftOut, packagesOf, user } from './image-part
 import { base } from './image-recipes.mjs'
 
 /**
- * Makes the file system of Debian packages with Node.js. Returns the packages.
+ * Makes the file system of Debian packages with Node.js and other programs. Returns the packages.
  * @param {string} directory
  * @param {import('./image-parts.mjs').Part} part
- * @param {string} node
+ * @param {{ name: string, path: string }[]} programs
  */
-export async function makeSystem(directory, part, node) {
+export async function makeSystem(directory, part, programs) {
   const mirror = process.env.QUAYSIDE_DEBIAN_MIRROR
   const without = leftOut.paths.map((path) => `--dpkgopt=path-exclude=${path}`)
   const args = ['--quiet', '--variant=extract', '--skip=cleanup/apt', `--include=${part.packages.join(',')}`]
@@ -39,8 +39,10 @@ export async function makeSystem(directory, part, node) {
   writeAuthorities(from, directory)
   for (const name of ['tmp', 'data', 'app', 'usr/local/bin']) mkdirSync(join(directory, name), { recursive: true })
   for (const name of ['tmp', 'data']) chmodSync(join(directory, name), 0o1777)
-  copyFileSync(realpathSync(node), join(directory, 'usr/local/bin/node'))
-  chmodSync(join(directory, 'usr/local/bin/node'), 0o755)
+  for (const { name, path } of programs) {
+    copyFileSync(realpathSync(path), join(directory, 'usr/local/bin', name))
+    chmodSync(join(directory, 'usr/local/bin', name), 0o755)
+  }
   return debian
 }
 

@@ -6,9 +6,16 @@
  * @property {string[]} folders
  * @property {string[]} built folders that are built from the repository
  * @property {string[]} packages
+ * @property {PackedProgram[]} programs
  * @property {string[]} command
  * @property {string[]} environment
  * @property {number[]} ports
+ */
+
+/**
+ * A static program of the machine that makes the image. An image is made without it if the machine
+ * has none. `setting` names its path, if it is not in PATH, and `lacking` says what is lost.
+ * @typedef {{ program: string, setting: string, version: string[], lacking: string }} PackedProgram
  */
 
 /** The user of the programs. Clusters reject names here. */
@@ -23,7 +30,16 @@ export const parts = {
     folders: ['contract', 'router', 'server', 'examples/hello'],
     built: ['console/dist'],
     // git runs some of its parts by a shell. Repositories are measured with `du` before a push.
-    packages: [...always, 'ca-certificates', 'coreutils', 'dash', 'git'],
+    // `prlimit` of util-linux limits Helm.
+    packages: [...always, 'ca-certificates', 'coreutils', 'dash', 'git', 'util-linux'],
+    programs: [
+      {
+        program: 'helm',
+        setting: 'QUAYSIDE_HELM',
+        version: ['version', '--template', '{{.Version}}'],
+        lacking: 'its servers deploy no Helm charts',
+      },
+    ],
     command: ['node', '--max-semi-space-size=16', '--no-flush-bytecode', '/app/server/main.ts'],
     environment: ['QUAYSIDE_DATA=/data', 'QUAYSIDE_HOST=0.0.0.0'],
     ports: [3000],
@@ -33,6 +49,7 @@ export const parts = {
     folders: ['contract', 'router'],
     built: [],
     packages: always,
+    programs: [],
     command: ['node', '/app/router/main.ts'],
     environment: [],
     ports: [8080],

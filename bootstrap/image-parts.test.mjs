@@ -96,6 +96,7 @@ test('billOfMaterials lists npm packages, Node.js and packages of Debian, equal 
     name: 'quayside/server',
     version: '1',
     node: '24.0.0',
+    programs: [{ name: 'helm', version: '4.0.0' }],
     debian: [{ name: 'libstdc++6', version: '1:2-3', architecture: 'amd64' }],
   }
   const bom = billOfMaterials(npm, image)
@@ -104,6 +105,7 @@ test('billOfMaterials lists npm packages, Node.js and packages of Debian, equal 
     [
       'pkg:npm/ws@8.0.0',
       'pkg:generic/node@24.0.0',
+      'pkg:generic/helm@4.0.0',
       'pkg:deb/debian/libstdc%2B%2B6@1%3A2-3?arch=amd64&distro=debian-12',
     ],
   )

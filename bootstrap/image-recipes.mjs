@@ -75,7 +75,7 @@ export const versionIn = (output) => /^version=(\S+)$/m.exec(output)?.[1]
 
 /**
  * Returns the path of the program that a recipe packs. Undefined if this machine has none.
- * @param {Recipe} recipe
+ * @param {Pick<Recipe, 'program' | 'setting'>} recipe
  * @param {Record<string, string | undefined>} variables
  */
 export function programOf({ program = '', setting = '' }, variables) {

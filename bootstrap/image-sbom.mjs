@@ -13,13 +13,15 @@ import { createHash } from 'node:crypto'
  * @param {string} image.name
  * @param {string} image.version
  * @param {string} image.node
+ * @param {readonly { name: string, version: string }[]} image.programs
  * @param {readonly DebianPackage[]} image.debian
  */
-export function billOfMaterials(npm, { name, version, node, debian }) {
+export function billOfMaterials(npm, { name, version, node, programs, debian }) {
   const own = (npm.components ?? []).filter(({ purl = '' }) => !leftOut.test(purl))
   const components = [
     ...own,
     component('application', 'node', node, `pkg:generic/node@${node}`),
+    ...programs.map((one) => component('application', one.name, one.version, `pkg:generic/${one.name}@${one.version}`)),
     ...debian.map((one) => component('library', one.name, one.version, debianUrl(one))),
   ]
   const bom = {

@@ -16,6 +16,7 @@ import { packLayer, writeArchive } from './image-archive.mjs'
 import { makeFiles, makeSystem } from './image-contents.mjs'
 import { chosenParts } from './image-options.mjs'
 import { parts, user } from './image-parts.mjs'
+import { programOf } from './image-recipes.mjs'
 import { billOfMaterials } from './image-sbom.mjs'
 import { provideProgram, root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
@@ -70,11 +71,13 @@ async function make({ name, reference, version, node, file }) {
   if (!part || !architecture) throw new Refusal(`There is no image "${name}" for ${process.arch}.`)
   const scratch = mkdtempSync(join(tmpdir(), 'quayside-image-'))
   try {
-    const debian = await makeSystem(join(scratch, 'system'), part, node)
+    const programs = await findPrograms(part, name)
+    const debian = await makeSystem(join(scratch, 'system'), part, [{ name: 'node', path: node }, ...programs])
     const bom = billOfMaterials(await npmList(part), {
       name: `quayside/${name}`,
       version,
       node: (await promisify(execFile)(node, ['--version'])).stdout.trim().slice(1),
+      programs,
       debian,
     })
     const text = `${JSON.stringify(bom, null, 2)}\n`
@@ -94,6 +97,26 @@ async function make({ name, reference, version, node, file }) {
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+/**
+ * Returns the programs of this machine for an image, with their versions.
+ * @param {import('./image-parts.mjs').Part} part
+ * @param {string} image
+ */
+async function findPrograms({ programs }, image) {
+  const found = []
+  for (const { program: name, setting, version, lacking } of programs) {
+    const path = programOf({ program: name, setting }, process.env)
+    if (path === undefined) {
+      const advice = `Install it on this machine, or set ${setting} to its path.`
+      console.log(`The image of the ${image} gets no program "${name}", so ${lacking}. ${advice}`)
+      continue
+    }
+    const { stdout } = await promisify(execFile)(path, version)
+    found.push({ name, path, version: stdout.trim().replace(/^v/, '') })
+  }
+  return found
 }
 
 /**

@@ -30,9 +30,14 @@ export interface Route {
   readonly endpoints: readonly RouteEndpoint[]
   /**
    * The release to which the endpoints belong, and the environment of the service. A cluster finds
-   * its replicas by them, also those that start later.
+   * its replicas by them, also those that start later. Pods of charts have no release: `pods` are
+   * their labels then, in addition to those of the service.
    */
-  readonly replicas?: { readonly environment: string; readonly release: string }
+  readonly replicas?: {
+    readonly environment: string
+    readonly release: string
+    readonly pods?: Readonly<Record<string, string>>
+  }
   /**
    * A name that resolves to the addresses of the replicas that are ready. A router follows it while
    * the control plane is away.

@@ -520,6 +520,7 @@ create table deployment_target (
   same_version boolean not null default false,
   stage_id uuid,
   stack_action text,
+  wanted_values text,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
   constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text])))
@@ -1067,6 +1068,7 @@ create table route (
   rewrite text,
   outside jsonb,
   certificate jsonb,
+  pods jsonb,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host, path),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE

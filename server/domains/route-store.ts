@@ -74,6 +74,7 @@ export async function replaceHosts(
         is_default = excluded.is_default, updated_at = excluded.updated_at,
         public_port = excluded.public_port, public_protocol = excluded.public_protocol,
         endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
+        pods = case when route.internal_port = excluded.internal_port then route.pods end,
         internal_port = excluded.internal_port, rewrite = excluded.rewrite`
   }
   await replaceCustomHosts(sql, serviceId, now)
@@ -95,15 +96,16 @@ export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date)
         where c.id = r.custom_domain_id and c.domain = r.host and c.proof is not null))`
   await sql`
     insert into route (host, path, rewrite, service_id, port_name, internal_port, is_default, release_id, endpoints,
-      updated_at, custom_domain_id)
+      pods, updated_at, custom_domain_id)
     select c.domain, own.path, own.rewrite, c.service_id, own.port_name, own.internal_port, own.is_default,
-      own.release_id, own.endpoints, ${now}, c.id
+      own.release_id, own.endpoints, own.pods, ${now}, c.id
     from custom_domain c join route own on own.service_id = c.service_id
       and (own.host, own.path) in (select * from unnest(${hosts}::text[], ${paths}::text[]))
     where c.service_id = ${serviceId} and c.proof is not null order by c.domain, own.path
     on conflict (host, path) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
       is_default = excluded.is_default, release_id = excluded.release_id, endpoints = excluded.endpoints,
-      updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id, rewrite = excluded.rewrite
+      pods = excluded.pods, updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id,
+      rewrite = excluded.rewrite
       where route.service_id = excluded.service_id`
   await bumpVersion(sql)
 }
@@ -112,6 +114,8 @@ export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date)
 export interface PortEndpoint {
   readonly port: number
   readonly address: string
+  /** The port of a chart that leads here, with the labels of its pods. */
+  readonly of?: { readonly name: string; readonly port: number; readonly pods: Readonly<Record<string, string>> }
 }
 
 /**
@@ -127,10 +131,10 @@ export async function setEndpoints(
 ): Promise<boolean> {
   const { count } = await sql`
     with changed as (
-      update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
+      update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints,
+        pods = fresh.pods
       from ${freshRoutes(sql, serviceId, endpoints)} fresh
-      where r.host = fresh.host and r.path = fresh.path and (r.endpoints <> fresh.endpoints
-      or r.release_id is distinct from ${releaseId})
+      where r.host = fresh.host and r.path = fresh.path and ${differs(sql, releaseId)}
       returning r.host
     )
     update route_version set version = version + 1 where exists (select from changed)`
@@ -147,7 +151,7 @@ export async function leadsTo(
   const others = await sql`
     select from route r join ${freshRoutes(sql, serviceId, endpoints)} fresh
       on r.host = fresh.host and r.path = fresh.path
-    where r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId} limit 1`
+    where ${differs(sql, releaseId)} limit 1`
   return others.length === 0
 }
 
@@ -158,23 +162,36 @@ export async function leadsElsewhere(
   endpoints: readonly PortEndpoint[],
 ): Promise<boolean> {
   const others = await sql`
-    select from jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
-      as e(port integer, address text)
-    where exists (select from route r where r.service_id = ${serviceId} and r.internal_port = e.port)
+    select from ${given(sql, endpoints)}
+    where exists (select from route r where r.service_id = ${serviceId} and ${isOf(sql, 'r')})
       and not exists (select from route r where r.service_id = ${serviceId}
         and r.endpoints @> jsonb_build_array(jsonb_build_object('address', e.address)))
     limit 1`
   return others.length > 0
 }
 
+/** A table expression `e` with these endpoints. */
+const given = (sql: Sql, endpoints: readonly PortEndpoint[]) => {
+  const rows = endpoints.map(({ port, address, of }) => ({
+    ...{ port, address, name: of?.name ?? null, at: of?.port ?? port, pods: of ? { ...of.pods } : null },
+  }))
+  return sql`jsonb_to_recordset(${sql.json(rows)}) as e(port integer, address text, name text, at integer, pods jsonb)`
+}
+
+/** A condition: the endpoint `e` is one of the port of a route. */
+const isOf = (sql: Sql, route: string) =>
+  sql`e.at = ${sql(route)}.internal_port and (e.name is null or e.name = ${sql(route)}.port_name)`
+
+/** A condition: the route `r` is not as it should be. */
+const differs = (sql: Sql, releaseId: string | null) => sql`(r.endpoints <> fresh.endpoints
+  or r.pods is distinct from fresh.pods or r.release_id is distinct from ${releaseId})`
+
 /** A table expression with the service's hosts and their desired endpoints. */
 const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoint[]) => sql`
   (select i.host, i.path, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port)
   order by e.address)
-      filter (where e.address is not null), '[]') as endpoints
-    from route i
-      left join jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
-        as e(port integer, address text) on e.port = i.internal_port
+      filter (where e.address is not null), '[]') as endpoints, nullif((array_agg(e.pods))[1], 'null') as pods
+    from route i left join ${given(sql, endpoints)} on ${isOf(sql, 'i')}
     where i.service_id = ${serviceId} group by i.host, i.path)`
 
 /**

@@ -21,6 +21,8 @@ interface TableRow extends TlsRow {
   readonly name: string
   readonly state: State
   readonly endpoints: RouteEndpoint[]
+  /** Labels of the pods of a chart's port. */
+  readonly pods: Readonly<Record<string, string>> | null
   readonly asleep: boolean
   readonly kind: KindName
   readonly wishes: SettingValues
@@ -31,7 +33,7 @@ interface TableRow extends TlsRow {
 /** A query of all routes with everything that their tables contain, and their engine. */
 const tableRows = (sql: Sql) => sql`
     select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.internal_port, r.service_id, r.release_id,
-      r.endpoints, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
+      r.endpoints, r.pods, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
       k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
@@ -64,7 +66,7 @@ export const joinMarks = (marks: readonly RouteMark[]): string =>
 /** Lists the marks of all engines whose clusters have routes. */
 export const readRouteMarks = (sql: Sql) => sql<EngineMarks[]>`
   select engine, sum(hashtextextended(row::text, 0))::text as mark,
-    sum(hashtextextended(concat_ws(' ', host, path, internal_port, service_id, release_id, endpoints), 0))::text
+    sum(hashtextextended(concat_ws(' ', host, path, internal_port, service_id, release_id, endpoints, pods), 0))::text
       as endpoints
   from (${tableRows(sql)}) row group by engine`
 
@@ -74,8 +76,8 @@ export const readRouteMarks = (sql: Sql) => sql<EngineMarks[]>`
  */
 export async function readServiceMarks(sql: Sql, services: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ service_id: string; mark: string }[]>`
-    select service_id, sum(hashtextextended(concat_ws(' ', host, path, internal_port, release_id, endpoints), 0))::text
-      as mark
+    select service_id, 
+      sum(hashtextextended(concat_ws(' ', host, path, internal_port, release_id, endpoints, pods), 0))::text as mark
     from route where service_id = any(${[...services]}::uuid[]) group by service_id`
   return new Map(rows.map(({ service_id, mark }) => [service_id, mark]))
 }
@@ -108,6 +110,7 @@ export async function readTable(
       name,
       state,
       endpoints,
+      pods,
       asleep,
       kind,
       wishes,
@@ -132,7 +135,7 @@ export async function readTable(
       endpoints,
       ...(endpoints.length === 0 || release_id === null
         ? {}
-        : { replicas: { environment: environment_id, release: release_id } }),
+        : { replicas: { environment: environment_id, release: release_id, ...(pods && { pods }) } }),
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
       ...(endpoints.length === 0 && asleep ? { asleep } : {}),
       ...rulesMember(rulesOf(kind, wishes), basic_auth),

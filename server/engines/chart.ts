@@ -1,4 +1,5 @@
 import type { Secret } from '../lib/secret.ts'
+import type { ChartPort } from './chart-ports.ts'
 
 /** The files of a chart by their path inside it: `Chart.yaml`, `templates/web.yaml`. */
 export type ChartFiles = ReadonlyMap<string, Buffer>
@@ -24,6 +25,8 @@ export interface ChartRelease extends ChartPlace {
   /** Arguments that users wrote for the installation. */
   readonly arguments: readonly string[]
   readonly timeoutSeconds: number
+  /** The public ports, which must lead to Services or pods of the chart. */
+  readonly ports: readonly ChartPort[]
 }
 
 /** One object that a chart renders: plain JSON in the form of Kubernetes. */
@@ -43,6 +46,11 @@ export interface RenderedObject {
 export interface ChartService {
   readonly name: string
   readonly type: string
-  readonly ports: readonly { readonly name: string; readonly port: number }[]
+  readonly ports: readonly {
+    readonly name: string
+    readonly port: number
+    /** The port of its pods, or the name that they give it. */
+    readonly target: number | string
+  }[]
   readonly selectors: readonly { readonly key: string; readonly value: string }[]
 }

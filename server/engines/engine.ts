@@ -14,6 +14,7 @@ import type { Upkeep } from './roles/upkeep.ts'
 import type { VolumeStore } from './roles/volume-store.ts'
 
 export type * from './chart.ts'
+export type * from './chart-change.ts'
 export * from './disk.ts'
 export type * from './engine-capabilities.ts'
 export * from './engine-error.ts'

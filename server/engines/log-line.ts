@@ -12,6 +12,8 @@ export interface LogLine {
   readonly at: string
   readonly replica: string
   readonly release: string
+  /** The container of a pod of a chart. Absent if a replica has only one. */
+  readonly container?: string
   readonly stream: 'stdout' | 'stderr'
   readonly text: string
 }

@@ -1,3 +1,5 @@
+import type { ChartService } from './chart.ts'
+
 /**
  * With this many exits a replica is failing, on every engine: while it waits for its restart, and
  * until it has run for a while. One number for both, or a service would seem to run between two
@@ -6,11 +8,23 @@
  */
 export const manyExits = 3
 
-/** The address of one port of one replica. */
-export interface Endpoint {
+/** The address of one port of one replica. Steps record it, so it is plain data. */
+export type Endpoint = {
   readonly replica: string
   readonly port: number
   readonly address: string
+  /** The public port of a chart that leads here. Without it, `port` identifies it. */
+  readonly of?: ChartPortTarget
+}
+
+/** How a public port of a chart finds its pods. */
+export type ChartPortTarget = {
+  /** The name of the public port. */
+  readonly name: string
+  /** Its number in the settings of the service, which may be that of a Kubernetes Service. */
+  readonly port: number
+  /** The labels of its pods, in addition to those of the platform. */
+  readonly pods: Readonly<Record<string, string>>
 }
 
 export type Observation =
@@ -27,6 +41,8 @@ export type Observation =
       readonly reason?: string
       /** The engine keeps its replicas away for a moment, and brings them back by itself. */
       readonly isHeld?: true
+      /** The Kubernetes Services of a chart. */
+      readonly services?: readonly ChartService[]
     }
 
 export interface Replica {
@@ -51,6 +67,16 @@ export interface Replica {
    */
   readonly isChanged?: true
   readonly endpoints: readonly Endpoint[]
+  /** The pod of a chart, to which its public ports may lead. */
+  readonly pod?: ChartPod
+}
+
+export interface ChartPod {
+  readonly labels: Readonly<Record<string, string>>
+  /** The ports to which its containers give names. */
+  readonly ports: Readonly<Record<string, number>>
+  /** Undefined while it does not pass its readiness probe. */
+  readonly address: string | undefined
 }
 
 /**

@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream'
 export interface ShellWish {
   /** Absent: the newest running replica. */
   readonly replica?: string
+  /** A container of a pod of a chart. Absent: its first one. */
+  readonly container?: string
   readonly command: readonly string[]
   /** Both 0: without a terminal. */
   readonly columns: number

@@ -4,6 +4,7 @@ import type { StoredLine } from './line.ts'
 export interface LineIdentity {
   readonly at: string
   readonly replica: string
+  readonly container?: string
   readonly stream: string
   readonly text: string
 }
@@ -28,7 +29,7 @@ interface Source {
 
 /**
  * Decides where reading an engine's lines resumes after a break, from the last stored lines. Each
- * stream of each replica is in order of time, so the last stored line of each is enough to
+ * stream of each container is in order of time, so the last stored line of each is enough to
  * distinguish stored from new lines. The engine is read from shortly before them. A source that
  * returns without its last stored line has lost lines. If the engine's clock was set back, lines
  * may be stored twice, but none is lost.
@@ -101,7 +102,7 @@ export class ResumePoint {
 }
 
 const sourceOf = (line: { readonly [field: string]: unknown } | LineIdentity): string =>
-  `${line['replica']}\n${line['stream']}`
+  `${line['replica']}\n${line['container'] ?? ''}\n${line['stream']}`
 
 /**
  * Parses an RFC 3339 text with up to nine digits of fraction into nanoseconds since 1970. Returns 0

@@ -153,8 +153,9 @@ export class ServiceFeed {
       return undefined
     }
     if (this.#dropped > 0) void this.#tellDropped()
-    const { at, replica, release, stream } = line
-    return this.#append({ at, replica, release, stream, text: this.#hide(line.text) })
+    const { at, replica, release, container, stream } = line
+    const of = container === undefined ? {} : { container }
+    return this.#append({ at, replica, release, ...of, stream, text: this.#hide(line.text) })
   }
 
   #drop(line: LogLine): void {

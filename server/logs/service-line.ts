@@ -9,6 +9,8 @@ export interface ServiceLine {
   readonly at: string
   readonly replica: string
   readonly release: string
+  /** Empty if its replica has only one container. */
+  readonly container: string
   readonly stream: string
   readonly text: string
   readonly marker?: string
@@ -24,6 +26,7 @@ export function serviceLine(line: StoredLine): ServiceLine {
     at: line.at,
     replica: text('replica'),
     release: text('release'),
+    container: text('container'),
     stream: text('stream'),
     text: text('text'),
     ...(line['marker'] === undefined ? {} : { marker: text('marker') }),

@@ -1,4 +1,11 @@
-import type { Endpoint, EngineCapabilities, Observation, Replica } from '../engines/index.ts'
+import {
+  type Endpoint,
+  type EngineCapabilities,
+  type Observation,
+  type Replica,
+  withChartEndpoints,
+} from '../engines/index.ts'
+import type { WishRow } from './observation-store.ts'
 
 /** What should run of a service. */
 export interface Wish {
@@ -71,14 +78,22 @@ export function judge(wish: Wish, seen: Observation): Observation {
 }
 
 /**
- * Completes the observation of a chart, whose pods do not name a release. A chart may have no pods.
- * Pure.
+ * Completes the observation of a chart, whose pods do not name a release. A chart without pods is
+ * judged by its other objects. Pure.
  */
-export function observationOfChart({ release_id: release }: Pick<Wish, 'release_id'>, seen: Observation): Observation {
-  if (release === null) return seen.state === 'absent' ? seen : { ...seen, release: '' }
-  if (seen.state === 'absent') return { state: 'running', release, replicas: [] }
-  return { ...seen, release, replicas: seen.replicas.map((replica) => ({ ...replica, release })) }
+export function observationOfChart(
+  { release_id: release, chart_ports: ports }: Pick<Wish, 'release_id'> & Partial<Pick<WishRow, 'chart_ports'>>,
+  seen: Observation,
+): Observation {
+  if (release === null) {
+    return seen.state === 'absent' || seen.replicas.length === 0 ? { state: 'absent' } : { ...seen, release: '' }
+  }
+  if (seen.state === 'absent') return { state: 'stopped', release, replicas: [], reason: goneText }
+  const replicas = seen.replicas.map((replica) => ({ ...replica, release }))
+  return withChartEndpoints({ ...seen, release, replicas }, ports ?? [])
 }
+
+const goneText = 'its objects are no longer on the cluster; deploy it again'
 
 /** Adds the reason why a running service cannot be reached. */
 export const withTrouble = (seen: Observation, trouble: string | undefined): Observation =>

@@ -1,7 +1,7 @@
 import type { ObservedState } from '@quayside/contract/running-states.ts'
 import { chartKinds, taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
-import type { Observation, Replica } from '../engines/index.ts'
+import type { ChartPort, Observation, Replica } from '../engines/index.ts'
 import { parseId } from '../lib/id.ts'
 import { type Instances, mayScale, rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { Wish } from './decide.ts'
@@ -19,6 +19,8 @@ export interface WishRow extends Wish {
   readonly is_task: boolean
   /** Whether it is a Helm chart, whose objects only deployments change. */
   readonly is_chart?: boolean
+  /** The public ports of the release, if it is a Helm chart. */
+  readonly chart_ports?: readonly ChartPort[] | null
   /** Whether a running request acts on it. */
   readonly busy: boolean
   /** Why its version must not run. Null if it may. If set, `replicas` is 0. */
@@ -83,7 +85,8 @@ async function readWishes(sql: Sql, chosen: ReturnType<Sql>): Promise<WishRow[]>
   const rows = await sql<StoredWish[]>`
     with chosen as (${chosen})
     select s.id, p.organization_id, k.engine, s.release_id, s.kind = any(${[...taskKinds]}) as is_task,
-      s.kind = any(${[...chartKinds]}) as is_chart, exists (
+      s.kind = any(${[...chartKinds]}) as is_chart,
+      case when s.kind = any(${[...chartKinds]}) then l.settings -> 'ports' end as chart_ports, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy, c.replicas as scale, f.reason as stop_reason,

@@ -186,12 +186,20 @@ class ServiceObserver {
     if (repair && !isOld()) this.repairs.begin(wish, repair, look.signal)
   }
 
-  /** Stores the observation of a chart. Kubernetes repairs it, as far as it is repaired. */
+  /**
+   * Stores the observation of a chart and leads its ports to its pods. Kubernetes alone repairs
+   * charts.
+   */
   async #attendChart(before: Before | undefined, wish: WishRow, seen: Observation, look: Look): Promise<void> {
     if (!before || !isSame(before.wish, wish)) return
-    const found = { wish, judged: observationOfChart(wish, seen), look, trouble: undefined }
+    const { database, clock, troubleOf, moveTraffic } = this.#options
+    const trouble = troubleOf(wish.id)
+    const judged = withTrouble(observationOfChart(wish, seen), trouble)
+    const found = { wish, judged, look, trouble }
     if (this.#settled.isKnown(found)) return
-    await insertObservation(this.#options.database, wish, found.judged, this.#options.clock.now())
+    await insertObservation(database, wish, judged, clock.now())
+    // Without a ready pod the ports lead nowhere: another pod may have its address by now.
+    if (wish.release_id !== null) await moveTraffic(wish.id, wish.release_id, liveEndpoints(wish.release_id, judged))
     this.#settled.settle(found)
   }
 

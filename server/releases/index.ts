@@ -45,5 +45,6 @@ export {
   pinnedRepositoryOf,
   registryHost,
   type Versioned,
+  valuesRepositoryOf,
   volumesOf,
 } from './versioned.ts'

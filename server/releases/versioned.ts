@@ -50,6 +50,10 @@ export function pinnedRepositoryOf(versioned: Versioned): Repository | undefined
   return 'git_repository' in source ? source.git_repository : undefined
 }
 
+/** Returns the repository with the values of a chart. Undefined if it has none. */
+export const valuesRepositoryOf = (versioned: Versioned): Repository | undefined =>
+  versioned.kind === 'helm' ? versioned.settings.values_override.file?.git?.git_repository : undefined
+
 /** Returns the version of a chart of a Helm repository that the settings name. */
 export function chartVersionOf(versioned: Versioned): string | undefined {
   const source = versioned.kind === 'helm' ? versioned.settings.source : undefined

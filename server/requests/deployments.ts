@@ -5,7 +5,7 @@ import { inTransaction } from '../database/index.ts'
 import { type GitDriver, GitError } from '../git/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
-import { checkForced, pinnedRepositoryOf, type ReleaseRow } from '../releases/index.ts'
+import { checkForced, pinnedRepositoryOf, type ReleaseRow, valuesRepositoryOf } from '../releases/index.ts'
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
@@ -76,20 +76,27 @@ export function createDeployments(options: DeploymentsOptions) {
       refuseKind(options, service)
       refuseChartVersion(service, wanted.chart)
       const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
+      const { valuesCommit: values } = wanted
+      const valuesCommit = values ? await checkCommit(options, service, values, valuesField) : undefined
       const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
       const { forceEvent, stackAction } = wanted
       if (forceEvent) checkForced(current, forceEvent)
-      return act(current, 'DEPLOY', by, { commit, forceEvent, stackAction })
+      return act(current, 'DEPLOY', by, { commit, valuesCommit, forceEvent, stackAction })
     },
 
     /**
      * Deploys the commit or image again that is deployed when the request runs. A service that was
      * never deployed is deployed by its settings.
      */
-    async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
+    async redeploy(
+      service: ServiceRow,
+      by: RequestedBy,
+      asked: Pick<WantedVersion, 'forceEvent' | 'stackAction'> = {},
+    ) {
+      const { forceEvent, stackAction } = asked
       refuseKind(options, service)
       if (forceEvent) checkForced(service, forceEvent)
-      return act(service, 'DEPLOY', by, { sameVersion: true, forceEvent })
+      return act(service, 'DEPLOY', by, { sameVersion: true, forceEvent, stackAction })
     },
 
     /**
@@ -205,18 +212,24 @@ const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && sta
 
 const commitForm = /^[0-9a-f]{7,64}$/i
 
+/** The field of a body that names the commit of the values of a chart. */
+export const valuesField = 'values_override_git_commit_id'
+
 /**
- * Returns the full commit id. Throws 400 if the repository does not have the commit, or if the id
- * is invalid.
+ * Returns the full commit id. Throws 400 if the repository of the field does not have the commit,
+ * or if the id is invalid.
  */
 export async function checkCommit(
   { database, git, readCredential, clock }: DeploymentsOptions,
   service: ServiceRow,
   wanted: string,
+  field: 'git_commit_id' | typeof valuesField = 'git_commit_id',
 ): Promise<string> {
-  if (!commitForm.test(wanted)) throw new AppError('invalid', 'git_commit_id must be 7 to 64 hexadecimal digits.')
-  const source = pinnedRepositoryOf(service)
-  if (!source) throw new AppError('invalid', `git_commit_id: "${service.name}" is not built from a git repository.`)
+  if (!commitForm.test(wanted)) throw new AppError('invalid', `${field} must be 7 to 64 hexadecimal digits.`)
+  const isOfValues = field === valuesField
+  const source = isOfValues ? valuesRepositoryOf(service) : pinnedRepositoryOf(service)
+  const what = isOfValues ? 'has no values from' : 'is not built from'
+  if (!source) throw new AppError('invalid', `${field}: "${service.name}" ${what} a git repository.`)
   const commit = wanted.toLowerCase()
   const patience = new AbortController()
   const timer = clock.sleep(commitCheckMs, patience.signal).then(
@@ -228,7 +241,7 @@ export async function checkCommit(
     return await git.resolveCommit(repository, commit, patience.signal)
   } catch (error) {
     if (error instanceof GitError && error.reason === 'commit') {
-      throw new AppError('invalid', `git_commit_id: ${error.message}`, { cause: error })
+      throw new AppError('invalid', `${field}: ${error.message}`, { cause: error })
     }
     if (error instanceof AppError) throw error
     return commit

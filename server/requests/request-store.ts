@@ -74,6 +74,7 @@ export interface AcceptedTarget {
   readonly name: string
   readonly icon_uri: string
   readonly wanted_commit: string | null
+  readonly wanted_values: string | null
   readonly force_event: string | null
   readonly stack_action: string | null
   readonly wanted_release: string | null
@@ -164,6 +165,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       from chosen where former_state <> all(${[...passing]}::text[])`,
   )
   const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit,
+    wanted_values = excluded.wanted_values,
     wanted_release = excluded.wanted_release, force_event = excluded.force_event, same_version = excluded.same_version,
     stack_action = excluded.stack_action`
   const written = await sql<{ request_number: number; service_id: string; former_state: State }[]>`
@@ -178,7 +180,8 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       stage_order, n.request_number
       from numbered n
         cross join (select * from jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as t(
-          service_id uuid, kind text, name text, icon_uri text, wanted_commit text, force_event text,
+          service_id uuid, kind text, name text, icon_uri text, wanted_commit text, wanted_values text,
+          force_event text,
           stack_action text, wanted_release uuid, same_version boolean) ${fewRows}) w
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
           and (s.restoring is null or s.restoring = ${restore})
@@ -191,9 +194,9 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} told as (${told}), targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_id, stage_name,
       stage_order, state,
-        wanted_commit, force_event, stack_action, wanted_release, same_version, former_state)
+        wanted_commit, wanted_values, force_event, stack_action, wanted_release, same_version, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, ${queued},
-      wanted_commit,
+      wanted_commit, wanted_values,
         force_event, stack_action, wanted_release, same_version, former_state
       from chosen
       ${place === 'merged' ? newerWish : sql``}

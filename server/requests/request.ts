@@ -155,12 +155,13 @@ function acceptance(
       caller: by.id,
     },
     place,
-    targets: targets.map(({ service, commit, forceEvent, stackAction, release, sameVersion }) => ({
+    targets: targets.map(({ service, commit, valuesCommit, forceEvent, stackAction, release, sameVersion }) => ({
       service_id: service.id,
       kind: service.kind,
       name: service.name,
       icon_uri: service.settings.icon_uri,
       wanted_commit: commit ?? null,
+      wanted_values: valuesCommit ?? null,
       force_event: forceEvent ?? null,
       stack_action: stackAction ?? null,
       wanted_release: release ?? null,

@@ -5,7 +5,7 @@ import type { EnvironmentRow } from '../organizations/index.ts'
 import { listServices, type ServiceRow } from '../services/index.ts'
 import { cancelRequest } from './cancel.ts'
 import { type Chosen, chosenByIds, chosenByVersions, type ServiceIds, type ServiceVersions } from './chosen-services.ts'
-import { checkCommit, type DeploymentsOptions, isUsed } from './deployments.ts'
+import { checkCommit, type DeploymentsOptions, isUsed, valuesField } from './deployments.ts'
 import { refusalOf, refuseKind } from './refusal-of-kind.ts'
 import { acceptRequest, type RequestedBy } from './request.ts'
 import { lockEnvironment, type RequestRow } from './request-store.ts'
@@ -133,11 +133,13 @@ const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' ||
  */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
   if (refusalOf(options, service)) return { service, commit: undefined }
-  const { git_commit_id, image_tag, action } = wanted
+  const { git_commit_id, image_tag, action, values_override_git_commit_id: values } = wanted
   try {
     const asked = stackActionOf(action)
     const commit = git_commit_id ? await checkCommit(options, service, git_commit_id) : undefined
-    return { service: image_tag ? await takeTag(options, service, image_tag) : service, commit, ...asked }
+    const valuesCommit = values ? await checkCommit(options, service, values, valuesField) : undefined
+    const current = image_tag ? await takeTag(options, service, image_tag) : service
+    return { service: current, commit, valuesCommit, ...asked }
   } catch (error) {
     throw namingField(field, error)
   }

@@ -19,6 +19,8 @@ export interface TargetRow {
   readonly state: State
   readonly status: RequestStatus | 'SKIPPED'
   readonly wanted_commit: string | null
+  /** The commit of the values of a chart. */
+  readonly wanted_values: string | null
   /** The event of a job to run, instead of the one that its deployment runs. */
   readonly force_event: JobEvent | null
   readonly stack_action: StackAction | null
@@ -38,6 +40,8 @@ export interface WantedTarget {
   readonly service: Pick<ServiceRow, 'id' | 'kind' | 'name' | 'stage_id' | 'state'> & { settings: { icon_uri: string } }
   /** A full commit id. Undefined: the head of the branch when the request runs. */
   readonly commit: string | undefined
+  /** The same for the repository with the values of a chart. */
+  readonly valuesCommit?: string | undefined
   readonly forceEvent?: JobEvent | undefined
   readonly stackAction?: StackAction | undefined
   /** A release to roll back to, instead of a new one. */

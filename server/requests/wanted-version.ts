@@ -11,6 +11,8 @@ export interface WantedVersion {
   readonly commit?: string
   readonly tag?: string
   readonly chart?: string
+  /** A commit of the repository with the values of a chart. */
+  readonly valuesCommit?: string
   /** The event of a job to run. */
   readonly forceEvent?: JobEvent
   /** The action on a stack instead of applying its plan. */

@@ -21,7 +21,7 @@ export async function engineChart(
   const service = await findService(options.database, row.service_id)
   if (!service) throw new Error(`service ${row.service_id} is gone`)
   const { variables, secrets } = await openVariables(options.database, options.vault, organizationId, row)
-  const { values_override: values, arguments: given, timeout_sec, allow_cluster_wide_resources } = row.settings
+  const { values_override: values, arguments: given, timeout_sec, allow_cluster_wide_resources, ports } = row.settings
   const input: ValuesInput = {
     files: [...fetched.values, ...(values.file?.raw?.values ?? [])],
     ...{ set: values.set, set_string: values.set_string, set_json: values.set_json },
@@ -43,5 +43,6 @@ export async function engineChart(
     arguments: given,
     timeoutSeconds: timeout_sec || usualSeconds,
     isClusterWide: allow_cluster_wide_resources,
+    ports,
   }
 }

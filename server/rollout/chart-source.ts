@@ -26,22 +26,22 @@ export async function pinChart(
   options: Recipe,
   work: Work,
   settings: HelmSettings,
-  wanted: string | null,
   signal: AbortSignal,
 ): Promise<ChartPin> {
+  const { wanted_commit: wanted, wanted_values: wantedValues } = work.target
   const { source, values_override } = settings
   const values = values_override.file?.git?.git_repository
   return explained(async () => {
     const head = async (repository: Repository) =>
       options.git.resolveHead(await open(options, work, repository), signal)
+    const commitOf = async (repository: Repository, wanted: string) =>
+      options.git.resolveCommit(await open(options, work, repository), wanted, signal)
     const chart = 'git_repository' in source ? await head(source.git_repository) : null
     const commit =
-      chart && wanted && 'git_repository' in source
-        ? await options.git.resolveCommit(await open(options, work, source.git_repository), wanted, signal)
-        : chart?.commit
+      chart && wanted && 'git_repository' in source ? await commitOf(source.git_repository, wanted) : chart?.commit
     return {
       chart: chart && { branch: chart.branch, commit: commit ?? chart.commit },
-      values: values ? (await head(values)).commit : null,
+      values: values ? await (wantedValues ? commitOf(values, wantedValues) : (await head(values)).commit) : null,
     }
   })
 }

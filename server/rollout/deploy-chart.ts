@@ -1,4 +1,4 @@
-import type { ChartRelease, ChartRunner, RenderedObject } from '../engines/index.ts'
+import type { ChartChange, ChartRelease, ChartRunner, Endpoint, RenderedObject } from '../engines/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import {
@@ -14,7 +14,9 @@ import { enterState, setTargetCommit } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { engineChart } from './chart-release.ts'
 import { type ChartPin, type FetchedChart, fetchChart, pinChart } from './chart-source.ts'
+import { findChartEndpoints, followChartPods, idlePorts } from './chart-traffic.ts'
 import { formerRelease, repeatRelease } from './copied-release.ts'
+import { moveTraffic } from './move-traffic.ts'
 import { setServing } from './outcome-store.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
@@ -57,7 +59,10 @@ export async function makeChart(options: Recipe, work: Work): Promise<MadeChart>
   return made
 }
 
-/** `DEPLOYMENT` installs the objects and waits until they are ready. `FINISH` records the end. */
+/**
+ * `DEPLOYMENT` installs the objects and waits until they are ready. `ROUTER_DEPLOYMENT` leads the
+ * public ports to its pods. `FINISH` records the end.
+ */
 export async function installChart(options: Recipe, work: Work, made: MadeChart): Promise<void> {
   const { target, step, request, context } = work
   const id = target.service_id
@@ -65,20 +70,22 @@ export async function installChart(options: Recipe, work: Work, made: MadeChart)
   const seconds = (row.settings.timeout_sec || 600) + 420
   const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
   const state = request.action === 'RESTART' ? 'RESTARTING' : 'DEPLOYING'
-  await inTurn(work, turn, () =>
+  const endpoints = await inTurn(work, turn, () =>
     explainLate(
       step(
         `${id}/DEPLOYMENT`,
         async ({ signal }) => {
           await context.fenced((sql) => enterState(sql, target, state, { release_id: row.id }))
           await options.endRepair(id)
-          await install(options, work, { ...made, row }, signal)
+          return install(options, work, { ...made, row }, signal)
         },
         { deadlineSeconds: seconds },
       ),
       () => new EngineError('not-ready', `The chart was not installed within ${seconds} s. Deploy again.`),
     ),
   )
+  for (const line of idlePorts(row.settings.ports, endpoints)) work.report.line(line, 'warning')
+  if (row.settings.ports.length > 0) await moveTraffic(options, work, { release: row.id, endpoints, isKept: false })
   failpoint('finish.before')
   await step(`${id}/FINISH`, () => finish(options, work, row.id), { evenIfCanceled: true })
   failpoint('finish.after')
@@ -96,6 +103,7 @@ async function pinAndFreeze(options: Recipe, work: Work): Promise<Pick<MadeChart
     () => new EngineError('unreachable', `The git repository did not answer within ${fetchSeconds} s. Deploy again.`),
   )
   if (pin.chart) report.line(`The chart is that of commit ${pin.chart.commit.slice(0, 12)}.`)
+  if (pin.values !== null) report.line(`Its values are those of commit ${pin.values.slice(0, 12)}.`)
   return { pin, release: await step(`${target.service_id}/FREEZE`, () => freezeOnce(options, work, pin)) }
 }
 
@@ -106,12 +114,12 @@ const pinOf = ({ commit, image }: ReleaseRow): ChartPin => ({
 
 async function pinOnce(options: Recipe, work: Work, signal: AbortSignal): Promise<ChartPin> {
   const { target, context } = work
-  await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
+  if (target.stack_action !== 'PLAN') await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
   const service = await findService(options.database, target.service_id)
   if (service?.kind !== 'helm') throw new Error(`service ${target.service_id} is gone, or not a chart`)
   const deployed = target.same_version ? await findDeployedRelease(options.database, service.id) : undefined
   const isSame = deployed?.kind === 'helm' && sorted(deployed.settings.source) === sorted(service.settings.source)
-  return isSame ? pinOf(deployed) : pinChart(options, work, service.settings, target.wanted_commit, signal)
+  return isSame ? pinOf(deployed) : pinChart(options, work, service.settings, signal)
 }
 
 /** Freezes once: a retry finds the release of the first try. */
@@ -180,11 +188,35 @@ async function load(
   return { release, objects: loaded.objects }
 }
 
-async function install(options: Recipe, work: Work, made: Loaded, signal: AbortSignal): Promise<void> {
+/** Returns what the installation of a made chart would change. */
+export async function compareChart(
+  options: Recipe,
+  work: Work,
+  made: MadeChart,
+  signal: AbortSignal,
+): Promise<readonly ChartChange[]> {
+  const row = await helmRelease(options, made.release)
+  const { release, objects } = await load(options, work, { ...made, row }, signal)
+  const attempt = { signal, output: work.report }
+  return whileUnreachable(options, signal, work.report, () => chartsOf(options).diff(release, objects, attempt))
+}
+
+/** Installs the objects. Returns the pods of the public ports. */
+async function install(options: Recipe, work: Work, made: Loaded, signal: AbortSignal): Promise<readonly Endpoint[]> {
   const { release, objects } = await load(options, work, made, signal)
   options.collect(release.service, release.id, release.secrets)
   const attempt = { signal, output: work.report }
-  await whileUnreachable(options, signal, work.report, () => chartsOf(options).install(release, objects, attempt))
+  const end = new AbortController()
+  const following = followChartPods(options, work, release.ports, AbortSignal.any([signal, end.signal]))
+  try {
+    await whileUnreachable(options, signal, work.report, () => chartsOf(options).install(release, objects, attempt))
+  } finally {
+    end.abort()
+    await following
+  }
+  return whileUnreachable(options, signal, work.report, () =>
+    findChartEndpoints(options, release.service, release.ports, signal),
+  )
 }
 
 /** Returns the charts of an engine. A service whose engine has none is refused before. */

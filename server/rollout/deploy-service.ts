@@ -1,6 +1,7 @@
 import { isChartKind, isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { installChart, type MadeChart, makeChart } from './deploy-chart.ts'
 import { deployStack } from './deploy-stack.ts'
+import { diffChart, isDiff } from './diff-chart.ts'
 import { finishDeployment } from './finish-deployment.ts'
 import { startJob } from './job-start.ts'
 import { makeRelease } from './make-release.ts'
@@ -28,6 +29,8 @@ export interface Among {
  * step fails, `settle` undoes what it left and keeps the previous release.
  */
 export async function* deployService(options: Recipe, work: Work, among: Among): AsyncGenerator<'built', boolean> {
+  // PIN, FREEZE, FETCH_CHART, RENDER, DIFF, FINISH
+  if (isDiff(work)) return diffChart(options, work)
   const made: { release?: string; chart?: MadeChart } = {}
 
   const isBuilt = await settle(options, work, async () => {

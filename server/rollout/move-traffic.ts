@@ -1,8 +1,7 @@
 import { listServiceRoutes, portAddress, type RouteRow, setEndpoints, unreachedText } from '../domains/index.ts'
-import { EngineError } from '../engines/index.ts'
+import { type Endpoint, EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { lockService } from '../services/index.ts'
-import type { HealthyRelease } from './bring-up.ts'
 import { explainLate, type Recipe, type Report, type Work, whileUnreachable } from './recipe.ts'
 
 /** The router accepts a table within milliseconds, unless it is restarting. */
@@ -12,7 +11,11 @@ const routerSeconds = 120
 const addressMs = 60_000
 
 /** The release that gets the traffic. `isKept`: it already has it. */
-export type Destination = Pick<HealthyRelease, 'release' | 'endpoints'> & { readonly isKept: boolean }
+export interface Destination {
+  readonly release: string
+  readonly endpoints: readonly Endpoint[]
+  readonly isKept: boolean
+}
 
 /** Step `ROUTER_DEPLOYMENT`: sends traffic to a healthy release. */
 export const moveTraffic = (options: Recipe, work: Work, to: Destination): Promise<void> =>

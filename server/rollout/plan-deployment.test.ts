@@ -47,6 +47,14 @@ test('planService keeps the running version when nothing differs and the branch 
   })
 })
 
+test('planService says how the changes of a chart are shown', () => {
+  const source = { git_repository: repository }
+  const chart: Version = { kind: 'helm', settings: { source, ports: [] }, advanced: {}, image: undefined }
+  const { effect, reasons, branch } = plan(chart, { running: chart })
+  assert.deepEqual([effect, branch], ['KEEP', 'main'])
+  assert.match(reasons.join(' '), /A newer commit of branch "main" would be installed\. .*forceEvent=DIFF/)
+})
+
 test('planService plans a build for another source, recipe or build limit', () => {
   const effect = (wanted: Version) => [plan(wanted).effect, ...plan(wanted).changed_settings]
   assert.deepEqual(effect(version({ git_repository: { ...repository, branch: 'next' } })), [

@@ -1,7 +1,14 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
-import { isStackKind, isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
-import { type Build, buildOf, isRunWhenDeployed, sorted, type Versioned } from '../releases/index.ts'
+import { isChartKind, isStackKind, isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
+import {
+  type Build,
+  buildOf,
+  isRunWhenDeployed,
+  pinnedRepositoryOf,
+  sorted,
+  type Versioned,
+} from '../releases/index.ts'
 import { buildSecretNames } from './build-secrets.ts'
 
 /** The parts of a version that decide whether it is built or started again. */
@@ -52,7 +59,7 @@ export function planService(facts: PlanFacts) {
     is_first_deployment: !facts.wasDeployed,
     changed_settings,
     changed_variables,
-    branch: wantedBuild(facts)?.repository.branch ?? null,
+    branch: branchOf(facts) ?? null,
     skipped: skipped ?? null,
   }
 }
@@ -78,12 +85,16 @@ function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision 
   const all = [...image, ...changes]
   if (all.length > 0) return ['RESTART', `Changed since the running version: ${all.join(', ')}.`, ...perhapsBuilt]
   if (!isHealthy) return ['RESTART', 'Nothing changed, but the running version is not healthy.']
-  return ['KEEP', 'Nothing changed.', ...conditions(facts, build?.repository.branch ?? undefined)]
+  return ['KEEP', 'Nothing changed.', ...conditions(facts, branchOf(facts))]
 }
 
 /** Returns how the wanted version is built. Undefined if its image is fetched or already exists. */
 const wantedBuild = ({ wanted, isRollback }: PlanFacts): Build | undefined =>
   isRollback ? undefined : buildOf(versioned(wanted))
+
+/** Returns the branch whose newest commit is looked up when the request runs. */
+const branchOf = (facts: PlanFacts): string | undefined =>
+  (facts.isRollback ? undefined : pinnedRepositoryOf(versioned(facts.wanted)))?.branch ?? undefined
 
 function whyRebuilt(
   build: Build,
@@ -112,10 +123,14 @@ const twinText = (twin: string): string =>
 /** Lists what is looked up only when the request runs. */
 function conditions({ wanted: { kind, image }, isRollback }: PlanFacts, branch: string | undefined): string[] {
   if (isRollback) return []
+  if (isChartKind(kind)) return [branch === undefined ? objectsText : `${chartText(branch)} ${objectsText}`]
   const verb = isTaskKind(kind) ? 'taken' : 'started'
   if (branch !== undefined) return [`A newer commit of branch "${branch}" would be built and ${verb}.`]
   return image === undefined ? [] : [`Another image that is named ${image} by then would be ${verb}.`]
 }
+
+const chartText = (branch: string): string => `A newer commit of branch "${branch}" would be installed.`
+const objectsText = 'A deployment with forceEvent=DIFF shows which objects would change.'
 
 // Kind and settings come from one row.
 const versioned = ({ kind, settings }: Version): Versioned => ({ kind, settings }) as Versioned

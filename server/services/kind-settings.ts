@@ -28,8 +28,15 @@ export const repositoriesOf = (kind: KindName, settings: Settings): { path: stri
   })
 
 /** Lists the public and private ports that the router may serve. */
-export const routedPorts = (settings: Settings): readonly PortSettings[] =>
-  'ports' in settings && 'healthchecks' in settings ? settings.ports : []
+export function routedPorts(settings: Settings): readonly PortSettings[] {
+  if (!('ports' in settings)) return []
+  if ('healthchecks' in settings) return settings.ports
+  // Every port of a chart is public.
+  return settings.ports.map(({ id, name, internal_port, external_port, is_default, protocol }) => ({
+    ...{ id, name, internal_port, external_port, is_default, protocol },
+    publicly_accessible: true,
+  }))
+}
 
 /** Returns the port of a public database. Undefined for other services. */
 export const publishedPort = (settings: Settings): PortSettings | undefined =>

@@ -66,15 +66,15 @@ class ReleasesOf {
   }
 }
 
-async function tell(outlet: Outlet, line: StoredLine, container: string, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await outlet.send(toLog(serviceLine(line), container))
+async function tell(outlet: Outlet, line: StoredLine, service: string, signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await outlet.send(toLog(serviceLine(line), service))
 }
 
-const toLog = ({ at, text, replica, release, stream, marker }: ServiceLine, container: string) => ({
+const toLog = ({ at, text, replica, release, container, stream, marker }: ServiceLine, service: string) => ({
   created_at: Date.parse(at),
   message: text,
   pod_name: replica,
-  container_name: container,
+  container_name: container || service,
   version: release,
   // The severity of a line is only in its text.
   severity_text: '',

@@ -1,3 +1,4 @@
+import { isChartKind } from '@quayside/contract/services/kinds.ts'
 import { engineOrNone } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
@@ -10,7 +11,7 @@ import type { Feed, StreamsOptions } from './streams.ts'
 export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
     const { id, cluster_engine } = serviceOf(call)
-    const replica = replicaOf(call)
+    const place = containerOf(call)
     const [columns, rows] = [Number(call.query['tty_width']), Number(call.query['tty_height'])]
     if ((columns === 0) !== (rows === 0)) {
       throw new AppError('invalid', 'tty_width and tty_height must both be 0, for no terminal, or both be at least 1.')
@@ -18,7 +19,7 @@ export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
     const terminal = await engineOrNone(engineOf, { engine: cluster_engine }).shell(
       id,
       {
-        ...(replica === undefined ? {} : { replica }),
+        ...place,
         command: call.command.length > 0 ? call.command : ['sh'],
         columns,
         rows,
@@ -34,7 +35,7 @@ export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
 /** Carries the bytes of one TCP port of a replica. */
 export function forwardPort({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
-    const replica = replicaOf(call)
+    const { replica } = containerOf(call)
     const { id, cluster_engine } = serviceOf(call)
     const engine = engineOrNone(engineOf, { engine: cluster_engine })
     await outlet.carry(await engine.connect(id, Number(call.query['port']), replica, signal))
@@ -42,11 +43,15 @@ export function forwardPort({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Fee
 }
 
 /**
- * A replica has one container with the same name. The engine reports whether the replica exists.
+ * Returns the replica and the container of a call. A replica has one container with the same name,
+ * except pods of charts. The engine reports whether they exist.
  */
-function replicaOf(call: StreamCall): string | undefined {
+function containerOf(call: StreamCall): { readonly replica?: string; readonly container?: string } {
   const [pod, container] = [textOf(call, 'pod_name'), textOf(call, 'container_name')]
-  if (container === undefined || container === pod || container === serviceOf(call).name) return pod
-  if (pod === undefined) return container
+  const service = serviceOf(call)
+  const replica = pod === undefined ? {} : { replica: pod }
+  if (container === undefined || container === pod || container === service.name) return replica
+  if (isChartKind(service.kind)) return { ...replica, container }
+  if (pod === undefined) return { replica: container }
   throw new AppError('notFound', `container_name: the replica ${pod} has no container of that name.`)
 }

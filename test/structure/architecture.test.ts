@@ -214,6 +214,8 @@ const tellsKindsApart: Record<string, string> = {
   'server/engines/docker/events.ts': 'a word of the engine, not a kind',
   'server/engines/kubernetes/': 'words of Kubernetes, not kinds',
   'server/http/handlers/kind.ts': 'a mode of databases, not a kind',
+  'server/logs/resume-point.ts': 'the container of a line is a member of that name',
+  'server/logs/service-line.ts': 'the same',
 }
 
 test('kinds of services are distinguished in few places', () => {

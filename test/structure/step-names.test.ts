@@ -15,6 +15,7 @@ const names = [
   'BUILD_QUEUEING',
   'DEPLOYMENT',
   'DEPLOYMENT_QUEUEING',
+  'DIFF',
   'END',
   'ENVIRONMENT',
   'EXECUTING',

@@ -76,6 +76,7 @@ const pod = (name: string, state: 'ready' | 'starting' | 'no node'): PodState =>
   service: 's',
   release: 'r',
   container: 'main',
+  containers: [],
   isOfChart: false,
   run: undefined,
   node: undefined,

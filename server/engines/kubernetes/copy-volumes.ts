@@ -67,7 +67,7 @@ async function takeArchive({ host, attempt, count }: Copying, copy: Planned): Pr
   const { service = '', command = [] } = copy.archive ?? {}
   const [program = ''] = command
   try {
-    const place = await runningContainer(host, service, undefined, signal).catch((error: unknown) => {
+    const place = await runningContainer(host, service, {}, signal).catch((error: unknown) => {
       if (error instanceof EngineError && error.reason === 'refused') return undefined
       throw error
     })

@@ -5,7 +5,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { machine } from '../../lib/machine.ts'
 import {
-  type ChartRunner,
   type Endpoint,
   type Engine,
   type EngineCapabilities,
@@ -31,7 +30,7 @@ import {
 import { kubernetesCapabilities } from './capabilities.ts'
 import { capacityOf } from './capacity.ts'
 import type { HelmSettings } from './charts/helm-program.ts'
-import { createKubernetesCharts } from './charts/kubernetes-charts.ts'
+import { createKubernetesCharts, type KubernetesCharts } from './charts/kubernetes-charts.ts'
 import { advice, gatherFacts, judgeCluster } from './check.ts'
 import { createKube, type KubeAccess } from './client/index.ts'
 import { eraseAll } from './departure.ts'
@@ -93,7 +92,7 @@ const lookMs = 60_000
 
 /** Runs workloads as objects of one cluster of Kubernetes. */
 export class KubernetesEngine extends KubernetesVolumes implements Engine {
-  readonly charts: ChartRunner | undefined
+  readonly charts: KubernetesCharts | undefined
   readonly #runsStacks: boolean
   #lacksEvents = false
   readonly #cannotBuild: string | undefined
@@ -147,6 +146,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     return asEngineErrors(async () => [
       ...judgeCluster({ ...(await gatherFacts(this.host, signal)), hasDomain: this.#hasDomain }),
       ...labelsOfCluster((await this.host.clusterLabels?.()) ?? {}).problems.map(advice),
+      ...(this.charts ? [await this.charts.findProgram(signal)] : []),
     ])
   }
 
@@ -271,19 +271,19 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   exec(service: string, command: readonly string[], signal: AbortSignal) {
     return asEngineErrors(async () => {
-      return execIn(this.host, await runningContainer(this.host, service, undefined, signal), command, signal)
+      return execIn(this.host, await runningContainer(this.host, service, {}, signal), command, signal)
     })
   }
 
   shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal> {
     return asEngineErrors(async () => {
-      return openTerminal(this.host, await runningContainer(this.host, service, wish.replica, signal), wish, signal)
+      return openTerminal(this.host, await runningContainer(this.host, service, wish, signal), wish, signal)
     })
   }
 
   connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex> {
     return asEngineErrors(async () => {
-      return connectTo(this.host, await runningContainer(this.host, service, replica, signal), port, signal)
+      return connectTo(this.host, await runningContainer(this.host, service, { replica }, signal), port, signal)
     })
   }
 

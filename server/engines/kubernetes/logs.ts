@@ -5,7 +5,7 @@ import { kinds } from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { label, ownLabels } from './labels.ts'
-import { type PodState, toPodState } from './pod-state.ts'
+import { type ContainerRun, type PodState, toPodState } from './pod-state.ts'
 import { linesOf, type Printed, printedBy } from './printed.ts'
 
 /** The most lines that wait for the consumer. */
@@ -27,9 +27,9 @@ export async function* serviceLogs(
   const selection = { labels: ownLabels(host.instance, { [label.service]: service }) }
   try {
     const { items } = await host.kube.list(kinds.pod, selection, signal)
-    const printed = new Map(items.map(toPodState).map((pod) => [pod.name, printedBy(pod, query.after)]))
-    const pods = items.map(toPodState)
-    yield* mergeLines(pods.flatMap((pod) => existing(host, pod, printed.get(pod.name), signal)))
+    const containers = items.map(toPodState).flatMap(containersOf)
+    const printed = new Map(containers.map(({ pod, run }) => [keyOf(pod, run), printedBy(pod, run.name, query.after)]))
+    yield* mergeLines(containers.flatMap(({ pod, run }) => existing(host, run, printed.get(keyOf(pod, run)), signal)))
     if (query.follow) yield* later(host, { service, printed }, signal)
   } catch (error) {
     if (!outer.aborted) throw error
@@ -38,17 +38,20 @@ export async function* serviceLogs(
   }
 }
 
-/** The lines of a pod up to now: those before its last restart first. */
-function existing({ kube }: KubeHost, pod: PodState, printed: Printed | undefined, signal: AbortSignal) {
+const containersOf = (pod: PodState) => pod.containers.map((run) => ({ pod, run }))
+const keyOf = ({ name }: PodState, run: ContainerRun): string => `${name} ${run.name}`
+
+/** The lines of a container up to now: those before its last restart first. */
+function existing({ kube }: KubeHost, run: ContainerRun, printed: Printed | undefined, signal: AbortSignal) {
   if (!printed) return []
   async function* both(from: Printed): AsyncGenerator<LogLine> {
-    if (pod.exits > 0) yield* linesOf(kube, from, { follow: false, previous: true }, signal)
+    if (run.exits > 0) yield* linesOf(kube, from, { follow: false, previous: true }, signal)
     yield* linesOf(kube, from, { follow: false }, signal)
   }
   return [both(printed)]
 }
 
-/** Follows every pod that runs. A reader ends with its container; a restart begins it again. */
+/** Follows every container that runs. A reader ends with it; a restart begins it again. */
 async function* later(
   host: KubeHost,
   { service, printed }: { readonly service: string; readonly printed: Map<string, Printed> },
@@ -58,20 +61,21 @@ async function* later(
   const lines = new Channel<LogLine>(mostWaiting, signal)
   const reading = new Set<string>()
   const finished = new Set<string>()
-  const read = async (pod: PodState): Promise<void> => {
-    const from = printed.get(pod.name) ?? printedBy(pod)
-    printed.set(pod.name, from)
-    const start = `${pod.name} ${pod.exits} ${pod.running}`
-    if (reading.has(pod.name) || finished.has(start)) return
-    reading.add(pod.name)
+  const read = async (pod: PodState, run: ContainerRun): Promise<void> => {
+    const key = keyOf(pod, run)
+    const from = printed.get(key) ?? printedBy(pod, run.name)
+    printed.set(key, from)
+    const start = `${key} ${run.exits} ${run.running}`
+    if (reading.has(key) || finished.has(start)) return
+    reading.add(key)
     try {
       for await (const line of linesOf(kube, from, { follow: true }, signal)) await lines.push(line)
-      if (!pod.running) finished.add(start)
+      if (!run.running) finished.add(start)
     } catch {
       // The connection broke, or the pod is gone. The next change shows which.
       await clock.sleep(retryMs, signal).catch(() => {})
     }
-    reading.delete(pod.name)
+    reading.delete(key)
   }
   const watch = async (): Promise<void> => {
     const wish = {
@@ -82,7 +86,9 @@ async function* later(
     while (!signal.aborted) {
       try {
         for await (const pods of followObjects(host, wish, signal)) {
-          for (const pod of pods.values()) if (pod.running || pod.exits > 0) void read(pod)
+          for (const { pod, run } of [...pods.values()].flatMap(containersOf)) {
+            if (run.running || run.exits > 0) void read(pod, run)
+          }
         }
       } catch {
         await clock.sleep(retryMs, signal).catch(() => {})

@@ -1,6 +1,7 @@
 import { EngineError, type LongRunning, type Port, type Release } from '../engine.ts'
 import { readinessProbe, settleMs } from '../health.ts'
 import { autoscalers, isAutoscaled, replicaCount } from './autoscaler.ts'
+import { podLabels } from './charts/chart-names.ts'
 import type { KubeObject } from './client/index.ts'
 import { listedObjects } from './drift.ts'
 import { eventScalers } from './event-scaler.ts'
@@ -70,10 +71,21 @@ export const labelsOf = (
  */
 export const replicasOn =
   (instance: string) =>
-  ({ environment, release, service }: Readonly<Record<'environment' | 'release' | 'service', string>>) => ({
+  ({ environment, release, service, pods }: ReplicasOfRoute) => ({
     namespace: namespaceOf(environment),
-    labels: labelsOf({ id: release, service, environment }, instance),
+    // The labels of the platform win, so no route leads to pods of another service.
+    labels: pods
+      ? { ...pods, ...podLabels({ service, environment }, instance) }
+      : labelsOf({ id: release, service, environment }, instance),
   })
+
+/** The replicas to which a route leads. Pods of a chart have labels instead of a release. */
+interface ReplicasOfRoute {
+  readonly environment: string
+  readonly release: string
+  readonly service: string
+  readonly pods?: Readonly<Record<string, string>>
+}
 
 /** The Deployment of a release. Each release has its own, so that two run side by side. */
 function deployment(

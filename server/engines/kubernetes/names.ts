@@ -8,6 +8,10 @@ const longestName = 63
 /** Names contain only ids: a name of a user could be too long, or mean something. */
 export const namespaceOf = (environment: string): string => `quayside-${safeId(environment)}`
 
+/** Whether a namespace is that of an environment. Anybody may write its id into a label. */
+export const isHome = (namespace: string | undefined, environment = ''): boolean =>
+  namespace === `quayside-${environment}`
+
 /**
  * Returns the name of the objects of a release. The last digits of ids are random. Copies of a
  * service share the ids of its releases, so both ids are needed.

@@ -1,5 +1,6 @@
 import { parseId } from '../../lib/id.ts'
 import type { Observation } from '../engine.ts'
+import { ChartObjects } from './charts/chart-objects.ts'
 import { toChartObservation } from './charts/observe-chart.ts'
 import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
 import { DriftWatch } from './drift-watch.ts'
@@ -19,6 +20,7 @@ export class Observations {
   readonly #host: KubeHost
   readonly #pods: Informer<Pod, PodState>
   readonly #deployments: Informer<Deployment, DeploymentState>
+  readonly #charts: ChartObjects
   readonly #nodes: Informer<Node, Node>
   readonly #drift: DriftWatch
   #seen: ReadonlyMap<string, Observation> = new Map()
@@ -30,6 +32,7 @@ export class Observations {
     const selection = { labels: ownLabels(host.instance) }
     this.#pods = new Informer({ ...host, kind: kinds.pod, selection, reduce: toPodState })
     this.#deployments = new Informer({ ...host, kind: kinds.deployment, selection, reduce: toDeploymentState })
+    this.#charts = new ChartObjects(host)
     this.#nodes = new Informer({ ...host, kind: kinds.node, selection: {}, reduce: toNode })
     this.#drift = new DriftWatch(host)
   }
@@ -43,9 +46,10 @@ export class Observations {
   #withoutRefused(seen: Observation): Observation {
     if (seen.state === 'absent') return seen
     const { mayConnect } = this.#host
-    const replicas = seen.replicas.map((replica) => ({
+    const replicas = seen.replicas.map(({ pod, ...replica }) => ({
       ...replica,
       endpoints: replica.endpoints.filter(({ address }) => mayConnect(address)),
+      ...(pod && { pod: pod.address !== undefined && mayConnect(pod.address) ? pod : { ...pod, address: undefined } }),
     }))
     return { ...seen, replicas }
   }
@@ -58,18 +62,25 @@ export class Observations {
       kube.list(kinds.pod, selection, signal),
     ])
     const states = pods.items.map(toPodState)
-    const seen = states.some(({ isOfChart }) => isOfChart)
-      ? toChartObservation(states, clock.now())
-      : toObservation(deployments.items.map(toDeploymentState), states, clock.now())
+    const isOther = deployments.items.length > 0 || states.some((pod) => !pod.isOfChart)
+    const parts = isOther ? [] : await this.#charts.one(service, signal)
+    const seen =
+      parts.length > 0 || states.some(isOfChart)
+        ? toChartObservation(states, parts, clock.now())
+        : toObservation(deployments.items.map(toDeploymentState), states, clock.now())
     return this.#withoutRefused(seen)
   }
 
   /** Returns the same map again if nothing has happened since. */
   async all(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
     const { clock } = this.#host
-    const [deployments, pods] = await Promise.all([this.#deployments.objects(signal), this.#pods.objects(signal)])
+    const [deployments, pods, parts] = await Promise.all([
+      this.#deployments.objects(signal),
+      this.#pods.objects(signal),
+      this.#charts.all(signal),
+    ])
     const changed = await this.#drift.find(deployments, signal)
-    const version = this.#deployments.version + this.#pods.version + this.#drift.version
+    const version = this.#deployments.version + this.#pods.version + this.#charts.version + this.#drift.version
     const isAged = clock.monotonic() - this.#atMs > refreshMs
     if (version === this.#version && !isAged) return this.#seen
     const podsOf = Map.groupBy(pods.values(), ({ service }) => service)
@@ -77,13 +88,17 @@ export class Observations {
     const own = [...deployments.values()].filter(({ service }) => parseId(service) !== undefined)
     const byService = Map.groupBy(own, ({ service }) => service)
     const now = clock.now()
-    const charts = [...podsOf].filter(([service, own]) => parseId(service) !== undefined && own.some(isOfChart))
+    const withPods = [...podsOf].filter(([service, own]) => parseId(service) !== undefined && own.some(isOfChart))
+    const charts = new Set([...parts.keys(), ...withPods.map(([service]) => service)])
     this.#seen = new Map([
       ...[...byService].map(([service, states]): [string, Observation] => {
         const seen = toObservation(states, podsOf.get(service) ?? [], now, changed)
         return [service, this.#withoutRefused(seen)]
       }),
-      ...charts.map(([service, own]): [string, Observation] => [service, toChartObservation(own, now)]),
+      ...[...charts].map((service): [string, Observation] => {
+        const seen = toChartObservation(podsOf.get(service) ?? [], parts.get(service) ?? [], now)
+        return [service, this.#withoutRefused(seen)]
+      }),
     ])
     this.#version = version
     this.#atMs = clock.monotonic()
@@ -97,6 +112,7 @@ export class Observations {
   close(): void {
     this.#drift.close()
     this.#nodes.close()
+    this.#charts.close()
     this.#pods.close()
     this.#deployments.close()
   }

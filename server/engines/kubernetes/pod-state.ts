@@ -1,4 +1,4 @@
-import type { Replica } from '../engine.ts'
+import type { ChartPod, Replica } from '../engine.ts'
 import {
   type Container,
   type ContainerState,
@@ -9,6 +9,7 @@ import {
 } from './client/index.ts'
 import { type ObjectState, toObjectState } from './drift.ts'
 import { annotation, label } from './labels.ts'
+import { isHome } from './names.ts'
 import { podAddress } from './pod-address.ts'
 import { mainContainer } from './program.ts'
 
@@ -18,10 +19,14 @@ export interface PodState {
   readonly namespace: string
   /** The container that runs its program: of a pod of a chart, the first. */
   readonly container: string
+  /** The containers whose lines are read: of a pod of a chart, all of them. */
+  readonly containers: readonly ContainerRun[]
   readonly service: string
   readonly release: string
   /** Whether it is a pod of a Helm chart. */
   readonly isOfChart: boolean
+  /** What public ports of its chart need. Absent outside of the namespace of its environment. */
+  readonly chart?: ChartPod | undefined
   /** The run, if it is a pod of a task. */
   readonly run: string | undefined
   readonly node: string | undefined
@@ -45,13 +50,21 @@ export interface PodState {
   readonly waiting: Waiting | undefined
 }
 
+/** A container of a pod, with what decides whether it has further lines. */
+export interface ContainerRun {
+  readonly name: string
+  readonly running: boolean
+  readonly exits: number
+}
+
 export interface Waiting {
   readonly reason: string
   readonly message: string
 }
 
 /** Reads a pod. Pure. */
-export function toPodState({ metadata, spec, status }: Pod): PodState {
+export function toPodState(pod: Pod): PodState {
+  const { metadata, spec, status } = pod
   const { name: main, image = '' } = programOf(spec.containers)
   const container = status?.containerStatuses?.find(({ name }) => name === main)
   const [state, last] = [container?.state, container?.lastState]
@@ -60,13 +73,16 @@ export function toPodState({ metadata, spec, status }: Pod): PodState {
   const isLost = isNodeLost(status, container)
   const isRunning = state?.running !== undefined && address !== undefined && !isLost
   const { labels = {}, annotations = {} } = metadata
+  const isOfChart = labels[label.chart] !== undefined
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
     container: main,
+    containers: isOfChart ? runsOf(pod) : [{ name: main, running: isRunning, exits: exitsOf(container) }],
     service: labels[label.service] ?? '',
     release: labels[label.release] ?? '',
-    isOfChart: labels[label.chart] !== undefined,
+    isOfChart,
+    ...(isRouted(pod) && { chart: chartPodOf(pod) }),
     run: labels[label.run],
     node: spec.nodeName,
     createdAt: metadata.creationTimestamp ?? '',
@@ -82,6 +98,31 @@ export function toPodState({ metadata, spec, status }: Pod): PodState {
     image: plain(image),
     ports: portsOf(annotations[annotation.ports]),
     waiting: isRunning ? undefined : isLost ? lost(spec.nodeName) : waitingOf(status, state),
+  }
+}
+
+/** Returns the containers of a pod in the order in which they start. */
+function runsOf({ spec, status }: Pod): readonly ContainerRun[] {
+  const states = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  return [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => {
+    const found = states.find((one) => one.name === name)
+    return { name, running: found?.state?.running !== undefined, exits: exitsOf(found) }
+  })
+}
+
+/** Whether ports of a chart may lead to a pod. One that may leave its namespace has others too. */
+const isRouted = ({ metadata: { labels = {}, namespace } }: Pod): boolean =>
+  labels[label.chart] !== undefined && isHome(namespace, labels[label.environment])
+
+function chartPodOf({ metadata, spec, status }: Pod): ChartPod {
+  const named = spec.containers.flatMap(({ ports = [] }) => ports).filter(({ name }) => name !== undefined)
+  return {
+    labels: metadata.labels ?? {},
+    ports: Object.fromEntries(named.map(({ name = '', containerPort }) => [name, containerPort])),
+    address:
+      isTrue(status?.conditions, 'Ready') && metadata.deletionTimestamp === undefined
+        ? podAddress(status?.podIP)
+        : undefined,
   }
 }
 
@@ -153,6 +194,7 @@ export const toReplica = (pod: PodState): Replica => ({
   ...(pod.exitCode !== undefined && { exitCode: pod.exitCode }),
   outOfMemory: pod.outOfMemory,
   endpoints: endpointsOf(pod),
+  ...(pod.chart && { pod: pod.chart }),
 })
 
 /** A replica has endpoints while it passes its readiness probe. */

@@ -10,14 +10,21 @@ const mostLineBytes = 64 * 1024
 export interface Printed {
   readonly place: ContainerPlace
   readonly release: string
+  /** Whether lines name the container. */
+  readonly isOfChart: boolean
   /** The time of the last line that was returned. */
   readonly cursor: { at: string }
 }
 
-/** Returns the place of a pod's lines. `after`: the moment after which lines are wanted. */
-export const printedBy = ({ namespace, name, container, release }: PodState, after = ''): Printed => ({
+/** Returns the place of a container's lines. `after`: the moment after which lines are wanted. */
+export const printedBy = (
+  { namespace, name, release, isOfChart }: PodState,
+  container: string,
+  after = '',
+): Printed => ({
   place: { namespace, pod: name, container },
   release,
+  isOfChart,
   cursor: { at: after },
 })
 
@@ -28,7 +35,7 @@ export const printedBy = ({ namespace, name, container, release }: PodState, aft
  */
 export async function* linesOf(
   kube: Pick<Kube, 'log'>,
-  { place, release, cursor }: Printed,
+  { place, release, cursor, isOfChart }: Printed,
   { follow, previous = false }: { readonly follow: boolean; readonly previous?: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
@@ -45,7 +52,9 @@ export async function* linesOf(
       const at = momentOf(space === -1 ? line : line.slice(0, space))
       if (at === undefined || at <= cursor.at) continue
       cursor.at = at
-      yield { at, replica: place.pod, release, stream: 'stdout', text: space === -1 ? '' : line.slice(space + 1) }
+      const text = space === -1 ? '' : line.slice(space + 1)
+      const of = isOfChart ? { container: place.container } : {}
+      yield { at, replica: place.pod, release, ...of, stream: 'stdout', text }
     }
   } finally {
     body.destroy()

@@ -124,17 +124,25 @@ interface VersionBody {
   readonly git_commit_id?: string | null
   readonly image_tag?: string | null
   readonly chart_version?: string | null
+  readonly values_override_git_commit_id?: string | null
   readonly action?: 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null
+}
+
+/** Returns the event of a job to run. For a chart, the plan of its deployment is made instead. */
+const eventOf = (event: JobEvent | 'DIFF' | undefined): Pick<WantedVersion, 'forceEvent' | 'stackAction'> => {
+  if (event === undefined) return {}
+  return event === 'DIFF' ? { stackAction: 'PLAN' } : { forceEvent: event }
 }
 
 /** Returns the desired version. An empty string counts as absent. */
 const wantedVersion = (
-  { git_commit_id, image_tag, chart_version, action }: VersionBody,
+  { git_commit_id, image_tag, chart_version, values_override_git_commit_id: values, action }: VersionBody,
   query: { readonly forceEvent?: JobEvent | 'DIFF'; readonly applyImmediately?: boolean } | undefined,
 ): WantedVersion => ({
   ...(git_commit_id ? { commit: git_commit_id } : {}),
   ...(image_tag ? { tag: image_tag } : {}),
   ...(chart_version ? { chart: chart_version } : {}),
+  ...(values ? { valuesCommit: values } : {}),
   ...stackActionOf(action),
-  ...(query?.forceEvent && query.forceEvent !== 'DIFF' ? { forceEvent: query.forceEvent } : {}),
+  ...eventOf(query?.forceEvent),
 })

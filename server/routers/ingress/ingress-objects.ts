@@ -100,13 +100,14 @@ function ruled(
   const pods = setting.podsOf({ ...replicas, service: route.service })
   const tls = tlsOf(route, pods.namespace, setting)
   const { labels, hasTraefikKinds, controller } = setting
+  const port = route.endpoints[0]?.port ?? idlePort
   const place: RuleSetting = {
     namespace: pods.namespace,
     labels,
     hasTraefikKinds,
     redirects: tls.spec.tls && route.tls?.redirects,
     name: nameOf(route),
-    service: `route-${digest(route.service)}-${route.endpoints[0]?.port ?? idlePort}`,
+    service: `route-${digest(replicas.pods ? JSON.stringify([route.service, replicas.pods]) : route.service)}-${port}`,
   }
   return { mapping: mapRules(route, controller, place), place, pods, tls }
 }

@@ -32,7 +32,9 @@ export function nameRoutes(routes: readonly Route[], setting: NameSetting): read
     const { replicas, endpoints, service } = route
     if (!replicas || endpoints.length === 0) return { route, service: undefined }
     const { namespace, labels: selector } = setting.podsOf({ ...replicas, service })
-    const digest = createHash('sha256').update(`${service} ${replicas.release}`).digest('hex')
+    // Pods of a chart stay the same from release to release.
+    const which = replicas.pods ? JSON.stringify(replicas.pods) : replicas.release
+    const digest = createHash('sha256').update(`${service} ${which}`).digest('hex')
     const name = `route-${digest.slice(0, 16)}`
     const object = {
       apiVersion: 'v1',

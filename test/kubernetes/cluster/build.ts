@@ -8,6 +8,8 @@ import {
   buildKitCache,
   certManagerCache,
   certManagerKinds,
+  helm4Cache,
+  helm4Version,
   helmCache,
   helmVersion,
   images,
@@ -51,16 +53,22 @@ const env = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' }
 
 /** Lists the programs that the cache lacks. Images are packed from them within seconds. */
 export const listMissing = (): readonly string[] =>
-  ['hyper', 'pause', ...Object.keys(installed), ...Object.keys(ownCaches)].filter((name) => !existsSync(placeOf(name)))
+  ['hyper', 'pause', ...Object.keys(installed), ...Object.keys(ownCaches), 'helm4'].filter(
+    (name) => !existsSync(placeOf(name)),
+  )
 
 /** Programs of which an image is packed. */
 const packed = ['pause', ...Object.keys(installed), 'traefik']
 
-const placeOf = (name: string): string => join(ownCaches[name] ?? programs, name)
+/** Both versions of Helm are called `helm`. */
+const placeOf = (name: string): string =>
+  name === 'helm4' ? join(helm4Cache, 'helm') : join(ownCaches[name] ?? programs, name)
 
 /** Builds programs and images that the cache lacks. `say` gets a line before each long step. */
 export async function build(say: (line: string) => void): Promise<void> {
-  await Promise.all([programs, images, ...Object.values(ownCaches)].map((path) => mkdir(path, { recursive: true })))
+  await Promise.all(
+    [programs, images, helm4Cache, ...Object.values(ownCaches)].map((path) => mkdir(path, { recursive: true })),
+  )
   await program('hyper', say, () => goBuild('hyper', { flags: kubernetesFlags() }))
   for (const name of kubernetesNames) {
     if (!existsSync(join(programs, name))) await symlink('hyper', join(programs, name))
@@ -70,6 +78,7 @@ export async function build(say: (line: string) => void): Promise<void> {
     await program(name, say, () => goInstall(source, { to: programs }))
   }
   await program('helm', say, () => goInstall(helm, { to: helmCache, flags: helmFlags }))
+  await program('helm4', say, () => goInstall(helm4, { to: helm4Cache, flags: helm4Flags }))
   const traefik = 'github.com/traefik/traefik/v3'
   await program('traefik', say, () => goBuild('traefik', { source: `${traefik}/cmd/traefik` }))
   if (!existsSync(ingressKinds)) await copyKinds(traefik)
@@ -98,6 +107,9 @@ async function program(name: string, say: (line: string) => void, make: () => Pr
 
 const helm = `helm.sh/helm/v3/cmd/helm@v${helmVersion}`
 const helmFlags = `-X helm.sh/helm/v3/internal/version.version=v${helmVersion}`
+
+const helm4 = `helm.sh/helm/v4/cmd/helm@v${helm4Version}`
+const helm4Flags = `-X helm.sh/helm/v4/internal/version.version=v${helm4Version}`
 
 /** Builds a program whose own module allows it, at this version. */
 const goInstall = (source: string, { to, flags = '' }: { readonly to: string; readonly flags?: string }) =>

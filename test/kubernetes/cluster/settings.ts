@@ -12,6 +12,8 @@ export const versions = {
 } as const
 /** The client with which tests install the chart of the platform. */
 export const helmVersion = '3.22.0'
+/** The newest one, with which services of the kind `helm` run too. */
+export const helm4Version = '4.3.1'
 
 /** The folder with the sources of programs that have a Go module of their own. */
 export const modules = join(import.meta.dirname, 'modules')
@@ -40,6 +42,7 @@ export const certManagerKinds = join(certManagerCache, 'kinds.yaml')
 /** The builder's programs: the daemon and the client that connects to it. */
 export const buildKitCache = cacheOf('buildkit', [process.arch], ['buildkit/go.mod', 'buildkit/go.sum'])
 export const helmCache = cacheOf('helm', [helmVersion, process.arch], [])
+export const helm4Cache = cacheOf('helm4', [helm4Version, process.arch], [])
 
 /**
  * The state of the running cluster. A machine has at most one, because its addresses are fixed. Its

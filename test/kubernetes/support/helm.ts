@@ -3,6 +3,8 @@ import { must, tryTo } from '../cluster/commands.ts'
 import { helmCache, kubeconfig, versions } from '../cluster/settings.ts'
 
 const program = join(helmCache, 'helm')
+/** Helm 3. */
+export const helmProgram = program
 export const chart = join(import.meta.dirname, '..', '..', '..', 'deploy', 'chart')
 
 /** Values of the chart, by the paths of `--set`. */

@@ -5,7 +5,6 @@ import { Agent, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Secret } from '../../../lib/secret.ts'
 import type { Kube, KubeTarget } from '../client/index.ts'
-import { pullSecretName } from '../pull-secret.ts'
 
 /** The API server of a cluster on a port of this machine, for one call of a program. */
 export interface ApiProxy extends AsyncDisposable {
@@ -20,22 +19,23 @@ export interface ApiProxyOptions {
   readonly kube: Pick<Kube, 'target'>
   /** The token of an account that acts instead of the platform's own. */
   readonly token?: Secret | undefined
+  /** The release in Helm, whose records the platform's own account reads and writes. */
+  readonly release: { readonly namespace: string; readonly name: string }
 }
 
 /**
  * Opens the API server to a program that knows the address. The program gets no credential: the
  * proxy adds it, and connects only where the client of the cluster may.
  */
-export async function openApiProxy({ kube, token }: ApiProxyOptions): Promise<ApiProxy> {
+export async function openApiProxy({ kube, token, release }: ApiProxyOptions): Promise<ApiProxy> {
   const path = `/${randomBytes(24).toString('hex')}`
   const agent = new Agent({ keepAlive: true, maxSockets: 32 })
   const server = createServer((asked, answer) => {
     const rest = asked.url?.startsWith(`${path}/`) ? asked.url.slice(path.length) : undefined
-    if (rest === undefined || isKept(rest, asked.method ?? 'GET', token !== undefined)) {
-      return void answer.writeHead(rest === undefined ? 404 : 403, { 'content-type': 'application/json' }).end(refused)
-    }
+    if (rest === undefined) return void answer.writeHead(404).end()
+    const acting = isRecord(rest, asked.method ?? 'GET', release) ? undefined : token
     kube.target().then(
-      (target) => forward({ target, agent, token, path: rest }, asked, answer),
+      (target) => forward({ target, agent, token: acting, path: rest }, asked, answer),
       () => answer.writeHead(502).end(),
     )
   })
@@ -52,29 +52,40 @@ export async function openApiProxy({ kube, token }: ApiProxyOptions): Promise<Ap
   }
 }
 
-const refused = JSON.stringify({
-  kind: 'Status',
-  apiVersion: 'v1',
-  status: 'Failure',
-  code: 403,
-  reason: 'Forbidden',
-  message: 'charts may not read the credentials of the platform',
+/**
+ * Whether a request reads or changes records of a release, which Helm keeps in Secrets. The account
+ * of a chart may not list Secrets, and records are the only ones of which Helm does not know the
+ * names. Pure.
+ */
+export function isRecord(text: string, method: string, { namespace, name }: ApiProxyOptions['release']): boolean {
+  const asked = URL.parse(text, 'http://localhost')
+  const secrets = `/api/v1/namespaces/${namespace}/secrets`
+  // The API server must read the path as we do.
+  if (!asked || asked.pathname !== text.split('?', 1)[0]) return false
+  const record = `${secrets}/sh.helm.release.v1.${name}.v`
+  if (asked.pathname.startsWith(record)) return /^[0-9]{1,9}$/.test(asked.pathname.slice(record.length))
+  const [selector, ...others] = asked.searchParams.getAll('labelSelector')
+  const labels = selector?.split(',') ?? []
+  const isOwn = others.length === 0 && labels.includes('owner=helm') && labels.includes(`name=${name}`)
+  return method === 'GET' && asked.pathname === secrets && isOwn
+}
+
+/** Whether a request reads one Secret by its name. */
+const isOneSecret = (text: string, method: string | undefined): boolean =>
+  method === 'GET' && /^\/api\/v1\/namespaces\/[^/?]+\/secrets\/[^/?]+(?:\?|$)/.test(text)
+
+const notFound = JSON.stringify({
+  ...{ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 404, reason: 'NotFound' },
+  message: 'the chart has no such Secret',
 })
 
 /**
- * Whether a request would read the credentials with which nodes take images. Lists of Secrets are
- * allowed for the records of Helm only.
+ * Secrets that are not of the chart do not exist for it. Templates look up whether their own one
+ * exists already.
  */
-function isKept(text: string, method: string, isLimited: boolean): boolean {
-  if (!isLimited) return false
-  const asked = URL.parse(text, 'http://localhost')
-  // Helm sends no such address.
-  if (!asked || /%(?![0-9a-f]{2})|%[89a-f]/i.test(asked.pathname)) return true
-  const { pathname, searchParams } = asked
-  const path = decodeURIComponent(pathname)
-  if (path.endsWith(`/secrets/${pullSecretName}`)) return true
-  const isList = method === 'GET' && path.endsWith('/secrets')
-  return isList && !(searchParams.get('labelSelector') ?? '').split(',').includes('owner=helm')
+function absent(got: IncomingMessage, answer: ServerResponse): void {
+  got.resume()
+  answer.writeHead(404, { 'content-type': 'application/json' }).end(notFound)
 }
 
 interface Forwarding {
@@ -99,6 +110,7 @@ function forward({ target, agent, token, path }: Forwarding, asked: IncomingMess
       headers: { ...Object.fromEntries(kept), ...(token ? { authorization: `Bearer ${token.reveal()}` } : own) },
     },
     (got) => {
+      if (token && got.statusCode === 403 && isOneSecret(path, asked.method)) return absent(got, answer)
       const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, ...headers } = got.headers
       answer.writeHead(got.statusCode ?? 502, headers)
       got.on('error', () => answer.destroy())

@@ -1,23 +1,30 @@
 import { everyOne } from '../../../lib/every-one.ts'
 import type { Secret } from '../../../lib/secret.ts'
-import type { RenderedObject } from '../../engine.ts'
+import type { ChartPlace, RenderedObject } from '../../engine.ts'
 import { kinds } from '../client/index.ts'
 import type { KubeHost } from '../host.ts'
 import { label, ownLabels } from '../labels.ts'
-import { namespaceOf } from '../names.ts'
+import { namespaceOf, safeId } from '../names.ts'
 import { applyOwn } from '../own-objects.ts'
 
-/** The service account that installs charts in the namespace of an environment, and its Role. */
-export const accountName = 'quayside-charts'
+/** Names of the platform's accounts for charts begin with this. */
+export const accountPrefix = 'quayside-chart'
+
+/** Returns the name of the service account that installs one chart, and of its Role. */
+export const accountName = ({ service }: Pick<ChartPlace, 'service'>): string =>
+  `${accountPrefix}-${safeId(service).slice(-12)}`
 
 /** The shortest life that API servers accept. */
 const tokenSeconds = 3600
+const closeMs = 10_000
 
 const whole = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
+const ofOneSecret = ['get', 'update', 'patch', 'delete']
 
 /**
  * The rights of that account: what charts are made of, in one namespace. Rules that decide about
  * others are missing: network rules, quotas, Ingresses, which claim host names, and custom kinds.
+ * Secrets have a rule of their own.
  */
 const rules: readonly { readonly group: string; readonly resources: Readonly<Record<string, string>> }[] = [
   {
@@ -26,7 +33,6 @@ const rules: readonly { readonly group: string; readonly resources: Readonly<Rec
       pods: 'Pod',
       services: 'Service',
       configmaps: 'ConfigMap',
-      secrets: 'Secret',
       serviceaccounts: 'ServiceAccount',
       persistentvolumeclaims: 'PersistentVolumeClaim',
       endpoints: 'Endpoints',
@@ -53,40 +59,74 @@ const rules: readonly { readonly group: string; readonly resources: Readonly<Rec
   { group: 'rbac.authorization.k8s.io', resources: { roles: 'Role', rolebindings: 'RoleBinding' } },
 ]
 
-const granted = new Set(
-  rules.flatMap(({ group, resources }) => Object.values(resources).map((kind) => `${group}/${kind}`)),
-)
+const granted = new Set([
+  '/Secret',
+  ...rules.flatMap(({ group, resources }) => Object.values(resources).map((kind) => `${group}/${kind}`)),
+])
 
 /** Whether the account may create objects of this kind. Pure. */
 export const isGranted = ({ apiVersion, kind }: Pick<RenderedObject, 'apiVersion' | 'kind'>): boolean =>
   granted.has(`${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''}/${kind}`)
 
-/** Creates the account with its rights, and returns a token of it for an hour. Throws KubeError. */
-export async function openAccount(host: KubeHost, environment: string, signal: AbortSignal): Promise<Secret> {
-  const namespace = namespaceOf(environment)
-  const metadata = {
-    name: accountName,
-    namespace,
-    labels: ownLabels(host.instance, { [label.environment]: environment }),
-  }
-  const role = {
-    apiVersion: kinds.role.apiVersion,
-    kind: kinds.role.kind,
-    metadata,
-    rules: rules.map(({ group, resources }) => ({
-      apiGroups: [group],
-      resources: Object.keys(resources),
-      verbs: whole,
-    })),
-  }
-  const binding = {
-    apiVersion: kinds.roleBinding.apiVersion,
-    kind: kinds.roleBinding.kind,
-    metadata,
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: accountName },
-    subjects: [{ kind: 'ServiceAccount', name: accountName, namespace }],
-  }
+/**
+ * Returns the rules of the account of a chart. It may read and change these Secrets alone, so the
+ * API server refuses a Role of the chart that grants others. Pure.
+ */
+export const accountRules = (secrets: readonly string[]): readonly object[] => [
+  ...rules.map(({ group, resources }) => ({
+    apiGroups: [group],
+    resources: Object.keys(resources),
+    verbs: whole,
+  })),
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  // A rule without names would grant all.
+  ...(secrets.length === 0
+    ? []
+    : [{ apiGroups: [''], resources: ['secrets'], verbs: ofOneSecret, resourceNames: [...secrets] }]),
+]
+
+/** The account of a chart for the time of a call. Its end removes it and its rights. */
+export interface ChartAccount extends AsyncDisposable {
+  /** Is valid for an hour at most. */
+  readonly token: Secret
+}
+
+/** Creates the account of a chart with its rights. Throws KubeError. */
+export async function openAccount(
+  host: KubeHost,
+  place: ChartPlace,
+  secrets: readonly string[],
+  signal: AbortSignal,
+): Promise<ChartAccount> {
+  const { environment } = place
+  const [namespace, name] = [namespaceOf(environment), accountName(place)]
+  const metadata = { name, namespace, labels: ownLabels(host.instance, { [label.environment]: environment }) }
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata, automountServiceAccountToken: false }
-  await everyOne([account, role, binding].map((object) => applyOwn(host, object, signal)))
-  return host.kube.createToken({ namespace, name: accountName }, tokenSeconds, signal)
+  const { role, roleBinding } = kinds
+  const bound = {
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  }
+  const objects = [
+    account,
+    { apiVersion: role.apiVersion, kind: role.kind, metadata, rules: accountRules(secrets) },
+    { apiVersion: roleBinding.apiVersion, kind: roleBinding.kind, metadata, ...bound },
+  ]
+  const close = async (): Promise<void> => {
+    const limit = AbortSignal.timeout(closeMs)
+    const owned = [kinds.roleBinding, kinds.role, kinds.serviceAccount]
+    await everyOne(owned.map((kind) => host.kube.remove(kind, { namespace, name }, limit))).catch((error: unknown) => {
+      host.log?.warn({ err: error, namespace, name }, 'the account of a chart is left until its next call')
+    })
+  }
+  try {
+    await everyOne(objects.map((object) => applyOwn(host, object, signal)))
+    return {
+      token: await host.kube.createToken({ namespace, name }, tokenSeconds, signal),
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }

@@ -30,11 +30,16 @@ function toRevision(value: unknown): Revision {
   return { revision: Number(revision), status: String(status), description: String(description ?? '') }
 }
 
-/** Returns what puts a release right whose last change failed or was cut off. Pure. */
-export function repairOf(revisions: readonly Revision[]): Repair {
+/**
+ * Returns what puts a release right whose last change failed or was cut off. The revision of the
+ * release `failed` of the platform counts as such a change, even if it was installed. Pure.
+ */
+export function repairOf(revisions: readonly Revision[], failed?: string): Repair {
   const last = revisions.at(-1)
-  if (last === undefined || last.status === 'deployed') return undefined
-  const whole = revisions.findLast(({ status }) => status === 'deployed' || status === 'superseded')
+  if (last === undefined || (last.status === 'deployed' && last.description !== failed)) return undefined
+  const whole = revisions.findLast(
+    ({ status, description }) => (status === 'deployed' || status === 'superseded') && description !== failed,
+  )
   const isLeaving = last.status === 'uninstalling' || last.status === 'uninstalled'
   return whole && !isLeaving ? { rollbackTo: whole.revision } : 'uninstall'
 }

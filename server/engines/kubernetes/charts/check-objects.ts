@@ -1,6 +1,7 @@
 import type { RenderedObject } from '../../engine.ts'
 import { pullSecretName } from '../pull-secret.ts'
-import { accountName, isGranted } from './chart-account.ts'
+import { accountPrefix, isGranted } from './chart-account.ts'
+import { refusalOfRole } from './check-role.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 
 /** The rules for the objects of a chart. */
@@ -23,13 +24,21 @@ export const withoutKnownKinds = (
     return defined.length === 0 || !defined.every((kind) => isNamespaced.has(kind))
   })
 
+interface CheckRules extends ObjectRules {
+  /** The names of the Secrets of the chart. */
+  readonly secrets: ReadonlySet<string>
+}
+
 /** Returns why the first object that may not be created may not. Undefined if all may. Pure. */
 export function refusalOfObjects(objects: readonly RenderedObject[], rules: ObjectRules): string | undefined {
   const defined = new Set(objects.flatMap(definedKinds))
+  const secrets = objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name)
   const seen = new Set<string>()
   for (const object of objects) {
     const key = `${nameOf(object)} ${object.metadata.namespace ?? ''}`
-    const why = seen.has(key) ? 'is rendered twice; give one of them another name' : refusalOf(object, defined, rules)
+    const why = seen.has(key)
+      ? 'is rendered twice; give one of them another name'
+      : refusalOf(object, defined, { ...rules, secrets: new Set(secrets) })
     if (why) return `${nameOf(object)} ${why}`
     seen.add(key)
   }
@@ -38,7 +47,7 @@ export function refusalOfObjects(objects: readonly RenderedObject[], rules: Obje
 
 const nameOf = ({ kind, metadata }: RenderedObject): string => `${kind} "${metadata.name}"`
 
-function refusalOf(object: RenderedObject, defined: ReadonlySet<string>, rules: ObjectRules): string | undefined {
+function refusalOf(object: RenderedObject, defined: ReadonlySet<string>, rules: CheckRules): string | undefined {
   const { apiVersion, kind, metadata } = object
   const isNamespaced = rules.kinds.isNamespaced.get(`${apiVersion}/${kind}`)
   if (isNamespaced === undefined && !defined.has(`${apiVersion}/${kind}`)) {
@@ -51,14 +60,14 @@ function refusalOf(object: RenderedObject, defined: ReadonlySet<string>, rules: 
     return `is in the namespace "${metadata.namespace}", and not in that of its environment; ${advice}`
   }
   if (!isGranted(object)) return `is of a kind that decides about others; turn it off in its values, or ${advice}`
-  return refusalOfContent(object)
+  return refusalOfContent(object) ?? refusalOfRole(object, rules.secrets)
 }
 
 /** Names of the platform in the namespace, which charts must not use. */
 function refusalOfContent(object: RenderedObject): string | undefined {
   const text = JSON.stringify(object)
-  const used = [pullSecretName, accountName].find((name) => text.includes(JSON.stringify(name)))
-  if (used !== undefined) return `uses "${used}", which belongs to the platform; use another name`
+  const [used] = [pullSecretName, accountPrefix].filter((name) => text.includes(`"${name}`))
+  if (used !== undefined) return `uses the name "${used}", which belongs to the platform; use another name`
   const addresses: unknown = Object(object['spec']).externalIPs
   return object.kind === 'Service' && Array.isArray(addresses) && addresses.length > 0
     ? 'claims addresses by externalIPs, which may belong to others; remove them'

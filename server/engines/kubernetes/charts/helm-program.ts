@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../../lib/error.ts'
 import { type RunResult, run } from '../../../lib/run.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { EngineError } from '../../engine.ts'
+import { prepareSessions } from './session-place.ts'
 
 /** The program `helm`, and where it may keep files for the time of a call. */
 export interface HelmSettings {
@@ -29,13 +30,12 @@ export interface HelmSession extends AsyncDisposable {
 const mostMemory = 2 * 1024 ** 3
 /** A port to which nothing listens: `helm` itself never goes to a network. */
 const nowhere = 'http://127.0.0.1:9'
-const memoryDirectory = '/dev/shm'
 
 /** Returns what opens sessions. Throws EngineError('refused') if the program is missing. */
 export function createHelm({ program, directory }: HelmSettings) {
   let swept: Promise<string> | undefined
   const place = (): Promise<string> => {
-    swept ??= preparePlace(directory).catch((error: unknown) => {
+    swept ??= prepareSessions(directory).catch((error: unknown) => {
       swept = undefined
       throw error
     })
@@ -65,31 +65,6 @@ export function createHelm({ program, directory }: HelmSettings) {
   }
 }
 export type Helm = ReturnType<typeof createHelm>
-
-/**
- * Returns the directory for sessions: in memory if the machine has such a file system. Removes what
- * a killed process left.
- */
-async function preparePlace(directory: string): Promise<string> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  // Every process has a directory of its own, so nobody sweeps the files of another.
-  const name = createHash('sha256').update(directory).digest('hex').slice(0, 32)
-  const inMemory = join(memoryDirectory, `quayside-charts-${name}`)
-  const chosen = (await isOwn(inMemory)) ? inMemory : directory
-  for (const left of await readdir(chosen)) await rm(join(chosen, left), { recursive: true, force: true })
-  return chosen
-}
-
-/** Whether a directory of this name is ours. Everybody may create names there. */
-async function isOwn(path: string): Promise<boolean> {
-  try {
-    await mkdir(path, { mode: 0o700 })
-    return true
-  } catch {
-    const found = await lstat(path).catch(() => undefined)
-    return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0
-  }
-}
 
 async function runHelm(
   program: string,

@@ -7,7 +7,7 @@ import type { KubeHost } from '../host.ts'
 import { lastLinesOf } from '../last-lines.ts'
 import { acceptedArguments } from './chart-arguments.ts'
 import { isInstalled, keptRevisions, readHistory } from './chart-history.ts'
-import { helmRelease } from './chart-names.ts'
+import { chartLabels, helmRelease } from './chart-names.ts'
 import { type ChartFailure, hopelessOf, listChartPods, unreadyOf } from './chart-pods.ts'
 import type { HelmSession } from './helm-program.ts'
 import { ownChart } from './own-chart.ts'
@@ -33,11 +33,12 @@ export async function installChart(
   const { name } = helmRelease(release)
   const history = await readHistory(session, name, signal)
   if (isInstalled(history, release.id)) return
-  await putRight(session, release, history, attempt)
+  await putRight(session, release, { history }, attempt)
   await resumePrograms(host, release, signal)
   for (const [path, content] of ownChart(release, objects, host.instance)) await session.write(`own/${path}`, content)
   const args = [
     ...['upgrade', name, 'own', '--install', '--namespace', helmRelease(release).namespace],
+    ...['--labels', labelsOfRecord(release, host.instance)],
     ...['--history-max', `${keptRevisions}`, '--description', release.id],
     ...['--wait', '--timeout', `${release.timeoutSeconds}s`, ...checked.accepted],
   ]
@@ -46,9 +47,15 @@ export async function installChart(
   const { result, hopeless } = await untilReady(host, session, { release, args }, signal)
   if (result?.exitCode === 0) return
   const error = await explain(host, release, result, hopeless, signal)
-  await putRight(session, release, await readHistory(session, name, signal), attempt)
+  await putRight(session, release, { history: await readHistory(session, name, signal) }, attempt)
   throw error
 }
+
+/** The labels of the record of a release, by which the cluster tells that a chart is installed. */
+const labelsOfRecord = (release: ChartRelease, instance: string): string =>
+  Object.entries(chartLabels(release, instance))
+    .map(([name, value]) => `${name}=${value}`)
+    .join()
 
 /** Runs `helm`, and ends it early if the pods show that waiting does not help. */
 async function untilReady(

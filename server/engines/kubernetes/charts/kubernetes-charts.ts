@@ -1,6 +1,14 @@
 import type { Attempt } from '../../../lib/attempt.ts'
-import type { ChartPlace, ChartRelease, ChartRunner, ChartService, RenderedObject } from '../../engine.ts'
-import { kinds, plain } from '../client/index.ts'
+import {
+  type ChartPlace,
+  type ChartRelease,
+  type ChartRunner,
+  type ChartService,
+  EngineError,
+  type Finding,
+  type RenderedObject,
+} from '../../engine.ts'
+import { kinds } from '../client/index.ts'
 import { asEngineErrors } from '../engine-errors.ts'
 import { ensureEnvironment } from '../environments.ts'
 import type { KubeHost } from '../host.ts'
@@ -8,43 +16,78 @@ import { openApiProxy } from './api-proxy.ts'
 import { openAccount } from './chart-account.ts'
 import { readHistory } from './chart-history.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
+import { secretsOfChart } from './chart-secrets.ts'
+import { toChartService } from './chart-service.ts'
 import { readKinds } from './cluster-kinds.ts'
+import { compareObjects } from './compare-objects.ts'
 import { createHelm, type HelmSession, type HelmSettings } from './helm-program.ts'
 import { installChart } from './install-chart.ts'
+import { readInstalled } from './installed-objects.ts'
+import { labelled } from './own-chart.ts'
 import { removeChart } from './remove-chart.ts'
 import { renderChart } from './render-chart.ts'
 import { putRight } from './restore-chart.ts'
 import { endPrograms } from './scale-chart.ts'
 
+export interface KubernetesCharts extends ChartRunner {
+  /** Returns which program installs charts, or how to get one. */
+  findProgram(signal: AbortSignal): Promise<Finding>
+}
+
 /** Runs charts on one cluster with the program `helm`. */
-export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): ChartRunner {
+export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): KubernetesCharts {
   const helm = createHelm(settings)
   /** Runs `work` with the rights of the environment's account, or with those of the platform. */
-  const within = <T>(place: ChartPlace, signal: AbortSignal, work: (session: HelmSession) => Promise<T>): Promise<T> =>
+  const within = <T>(
+    { place, objects = [] }: { readonly place: ChartPlace; readonly objects?: readonly RenderedObject[] },
+    signal: AbortSignal,
+    work: (session: HelmSession) => Promise<T>,
+  ): Promise<T> =>
     asEngineErrors(async () => {
       await helm.version(signal)
       await ensureEnvironment(host, place.environment, signal)
-      const token = place.isClusterWide ? undefined : await openAccount(host, place.environment, signal)
-      await using proxy = await openApiProxy({ kube: host.kube, token })
-      await using session = await helm.open(proxy.url, helmRelease(place).namespace)
+      const secrets = place.isClusterWide ? [] : await secretsOfChart(host, place, objects, signal)
+      await using account = place.isClusterWide ? undefined : await openAccount(host, place, secrets, signal)
+      const release = helmRelease(place)
+      await using proxy = await openApiProxy({ kube: host.kube, token: account?.token, release })
+      await using session = await helm.open(proxy.url, release.namespace)
       return await work(session)
     })
 
   return {
+    findProgram: async (signal) => {
+      try {
+        return { message: `Helm ${await helm.version(signal)} installs charts here.`, isBlocking: false }
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error
+        return { message: `Helm charts cannot be deployed: ${error.message}.`, isBlocking: false }
+      }
+    },
+
     render: (release: ChartRelease, { signal }: Attempt): Promise<readonly RenderedObject[]> =>
-      within(release, signal, async (session) => {
+      within({ place: release }, signal, async (session) => {
         const history = await readHistory(session, helmRelease(release).name, signal)
         const isUpgrade = history.some(({ status }) => status === 'deployed')
         return renderChart(session, release, { kinds: await readKinds(host.kube, signal), isUpgrade }, signal)
       }),
 
-    install: (release, objects, attempt) =>
-      within(release, attempt.signal, (session) => installChart(host, session, { release, objects }, attempt)),
+    diff: (release, objects, { signal }) =>
+      within({ place: release }, signal, async (session) => {
+        const { name, namespace } = helmRelease(release)
+        const wanted = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition')
+        const labelledObjects = wanted.map((object) => labelled(release, object, host.instance))
+        return compareObjects(await readInstalled(session, name, signal), labelledObjects, namespace)
+      }),
 
-    restore: (place, attempt) =>
-      within(place, attempt.signal, async (session) => {
+    install: (release, objects, attempt) =>
+      within({ place: release, objects }, attempt.signal, (session) =>
+        installChart(host, session, { release, objects }, attempt),
+      ),
+
+    restore: (place, failed, attempt) =>
+      within({ place }, attempt.signal, async (session) => {
         const history = await readHistory(session, helmRelease(place).name, attempt.signal)
-        await putRight(session, place, history, attempt)
+        await putRight(session, place, { history, failed }, attempt)
       }),
 
     scaleToZero: (place, { signal }) => asEngineErrors(() => endPrograms(host, place, signal)),
@@ -53,7 +96,7 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
       asEngineErrors(async () => {
         const namespace = await host.kube.get(kinds.namespace, { name: helmRelease(place).namespace }, attempt.signal)
         if (!namespace) return
-        await within(place, attempt.signal, (session) => removeChart(host, session, place, attempt))
+        await within({ place }, attempt.signal, (session) => removeChart(host, session, place, attempt))
       }),
 
     listServices: (place, signal) => asEngineErrors(() => listServices(host, place, signal)),
@@ -63,10 +106,5 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 async function listServices(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<ChartService[]> {
   const selection = { namespace: helmRelease(place).namespace, labels: chartLabels(place, host.instance) }
   const { items } = await host.kube.list(kinds.service, selection, signal)
-  return items.map(({ metadata, spec }) => ({
-    name: plain(metadata.name),
-    type: plain(spec?.type ?? 'ClusterIP'),
-    ports: (spec?.ports ?? []).map(({ name = '', port }) => ({ name: plain(name), port })),
-    selectors: Object.entries(spec?.selector ?? {}).map(([key, value]) => ({ key: plain(key), value: plain(value) })),
-  }))
+  return items.map(({ metadata, spec }) => toChartService(metadata.name, spec))
 }

@@ -3,6 +3,7 @@ import { masker } from '../../../lib/masker.ts'
 import { type ChartRelease, EngineError, type RenderedObject } from '../../engine.ts'
 import { helmRelease } from './chart-names.ts'
 import { refusalOfObjects, withoutKnownKinds } from './check-objects.ts'
+import { refusalOfPorts } from './check-ports.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 import type { HelmSession } from './helm-program.ts'
 import type { Rendered } from './read-rendered.ts'
@@ -26,16 +27,17 @@ export async function renderChart(
   const values = await session.write('values.json', release.values.reveal())
   const args = [
     ...['template', name, 'chart', '--namespace', namespace, '--values', values, '--include-crds'],
-    // Templates look up objects with the rights of the account that installs the chart.
-    ...['--dry-run=server', '--kube-version', kinds.version],
+    ...['--kube-version', kinds.version],
     ...[...kinds.apiVersions, ...kinds.isNamespaced.keys()].flatMap((one) => ['--api-versions', one]),
     ...(isUpgrade ? ['--is-upgrade'] : []),
   ]
-  const { exitCode, stdout, stderr } = await session.run(args, {
-    timeoutMs: most.ms,
-    signal,
-    maxBytes: most.bytes + 1,
-  })
+  const limits = { timeoutMs: most.ms, signal, maxBytes: most.bytes + 1 }
+  // Templates look up objects with the rights of the account that installs the chart.
+  const first = await session.run([...args, '--dry-run=server'], limits)
+  // Helm 4 looks for all kinds of a chart, also for those that the chart itself defines. Before its
+  // first installation, nothing exists that its templates could look up.
+  const lacksKinds = first.exitCode !== 0 && !isUpgrade && /ensure CRDs are installed first/.test(first.stderr)
+  const { exitCode, stdout, stderr } = lacksKinds ? await session.run([...args, '--dry-run=client'], limits) : first
   const mask = masker(release.secrets)
   if (exitCode !== 0) throw new EngineError('refused', `the chart cannot be rendered: ${mask(saidBy(stderr))}`)
   if (stdout.length > most.bytes) throw tooMuch(`more than ${most.bytes / 1024 ** 2} MiB`)
@@ -43,7 +45,9 @@ export async function renderChart(
   if ('problem' in rendered) throw new EngineError('refused', `the chart is wrong: ${mask(rendered.problem)}`)
   if (rendered.objects.length > most.objects) throw tooMuch(`${rendered.objects.length} objects`)
   const objects = withoutKnownKinds(rendered.objects, kinds)
-  const refusal = refusalOfObjects(objects, { kinds, namespace, isClusterWide: release.isClusterWide })
+  const refusal =
+    refusalOfObjects(objects, { kinds, namespace, isClusterWide: release.isClusterWide }) ??
+    refusalOfPorts(objects, { ports: release.ports, namespace })
   if (refusal) throw new EngineError('refused', mask(refusal))
   if (objects.length === 0) throw new EngineError('refused', 'the chart renders no object with these values')
   return objects
@@ -52,7 +56,7 @@ export async function renderChart(
 const reader = new URL('read-rendered.ts', import.meta.url)
 
 /** A worker reads it, because YAML may take time quadratic in its length. */
-async function readObjects(text: string): Promise<Rendered> {
+export async function readObjects(text: string): Promise<Rendered> {
   try {
     const task = { module: reader, name: 'readRendered', argument: text }
     // The worker returns what the function of that name returns.
@@ -82,9 +86,11 @@ function checkFiles({ files }: ChartRelease): void {
   }
 }
 
-/** Returns the end of what the program printed, in one line. */
+/** Returns what the program printed in one line: its beginning and its end if it is long. */
 export function saidBy(stderr: string): string {
-  const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('WARNING'))
+  const lines = stderr
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !/^(?:WARNING|level=(?:WARN|INFO) )/.test(line))
   const text = lines.join(' ').replace(/^Error: /, '')
-  return text.length <= 2_000 ? text : `…${text.slice(-2_000)}`
+  return text.length <= 2_000 ? text : `${text.slice(0, 1_000)} … ${text.slice(-1_000)}`
 }

@@ -9,16 +9,17 @@ const repairMs = 120_000
 
 /**
  * Brings a release whose last change failed or was cut off back to its last complete revision, or
- * removes it if there is none. Hooks do not run: they may be why it failed.
+ * removes it if there is none. The release `failed` of the platform is not such a revision. Hooks
+ * do not run: they may be why it failed.
  */
 export async function putRight(
   session: HelmSession,
   place: ChartPlace,
-  history: readonly Revision[],
+  { history, failed }: { readonly history: readonly Revision[]; readonly failed?: string | undefined },
   { signal, output }: Attempt,
 ): Promise<void> {
   const { name } = helmRelease(place)
-  const repair = repairOf(history)
+  const repair = repairOf(history, failed)
   if (repair === undefined) return
   if (repair === 'uninstall') return runUninstall(session, place, signal)
   output.line(`Restoring the objects of the previous version (revision ${repair.rollbackTo}).`)

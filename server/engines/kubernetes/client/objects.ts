@@ -54,6 +54,7 @@ export interface Pod extends KubeObject {
   readonly spec: {
     readonly nodeName?: string
     readonly terminationGracePeriodSeconds?: number
+    readonly initContainers?: readonly Container[]
     readonly containers: readonly Container[]
     readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[]
   }
@@ -71,6 +72,7 @@ export interface Pod extends KubeObject {
 export interface Container {
   readonly name: string
   readonly image?: string
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[]
   readonly resources?: { readonly limits?: Readonly<Record<string, string>> }
 }
 
@@ -132,6 +134,7 @@ export interface Service extends KubeObject {
       readonly nodePort?: number
     }[]
   }
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
 }
 
 /** Values are base64. */

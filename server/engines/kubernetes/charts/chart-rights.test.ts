@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isRecord } from './api-proxy.ts'
+import { accountRules } from './chart-account.ts'
+import { refusalOfRole } from './check-role.ts'
+
+const release = { namespace: 'home', name: 'chart-1' }
+const secrets = '/api/v1/namespaces/home/secrets'
+const record = `${secrets}/sh.helm.release.v1.chart-1.v12`
+const selector = (labels: string) => `${secrets}?labelSelector=${encodeURIComponent(labels)}`
+
+test('records of the release are read and written with the rights of the platform', () => {
+  for (const [path, method] of [
+    [record, 'GET'],
+    [record, 'PUT'],
+    [`${record}?fieldManager=helm`, 'DELETE'],
+    [selector('name=chart-1,owner=helm'), 'GET'],
+    [selector('name=chart-1,owner=helm,status=deployed'), 'GET'],
+  ] as const) {
+    assert.equal(isRecord(path, method, release), true, path)
+  }
+})
+
+test('nothing else is', () => {
+  for (const [path, method] of [
+    [secrets, 'GET'],
+    [secrets, 'POST'],
+    [selector('owner=helm'), 'GET'],
+    [selector('name=chart-12,owner=helm'), 'GET'],
+    [selector('name=chart-1,owner=helm'), 'DELETE'],
+    [`${selector('name=chart-1,owner=helm')}&labelSelector=a`, 'GET'],
+    [`${secrets}/quayside-pull`, 'GET'],
+    [`${secrets}/sh.helm.release.v1.chart-12.v1`, 'GET'],
+    [`${record}x`, 'GET'],
+    [`${record}/../../quayside-pull`, 'GET'],
+    [`${secrets}/%73h.helm.release.v1.chart-1.v1`, 'GET'],
+    [`/${record}`, 'GET'],
+    [record.replace('home', 'other'), 'GET'],
+    [`/api/v1/namespaces/home/pods/../secrets/sh.helm.release.v1.chart-1.v1`, 'GET'],
+  ] as const) {
+    assert.equal(isRecord(path, method, release), false, path)
+  }
+})
+
+test('the account of a chart without Secrets may only create some', () => {
+  const ofSecrets = (names: readonly string[]) =>
+    accountRules(names).filter((rule) => JSON.stringify(rule).includes('"secrets"'))
+  assert.deepEqual(ofSecrets([]), [{ apiGroups: [''], resources: ['secrets'], verbs: ['create'] }])
+  assert.deepEqual(Object(ofSecrets(['own'])[1]).resourceNames, ['own'])
+})
+
+const role = (...rules: object[]) => ({
+  ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'r' } },
+  rules,
+})
+const own = new Set(['own'])
+const reading = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] }
+
+test('a Role may grant Secrets of the chart, by their names', () => {
+  assert.equal(refusalOfRole(role({ ...reading, resourceNames: ['own'] }), own), undefined)
+  assert.equal(refusalOfRole(role({ ...reading, verbs: ['create'] }), own), undefined)
+  assert.equal(refusalOfRole(role({ ...reading, resources: ['pods'] }), own), undefined)
+  assert.equal(refusalOfRole(role(), own), undefined)
+})
+
+test('a Role that grants other Secrets is refused', () => {
+  assert.match(refusalOfRole(role(reading), own) ?? '', /grants all Secrets/)
+  assert.match(refusalOfRole(role({ ...reading, resources: ['*'] }), own) ?? '', /grants all Secrets/)
+  assert.match(refusalOfRole(role({ ...reading, apiGroups: ['*'], verbs: ['*'] }), own) ?? '', /grants all Secrets/)
+  assert.match(refusalOfRole(role({ ...reading, resourceNames: ['own', 'other'] }), own) ?? '', /the Secret "other"/)
+})

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { kinds } from '../../server/engines/kubernetes/client/index.ts'
+import { label } from '../../server/engines/kubernetes/labels.ts'
+import { makeEnvironment } from '../support/application.ts'
+import { type GitRemote, openGitRemote } from '../support/git-remote.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
+import { openKube } from './support/access.ts'
+import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { configMap, makeChart, smallChart, type TestChart } from './support/charts.ts'
+import { helmProgram } from './support/helm.ts'
+
+// Deployments that only show what they would change, and values at a commit of their own. The tests
+// build on each other.
+
+let server: ServerProcess
+let environmentId: string
+let chart: TestChart
+let values: GitRemote
+const kube = openKube()
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const secret = (text: string): string =>
+  `apiVersion: v1\nkind: Secret\nmetadata: {name: sealed}\nstringData: {word: "${text}"}\n`
+const setPassword = (value: string) =>
+  server.must('POST', '/variable', {
+    ...{ key: 'PASSWORD', value, is_secret: true, is_file: false },
+    ...{ variable_scope: 'HELM', variable_parent_id: chart.id },
+  })
+const textOf = async (): Promise<unknown> => {
+  const { items } = await kube.list(kinds.configMap, { labels: { [label.service]: chart.id } }, limit())
+  const object: unknown = items.find(({ metadata }) => metadata.name.endsWith('-small'))
+  return Object(Object(object).data).text
+}
+/** Returns the lines of the last deployment. */
+async function diff(): Promise<string> {
+  await server.must('POST', `/helm/${chart.id}/deploy?forceEvent=DIFF`, {})
+  await chart.settles()
+  return chart.lines()
+}
+
+before(async () => {
+  server = await startServer({ env: { ...clusterSettings('chart-plans'), QUAYSIDE_HELM: helmProgram } })
+  const cluster = await addCluster(server, 'plans')
+  await cluster.connect()
+  assert.equal((await cluster.deploy()).status, 'DEPLOYED')
+  environmentId = await makeEnvironment(server, 'plans', cluster.id)
+  chart = await makeChart(server, { environmentId, name: 'plans' })
+  values = await openGitRemote({ url: `${server.apiUrl}/git/values.git`, token: server.token })
+})
+after(async () => {
+  await server.must('DELETE', `/environment/${environmentId}`)
+  await until('it is gone', async () => (await server.api('GET', `/environment/${environmentId}`)).status === 404)
+  await server.close()
+  kube.close()
+})
+
+test('the diff of a chart that was never deployed lists its objects and installs nothing', async () => {
+  await chart.git.push(smallChart())
+  const lines = await diff()
+  assert.match(lines, /Create ConfigMap chart-\S+-small/)
+  assert.match(lines, /1 object\(s\) would change\. Nothing was installed\./)
+  assert.equal((await chart.settles()).state, 'READY')
+  assert.equal(await textOf(), undefined)
+})
+
+test('the diff of a deployed chart lists created, changed and deleted objects, and changes nothing', async () => {
+  await setPassword('hunter2hunter2')
+  const password = [['text', 'is {{PASSWORD}}']]
+  await chart.edit({ values_override: { set: [], set_string: password, set_json: [], file: null } })
+  await chart.git.push(
+    smallChart({ 'chart/templates/a.yaml': configMap('old'), 'chart/templates/b.yaml': secret('one') }),
+  )
+  assert.deepEqual(await chart.run(), { state: 'DEPLOYED', reason: null })
+  await chart.git.push(
+    smallChart({ 'chart/templates/a.yaml': configMap('new'), 'chart/templates/b.yaml': secret('two') }),
+  )
+  await chart.set([['text', 'is other']])
+  const lines = await diff()
+  assert.match(lines, /Create ConfigMap new/)
+  assert.match(lines, /Delete ConfigMap old/)
+  assert.match(lines, /Change ConfigMap chart-\S+-small/)
+  assert.match(lines, / data\.text: \\"is \*{6}\\" → \\"is other\\"/)
+  assert.match(lines, /Change Secret sealed.* stringData\.word: \*{6}/s)
+  assert.doesNotMatch(lines, /hunter2|two/)
+  assert.equal((await chart.settles()).state, 'DEPLOYED')
+  assert.equal(await textOf(), 'is hunter2hunter2')
+})
+
+test('a chart that cannot be rendered fails its diff, and the service keeps its state', async () => {
+  await chart.git.push(smallChart({ 'chart/templates/a.yaml': '{{ fail "no such thing" }}' }))
+  assert.match(await diff(), /no such thing/)
+  assert.equal((await chart.settles()).state, 'DEPLOYED')
+  assert.equal(await textOf(), 'is hunter2hunter2')
+})
+
+test('a deployment without changes has an empty diff', async () => {
+  await chart.git.push(smallChart())
+  assert.deepEqual(await chart.run(), { state: 'DEPLOYED', reason: null })
+  assert.match(await diff(), /Nothing would change\. Nothing was installed\./)
+})
+
+test('values are taken from the commit that a deployment names', async () => {
+  const first = await values.push({ 'values.yaml': 'text: first\n' })
+  await values.push({ 'values.yaml': 'text: second\n' })
+  const file = { git: { git_repository: { url: values.url, branch: 'main' }, paths: ['values.yaml'] } }
+  await chart.edit({ values_override: { set: [], set_string: [], set_json: [], file } })
+  assert.equal((await chart.run()).state, 'DEPLOYED')
+  assert.equal(await textOf(), 'second')
+  const at = { values_override_git_commit_id: first.slice(0, 12) }
+  await server.must('POST', `/helm/${chart.id}/deploy`, at)
+  assert.equal((await chart.settles()).state, 'DEPLOYED')
+  assert.equal(await textOf(), 'first')
+  assert.ok((await chart.lines()).includes(`Its values are those of commit ${first.slice(0, 12)}`))
+  assert.equal((await chart.run()).state, 'DEPLOYED')
+  assert.equal(await textOf(), 'second')
+  await server.must('POST', `/environment/${environmentId}/service/deploy`, { helms: [{ id: chart.id, ...at }] })
+  assert.equal((await chart.settles()).state, 'DEPLOYED')
+  assert.equal(await textOf(), 'first')
+})
+
+test('a commit of values that does not exist is refused by the name of its field', async () => {
+  const body = { values_override_git_commit_id: '0123456789abcdef' }
+  const { status, body: answer } = await server.api('POST', `/helm/${chart.id}/deploy`, body)
+  assert.equal(status, 400)
+  assert.match(JSON.stringify(answer), /values_override_git_commit_id: /)
+})
