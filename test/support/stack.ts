@@ -41,7 +41,7 @@ export interface TestStack {
   /** Requests a deployment and does not wait for it. */
   deploy(body?: object): Promise<void>
   /** Waits until the stack has no deployment request. `GONE`: its record is deleted. */
-  settles(): Promise<StackEnd>
+  settles(limitMs?: number): Promise<StackEnd>
   /** Pushes the tree, deploys it and waits. */
   run(tree: Tree): Promise<StackEnd>
   /** Lists the texts of the deployment log. */
@@ -72,7 +72,7 @@ export async function makeStack(
     job_resources: { cpu_milli: 1000, ram_mib: 512, gpu: 0, storage_gib: 1 },
     ...settings,
   })
-  const settles = () =>
+  const settles = (limitMs = 120_000) =>
     until(
       `stack ${name} is settled`,
       async (): Promise<StackEnd | undefined> => {
@@ -86,7 +86,7 @@ export async function makeStack(
         const [left] = await server.sql`select id from service where id = ${id}`
         return left ? undefined : { state: 'GONE', reason: null }
       },
-      { limitMs: 120_000 },
+      { limitMs },
     )
   const deploy = async (body: object = {}) => void (await server.must('POST', `/terraform/${id}/deploy`, body))
   return {

@@ -4,6 +4,7 @@ import { KubeError, kinds, type Pod } from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
 import { mainContainer } from './program.ts'
+import { runInside } from './run-inside.ts'
 import { filesContainer, holdContainer, marks } from './task-files.ts'
 import { hasStarted, isKept, isRunning } from './task-input.ts'
 
@@ -50,31 +51,18 @@ export async function hasBegun(host: KubeHost, pod: Pod, signal: AbortSignal): P
   return becomes(host, pod, { isReached, seconds: beginSeconds }, signal)
 }
 
+/** Lets the container that keeps the files of a run end as soon as its pod is deleted. */
+export async function markRead(host: KubeHost, pod: Pod, signal: AbortSignal): Promise<void> {
+  const told = await runInside(host, pod, { container: filesContainer, command: `: >${marks.read}` }, signal)
+  if (told instanceof KubeError) throw told
+}
+
 /** Lets a pod end that only waits for the reader of its files. */
 export async function letPodEnd(host: KubeHost, pod: Pod, signal: AbortSignal): Promise<void> {
   const told = await runInside(host, pod, { container: holdContainer, command: 'kill -TERM 1' }, signal)
   const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
   if (await becomes(host, pod, { isReached: hasEnded, seconds: leaveSeconds }, signal)) return
   throw told instanceof KubeError ? told : new EngineError('unreachable', 'The pod of a run does not end.')
-}
-
-/** Runs a command in a container of a pod. Returns its exit code, or why it could not run. */
-async function runInside(
-  { kube }: KubeHost,
-  { metadata }: Pod,
-  { container, command }: { readonly container: string; readonly command: string },
-  signal: AbortSignal,
-): Promise<number | undefined | KubeError> {
-  const place = { namespace: metadata.namespace ?? '', pod: metadata.name, container }
-  try {
-    const running = await kube.exec(place, ['/bin/sh', '-c', command], { hasTerminal: false, hasInput: false }, signal)
-    running.stdout.resume()
-    running.stderr.resume()
-    return await running.exitCode()
-  } catch (error) {
-    if (error instanceof KubeError) return error
-    throw error
-  }
 }
 
 /** Waits until a pod reaches something or is gone. Returns false if that takes too long. */

@@ -10,9 +10,9 @@ export const filesContainer = 'files'
 /** Keeps the pod of a run after its program has ended, until its files were read. */
 export const holdContainer = 'hold'
 
-/** A file of the files container. The program of the run cannot reach its directory. */
+/** A directory of the files container, which the program of the run cannot reach. */
 const gate = '/gate'
-/** Marks in that directory: the input is complete, and the output was read. */
+/** Files in it: the input is complete, and the output was read. */
 export const marks = { open: `${gate}/open`, read: `${gate}/read` } as const
 
 /** How long the files are kept if somebody deletes the pod of a running program. */

@@ -2,7 +2,7 @@ import { EngineError, longestOutputBytes, type Task, type TaskFile, type TaskOut
 import { beginningOf } from './beginning-of.ts'
 import type { ContainerPlace } from './client/index.ts'
 import type { KubeHost } from './host.ts'
-import { filesContainer, hasFiles, keptFile, marks } from './task-files.ts'
+import { filesContainer, hasFiles, keptFile } from './task-files.ts'
 import { keeperContainer, keptOutput } from './task-objects.ts'
 
 /** Exit codes of the command that reads an output file. */
@@ -59,22 +59,4 @@ export async function readFile(
   if (content.length > mostBytes) return { problem: `it is longer than ${mostBytes / 2 ** 20} MiB` }
   if (exitCode === undefined) throw new EngineError('unreachable', 'the connection to the pod of a run broke')
   return exitCode === 0 ? { content } : { problem: `it could not be read (exit code ${exitCode})` }
-}
-
-/** Lets the files container end as soon as its pod is deleted. */
-export async function markRead(
-  { kube }: KubeHost,
-  { namespace, name: pod }: { readonly namespace: string; readonly name: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const place = { namespace, pod, container: filesContainer }
-  const marking = await kube.exec(
-    place,
-    ['sh', '-c', `: >${marks.read}`],
-    { hasTerminal: false, hasInput: false },
-    signal,
-  )
-  marking.stdout.resume()
-  marking.stderr.resume()
-  await marking.exitCode()
 }

@@ -11,10 +11,10 @@ import { namespaceOf, runName } from './names.ts'
 import { toPodState } from './pod-state.ts'
 import { mainContainer } from './program.ts'
 import { podRemoved, untilRefused } from './refused-run.ts'
-import { endProgram } from './task-end.ts'
+import { endProgram, markRead } from './task-end.ts'
 import { hasFiles } from './task-files.ts'
 import { isKept, isRunning, sendInput, waitsForInput } from './task-input.ts'
-import { markRead, readOutputs } from './task-output.ts'
+import { readOutputs } from './task-output.ts'
 import { startRunWait } from './task-waits.ts'
 import { explainWaiting } from './waiting.ts'
 
@@ -104,7 +104,7 @@ export async function outcomeOf(
   const mask = masker(secretsIn(workload))
   const lines = await linesOfPod(host, state, false, signal)
   const result = timedOut && !hasFiles(workload) ? {} : await readOutputs(host, workload, state, signal)
-  if (hasFiles(workload)) await markRead(host, state, signal)
+  if (hasFiles(workload)) await markRead(host, pod, signal)
   return {
     exitCode: ended.exitCode,
     outOfMemory: ended.reason === 'OOMKilled',

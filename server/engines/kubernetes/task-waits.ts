@@ -14,9 +14,7 @@ const usual = ['ContainerCreating', 'PodInitializing']
 
 /** The wait of a run for its pod to begin. Disposing of it ends its limit. */
 export interface RunWait extends Limit {
-  /**
-   * Reports what the pod waits for. Throws EngineError if no further wait helps.
-   */
+  /** Reports what the pod waits for. Throws EngineError if no further wait helps. */
   see(pod: Pod): void
 }
 

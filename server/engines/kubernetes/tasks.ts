@@ -113,7 +113,7 @@ async function findPod({ kube, instance }: KubeHost, run: string, signal: AbortS
  */
 export async function freeTask(host: KubeHost, run: string, { signal }: Attempt): Promise<void> {
   const pod = await findPod(host, run, signal)
-  if (pod && isKept(pod) && !isRunning(pod)) await letPodEnd(host, pod, signal)
+  if (pod && isKept(pod) && hasEnded(pod)) await letPodEnd(host, pod, signal)
 }
 
 /** Ends a run and removes its objects. The files of a run are not needed any more. */
