@@ -65,7 +65,7 @@ export async function phaseRelease(
         ? { name }
         : { name, plan: await stacks.openPlan(database, owner, run) }
   const state = await stacks.openState(database, owner)
-  const given = { image, variables, files, labels, annotations, aliases: [], state, timeoutSeconds }
+  const given = { image, variables, files, labels, annotations, aliases: [], state, lineage: run, timeoutSeconds }
   const workload = stackTask(row.settings, phase, given)
   return { id: row.id, service: owner.serviceId, environment: owner.environmentId, displayName, workload }
 }

@@ -15,6 +15,7 @@ export const files = {
   arguments: `${directory}/arguments`,
   backend: `${directory}/backend`,
   stateBefore: `${directory}/state.before`,
+  stateAtFirst: `${directory}/state.first`,
   planBefore: `${directory}/plan.before`,
   lockBefore: `${directory}/lock.before`,
   step: `${left}/step`,
@@ -37,6 +38,22 @@ export const sourceDirectory = '/quayside-source'
  */
 export const backendName = '~quayside_override.tf.json'
 export const localBackend = JSON.stringify({ terraform: { backend: { local: { path: files.state } } } })
+
+/**
+ * Returns the state with which the first run of OpenTofu begins. Without a file, it leaves out
+ * resources when it writes its state before the end. It would not read this one if its sources
+ * encrypt the state, so the program of the run then does without.
+ */
+export const stateAtFirst = (lineage: string): string =>
+  JSON.stringify({
+    version: 4,
+    terraform_version: '1.0.0',
+    serial: 0,
+    lineage,
+    outputs: {},
+    resources: [],
+    check_results: null,
+  })
 
 /**
  * The program of every run: `runner PHASE ENGINE ROOT`, with a direction for `migrate`, and with
@@ -82,6 +99,9 @@ if [ "$phase" = migrate ]; then
 fi
 [ ! -f "$here/backend" ] || cp "$here/backend" './${backendName}' || exit 1
 [ ! -f "$here/state.before" ] || cat "$here/state.before" >"$left/terraform.tfstate" || exit 1
+if [ -f "$here/state.first" ] && [ -z "\${TF_ENCRYPTION:-}" ] && ! cat ./*.t* 2>/dev/null | grep -q encryption; then
+  cat "$here/state.first" >"$left/terraform.tfstate" || exit 1
+fi
 [ ! -f "$here/lock.before" ] || cat "$here/lock.before" >.terraform.lock.hcl || exit 1
 
 begin init

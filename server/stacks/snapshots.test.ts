@@ -50,6 +50,12 @@ test('an older state of a run replaces nothing', async () => {
   assert.equal(await stacks.openState(database, owner), textOf(4))
 })
 
+test('the empty state with which a run begins is not kept', async () => {
+  const owner = await newOwner()
+  await snapshot(owner, newId(), 0)
+  assert.deepEqual(await versions(owner), [])
+})
+
 test('a state that is being written is not read', () => {
   const text = textOf(1)
   for (let length = 0; length < text.length; length++) {

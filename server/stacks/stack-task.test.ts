@@ -22,7 +22,7 @@ const settings = {
     destroy: ['-refresh=false'],
   },
 } as unknown as SettingsOf['terraform']
-const given = { image: 'image', variables: {}, files: [], aliases: [], state: '{}', timeoutSeconds: 60 }
+const given = { image: 'image', variables: {}, files: [], aliases: [], state: '{}', lineage: 'one', timeoutSeconds: 60 }
 const saved = { plan: Buffer.from('plan'), lock: Buffer.from('lock') }
 
 const filesOf = (...[of, phase, rest]: Parameters<typeof stackTask>) =>
@@ -46,6 +46,16 @@ describe('stackTask', () => {
         ['plan', 'tofu', 'stacks/a'],
       ],
     )
+  })
+
+  it('begins the first run of OpenTofu with an empty state', () => {
+    const plan = { name: 'plan', isDestroy: false } as const
+    const first = filesOf(settings, plan, { ...given, state: undefined })
+    const { serial, lineage } = readState(Buffer.from(first[files.stateAtFirst] ?? '')) ?? {}
+    assert.deepEqual([serial, lineage, files.stateBefore in first], [0, 'one', false])
+    assert.equal(files.stateAtFirst in filesOf(settings, plan, given), false)
+    const ofTerraform = { ...settings, engine: 'TERRAFORM' } as const
+    assert.equal(files.stateAtFirst in filesOf(ofTerraform, plan, { ...given, state: undefined }), false)
   })
 
   it('plans to destroy with the arguments of that action', () => {

@@ -1,7 +1,7 @@
 import type { InputFile, OutputFile, Task } from '../engines/index.ts'
 import { withoutEnds } from '../lib/trim.ts'
 import type { SettingsOf } from '../services/index.ts'
-import { files, localBackend, runnerProgram, sourceDirectory } from './runner-program.ts'
+import { files, localBackend, runnerProgram, sourceDirectory, stateAtFirst } from './runner-program.ts'
 
 /**
  * A run first makes its plan and then applies that plan. A plan may be one to destroy. A run that
@@ -40,13 +40,20 @@ export const stackDockerfile = (runner: string, fragment: string): string =>
 
 type Given = Pick<Task, 'image' | 'variables' | 'files' | 'labels' | 'annotations' | 'aliases'>
 
-/** Pure: returns the task of one phase of a run. `state` is the newest version of the state. */
+/**
+ * Pure: returns the task of one phase of a run. `state` is the newest version of the state. Without
+ * one, the state of the run gets this `lineage`.
+ */
 export function stackTask(
   settings: SettingsOf['terraform'],
   phase: Phase,
-  given: Given & { readonly state: string | undefined; readonly timeoutSeconds: number },
+  given: Given & {
+    readonly state: string | undefined
+    readonly lineage: string
+    readonly timeoutSeconds: number
+  },
 ): Task {
-  const { state, timeoutSeconds, variables, ...rest } = given
+  const { state, lineage, timeoutSeconds, variables, ...rest } = given
   const { job_resources: resources, engine, terraform_files_source: source } = settings
   const root = withoutEnds(source.git_repository.root_path, '/')
   return {
@@ -60,7 +67,7 @@ export function stackTask(
     layerGiB: resources.storage_gib,
     timeoutSeconds,
     stopGraceSeconds: 300,
-    inputFiles: inputFiles(settings, phase, state),
+    inputFiles: inputFiles(settings, phase, { state, lineage }),
     outputFiles,
   }
 }
@@ -71,9 +78,14 @@ function directionOf({ backend }: SettingsOf['terraform'], phase: Phase): readon
   return phase.name === 'plan' && phase.isDriftCheck ? ['drift'] : []
 }
 
-function inputFiles(settings: SettingsOf['terraform'], phase: Phase, state: string | undefined): InputFile[] {
+function inputFiles(
+  settings: SettingsOf['terraform'],
+  phase: Phase,
+  { state, lineage }: { readonly state: string | undefined; readonly lineage: string },
+): InputFile[] {
   const isOurs = settings.backend === 'kubernetes'
   const isMoved = phase.name === 'migrate'
+  const isFirst = isOurs && !isMoved && state === undefined && settings.engine === 'OPEN_TOFU'
   const texts: [string, string | Uint8Array | undefined][] = [
     [files.program, runnerProgram],
     [files.initArguments, lines(initArguments(settings, phase))],
@@ -82,6 +94,7 @@ function inputFiles(settings: SettingsOf['terraform'], phase: Phase, state: stri
     [files.backend, isOurs || isMoved ? localBackend : undefined],
     // The state that the platform keeps is in place until it is moved out.
     [files.stateBefore, isOurs !== isMoved ? state : undefined],
+    [files.stateAtFirst, isFirst ? stateAtFirst(lineage) : undefined],
     ...(phase.name === 'apply'
       ? ([
           [files.planBefore, phase.plan.plan],

@@ -55,6 +55,8 @@ export function createStacks({ vault, clock }: StacksOptions) {
     { runId, isMoved }: { readonly runId: string; readonly isMoved: boolean },
     state: StateFile,
   ): Promise<void> => {
+    // The empty state with which a first run begins.
+    if (!isMoved && state.serial === 0) return
     const { serviceId, organizationId } = owner
     const former = await findState(sql, serviceId)
     const isKnown = isMoved ? former?.serial === state.serial : (former?.serial ?? -1) >= state.serial
