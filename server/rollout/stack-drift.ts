@@ -131,11 +131,12 @@ async function keep({ stacks, clock }: Recipe, sql: Sql, { stack, outcome }: Che
   const { owner, run, secrets } = stack
   if (!(await holdsLock(sql, run))) return
   const now = clock.now()
+  const mask = masker(secrets)
   const failure = outcome ? stackFailure(outcome, stack) : 'Its container was removed.'
   if (failure !== undefined || !outcome) {
-    return endStackRun(sql, run, { status: 'ERROR', reason: masker(secrets)(failure ?? ''), now })
+    return endStackRun(sql, run, { status: 'ERROR', reason: mask(failure ?? ''), now })
   }
-  const plan = await stacks.keepPlan(sql, owner, run, outcome)
+  const plan = await stacks.keepPlan(sql, owner, { id: run, mask }, outcome)
   await endStackRun(sql, run, { status: 'SUCCESS', reason: null, now })
   const isNews = await setDrifted(sql, owner.serviceId, plan.has_changes ? now : null)
   if (isNews && plan.has_changes)

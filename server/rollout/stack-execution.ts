@@ -139,7 +139,7 @@ export async function keepOutcome(
   const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : outcome.lastLines.map(mask) }
   if (phase === 'plan') {
     if (failure !== undefined) return { ...end, hasChanges: false }
-    const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, stack.run, outcome))
+    const plan = await context.fenced((sql) => stacks.keepPlan(sql, stack.owner, { id: stack.run, mask }, outcome))
     for (const line of planLines(plan)) report.line(line)
     return { ...end, hasChanges: plan.has_changes }
   }
@@ -157,7 +157,7 @@ export async function keepOutcome(
   // The state is kept even if the resources cannot be read.
   const isTaken = isWhole && !problem
   const { outputs, unread } = await context
-    .fenced((sql) => stacks.keepResult(sql, stack.owner, outcome, { isWhole: isTaken }))
+    .fenced((sql) => stacks.keepResult(sql, stack.owner, outcome, { isWhole: isTaken, mask }))
     .then((outputs) => ({ outputs, unread: undefined }), unreadable)
   const secrets = withWrapped(outputs.filter(({ isSecret }) => isSecret).map(({ value }) => new Secret(value)))
   report.hide(secrets)

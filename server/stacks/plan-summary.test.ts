@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { masker } from '../lib/masker.ts'
+import { Secret } from '../lib/secret.ts'
 import { planLines } from './plan-lines.ts'
 import { summarizePlan } from './plan-summary.ts'
 
@@ -56,6 +58,16 @@ describe('summarizePlan', () => {
     )
     assert.doesNotMatch(JSON.stringify(summary), /canary/)
     assert.equal(planLines(summary).filter((line) => line.endsWith(': (sensitive)')).length, 3)
+  })
+
+  it('hides secrets that no schema marks as sensitive, before it cuts a text', () => {
+    const text = `${'x'.repeat(110)} canary-secret-value`
+    const summary = summarizePlan(
+      plan(['a["canary-secret-value"]', change(['update'], { before: { text: 'old' }, after: { text } })]),
+      masker([new Secret('canary-secret-value')]),
+    )
+    assert.doesNotMatch(JSON.stringify(summary), /canary/)
+    assert.match(summary.resources[0]?.changes[0]?.after ?? '', /x \*+/)
   })
 
   it('changes nothing if there are only reads without effect, and says so', () => {

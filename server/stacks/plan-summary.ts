@@ -34,20 +34,27 @@ const longestText = 120
 /** Characters of all attributes. The resources beyond are listed without theirs. */
 const mostText = 500_000
 
-/** Pure: summarizes a plan in the form of `show -json`. Throws TypeError if it is not a plan. */
-export function summarizePlan(plan: unknown): PlanSummary {
+/** Hides the secrets of a text. */
+export type Mask = (text: string) => string
+const same: Mask = (text) => text
+
+/**
+ * Pure: summarizes a plan in the form of `show -json`. `mask` hides secrets that no schema marks as
+ * sensitive. Throws TypeError if it is not a plan.
+ */
+export function summarizePlan(plan: unknown, mask: Mask = same): PlanSummary {
   if (!isObject(plan)) throw new TypeError('the plan is not an object')
   const counts = { create: 0, update: 0, replace: 0, delete: 0, read: 0, forget: 0 }
-  const resources = resourcesOf(plan['resource_changes'], (action) => counts[action]++)
+  const resources = resourcesOf(plan['resource_changes'], mask, (action) => counts[action]++)
   const outputs = Object.entries(Object(plan['output_changes'])).flatMap(([name, change]) =>
     isObject(change) && actionOf(change['actions']) ? [cut(name)] : [],
   )
   const hasEffects = Object.values(counts).some((count) => count > 0)
-  const drift = resourcesOf(plan['resource_drift'], () => {})
+  const drift = resourcesOf(plan['resource_drift'], mask, () => {})
   return { counts, resources, outputs, has_changes: hasEffects || outputs.length > 0, drift }
 }
 
-function resourcesOf(entries: unknown, count: (action: PlanAction) => void): PlannedResource[] {
+function resourcesOf(entries: unknown, mask: Mask, count: (action: PlanAction) => void): PlannedResource[] {
   const resources: PlannedResource[] = []
   let left = mostText
   for (const entry of Array.isArray(entries) ? entries : []) {
@@ -56,9 +63,10 @@ function resourcesOf(entries: unknown, count: (action: PlanAction) => void): Pla
     if (!action) continue
     count(action)
     if (resources.length >= mostResources) continue
-    const changes = left > 0 ? changesOf(entry['change'], action) : []
+    const changes = left > 0 ? changesOf(entry['change'], action, mask) : []
     left -= JSON.stringify(changes).length
-    resources.push({ address: cut(String(entry['address'])), action, changes })
+    // The key of an instance may be a value.
+    resources.push({ address: cut(mask(String(entry['address']))), action, changes })
   }
   return resources
 }
@@ -77,7 +85,7 @@ function actionOf(words: unknown): PlanAction | undefined {
   return Object.hasOwn(actions, text) ? actions[text] : undefined
 }
 
-function changesOf(change: Readonly<Record<string, unknown>>, action: PlanAction): PlannedChange[] {
+function changesOf(change: Readonly<Record<string, unknown>>, action: PlanAction, mask: Mask): PlannedChange[] {
   if (action === 'delete' || action === 'forget') return []
   const [before, after] = [Object(change['before']), Object(change['after'])]
   const unknown = Object(change['after_unknown'])
@@ -89,7 +97,7 @@ function changesOf(change: Readonly<Record<string, unknown>>, action: PlanAction
       const is_known = !hasTrue(unknown[name])
       if (is_known && JSON.stringify(before[name] ?? null) === JSON.stringify(after[name] ?? null)) return []
       const is_sensitive = isHidden(name)
-      const shown = (value: unknown): string | null => (is_sensitive ? null : textOf(value))
+      const shown = (value: unknown): string | null => (is_sensitive ? null : textOf(value, mask))
       return [
         {
           name: cut(name),
@@ -103,8 +111,9 @@ function changesOf(change: Readonly<Record<string, unknown>>, action: PlanAction
     .slice(0, mostAttributes)
 }
 
-const textOf = (value: unknown): string | null =>
-  value === null || value === undefined ? null : cut(JSON.stringify(value))
+/** A text that is cut first could end in a part of a secret. */
+const textOf = (value: unknown, mask: Mask): string | null =>
+  value === null || value === undefined ? null : cut(mask(JSON.stringify(value)))
 const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text)
 
 /** Whether a mark of a value is set for any part of it. */

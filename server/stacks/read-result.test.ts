@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { masker } from '../lib/masker.ts'
+import { Secret } from '../lib/secret.ts'
 import { readResult } from './read-result.ts'
 
 const resource = (address: string, values: object, sensitive_values: object = {}) => ({
@@ -42,6 +44,27 @@ it('a result has outputs as texts, and leaves out those without a value', () => 
     { key: 'pass_word', value: 'y', isSecret: true },
     { key: 'list', value: '["a",1]', isSecret: false },
   ])
+})
+
+it('secrets that no schema marks are hidden in attributes, and their outputs are secrets', () => {
+  const shown = {
+    values: {
+      root_module: {
+        resources: [{ address: 'a["canary-secret"]', values: { list: [{ text: 'is canary-secret' }], count: 1 } }],
+      },
+      outputs: { url: { value: 'https://canary-secret@host' }, open: { value: 'open' } },
+    },
+  }
+  const { resources, outputs } = readResult(shown, masker([new Secret('canary-secret')]))
+  assert.doesNotMatch(JSON.stringify(resources), /canary/)
+  assert.deepEqual(resources[0]?.attributes, { list: [{ text: 'is ******' }], count: 1 })
+  assert.deepEqual(
+    outputs.map(({ key, isSecret }) => [key, isSecret]),
+    [
+      ['url', true],
+      ['open', false],
+    ],
+  )
 })
 
 it('a result of an empty state is empty', () => {

@@ -1,5 +1,6 @@
 import type { ServiceOutput } from '../variables/index.ts'
 import { isObject, type JsonObject } from './json-values.ts'
+import type { Mask } from './plan-summary.ts'
 
 export interface StackResource {
   readonly address: string
@@ -19,16 +20,19 @@ export interface StackResult {
 
 const mostResources = 2000
 const deepest = 32
-const mask = '(sensitive)'
+const sensitive = '(sensitive)'
 
-/** Pure: reads a state in the form of `show -json`. A stack without resources has no values. */
-export function readResult(shown: unknown): StackResult {
+/**
+ * Pure: reads a state in the form of `show -json`. A stack without resources has no values. `mask`
+ * hides secrets that no schema marks as sensitive. An output that contains one is a secret.
+ */
+export function readResult(shown: unknown, mask: Mask = (text) => text): StackResult {
   const values = isObject(shown) ? shown['values'] : undefined
   if (!isObject(values)) return { resources: [], outputs: [] }
-  return { resources: resourcesOf(values['root_module']), outputs: outputsOf(values['outputs']) }
+  return { resources: resourcesOf(values['root_module'], mask), outputs: outputsOf(values['outputs'], mask) }
 }
 
-function resourcesOf(root: unknown): StackResource[] {
+function resourcesOf(root: unknown, mask: Mask): StackResource[] {
   const found: StackResource[] = []
   const open: unknown[] = [root]
   // The list grows while it is read. A program of a user may have written millions of entries.
@@ -36,7 +40,7 @@ function resourcesOf(root: unknown): StackResource[] {
     if (!isObject(next)) continue
     const { resources, child_modules } = next
     for (const resource of Array.isArray(resources) ? resources : []) {
-      found.push(...resourceOf(resource))
+      found.push(...resourceOf(resource, mask))
       if (found.length >= mostResources) return found
     }
     for (const child of Array.isArray(child_modules) ? child_modules : []) open.push(child)
@@ -44,13 +48,13 @@ function resourcesOf(root: unknown): StackResource[] {
   return found
 }
 
-function resourceOf(resource: unknown): StackResource[] {
+function resourceOf(resource: unknown, mask: Mask): StackResource[] {
   if (!isObject(resource)) return []
   const { address, type, name, provider_name, mode, values, sensitive_values } = resource
-  const attributes = masked(values, sensitive_values, 0)
+  const attributes = masked(values, sensitive_values, { mask, depth: 0 })
   return [
     {
-      address: String(address),
+      address: mask(String(address)),
       resource_type: String(type),
       name: String(name),
       provider: String(provider_name),
@@ -61,25 +65,27 @@ function resourceOf(resource: unknown): StackResource[] {
 }
 
 /** Returns a value without the parts that its mark names. Parts that are too deep are masked. */
-function masked(value: unknown, mark: unknown, depth: number): unknown {
-  if (mark === true || depth > deepest) return mask
+function masked(value: unknown, mark: unknown, { mask, depth }: { mask: Mask; depth: number }): unknown {
+  if (mark === true || depth > deepest) return sensitive
+  const inside = { mask, depth: depth + 1 }
   if (Array.isArray(value)) {
-    return value.map((one, index) => masked(one, Array.isArray(mark) ? mark[index] : undefined, depth + 1))
+    return value.map((one, index) => masked(one, Array.isArray(mark) ? mark[index] : undefined, inside))
   }
+  if (typeof value === 'string') return mask(value)
   if (!isObject(value)) return value
   const marks = isObject(mark) ? mark : {}
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one, marks[key], depth + 1)]))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mask(key), masked(one, marks[key], inside)]))
 }
 
 /** A name of an output may have hyphens, which a name of a variable may not. */
-function outputsOf(outputs: unknown): ServiceOutput[] {
+function outputsOf(outputs: unknown, mask: Mask): ServiceOutput[] {
   const found = new Map<string, ServiceOutput>()
   for (const [name, output] of Object.entries(Object(outputs))) {
     if (!isObject(output) || output['value'] === null || output['value'] === undefined) continue
-    const { value, sensitive } = output
+    const { value, sensitive: isMarked } = output
     const key = name.replaceAll('-', '_')
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    if (!found.has(key)) found.set(key, { key, value: text, isSecret: sensitive === true })
+    if (!found.has(key)) found.set(key, { key, value: text, isSecret: isMarked === true || mask(text) !== text })
   }
   return [...found.values()]
 }

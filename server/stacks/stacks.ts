@@ -8,7 +8,7 @@ import type { Vault } from '../vault/index.ts'
 import { backendRefusal } from './backend-refusal.ts'
 import { parseJson } from './json-values.ts'
 import { lockedText } from './locked-text.ts'
-import { type PlanSummary, summarizePlan } from './plan-summary.ts'
+import { type Mask, type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
 import { forgetRuns } from './run-record-store.ts'
 import { files } from './runner-program.ts'
@@ -165,17 +165,17 @@ export function createStacks({ vault, clock }: StacksOptions) {
     async keepPlan(
       sql: Sql,
       { organizationId }: StackOwner,
-      runId: string,
+      run: { readonly id: string; readonly mask: Mask },
       outcome: TaskOutcome,
     ): Promise<PlanSummary> {
       const shown = parseJson(contentOf(outcome, files.planJson))
       if (shown === undefined) throw new AppError('invalid', 'The plan cannot be read: it is not JSON.')
-      const plan = readable('The plan', () => summarizePlan(shown))
+      const plan = readable('The plan', () => summarizePlan(shown, run.mask))
       const [saved, lock] = [files.plan, files.lock].map((path) => {
         return Buffer.from(outcome.files?.has(path) ? contentOf(outcome, path) : []).toString('base64')
       })
-      const sealed = await vault.seal(sql, organizationId, planCell(runId), JSON.stringify([saved, lock]))
-      await setPlan(sql, runId, { plan, sealed, now: clock.now() })
+      const sealed = await vault.seal(sql, organizationId, planCell(run.id), JSON.stringify([saved, lock]))
+      await setPlan(sql, run.id, { plan, sealed, now: clock.now() })
       return plan
     },
 
@@ -194,7 +194,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
       sql: Sql,
       owner: StackOwner,
       outcome: TaskOutcome,
-      { isWhole }: { readonly isWhole: boolean },
+      { isWhole, mask }: { readonly isWhole: boolean; readonly mask: Mask },
     ): Promise<readonly ServiceOutput[]> {
       const file = outcome.files?.get(files.result)
       const shown = file?.content && parseJson(file.content)
@@ -202,7 +202,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
         if (!isWhole) return []
         throw new AppError('invalid', `The resources cannot be read: ${file?.problem ?? 'the run listed none'}.`)
       }
-      const { resources, outputs } = readable('The result', () => readResult(shown))
+      const { resources, outputs } = readable('The result', () => readResult(shown, mask))
       const rows = resources.map((resource) => ({ ...resource, id: newId() }))
       await replaceResources(sql, owner.serviceId, rows, clock.now())
       if (isWhole) await setServiceOutputs(sql, { vault, clock }, owner, outputs)

@@ -158,6 +158,32 @@ ${document('loud', 'var.password', 'loud = true')}
   assert.doesNotMatch(JSON.stringify(history), /canary-failing-secret/)
 })
 
+test('a secret that the files do not call sensitive shows in no plan, resource or output', { skip }, async () => {
+  const stack = await newStack(withSecret)
+  const text = `${providers}
+variable "password" { type = string }
+output "password" { value = "of \${var.password}" }
+output "open" { value = "open" }
+${document('careless', 'var.password')}
+`
+  assert.deepEqual(await stack.run({ 'main.tf': text }), { state: 'DEPLOYED', reason: null })
+  const path = `/terraform/${stack.id}`
+  const { results } = await server.must<{ results: { id: string }[] }>('GET', `${path}/run`)
+  const plan = await server.must('GET', `${path}/run/${results[0]?.id}/plan`)
+  assert.match(JSON.stringify(plan), /"after":"\\"\*+\\""/)
+  const resources = await server.must('GET', `${path}/terraformResources`)
+  assert.doesNotMatch(JSON.stringify([plan, resources]), /canary-failing-secret/)
+  const outputs = await server.sql<{ key: string; is_secret: boolean }[]>`
+    select key, is_secret from service_output where service_id = ${stack.id} order by key`
+  assert.deepEqual(
+    outputs.map(({ key, is_secret }) => [key, is_secret]),
+    [
+      ['open', false],
+      ['password', true],
+    ],
+  )
+})
+
 test('a secret of many words shows in no line, although the engine breaks its lines', { skip }, async () => {
   const words = 'canary-one horse battery staple, and more words than a line of the engine has: canary-two canary-three'
   const tf_vars = [{ key: 'password', value: words, secret: true }]
