@@ -4,7 +4,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { createKeyedSlots } from '../lib/keyed-slots.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { ServiceObserver } from '../observations/index.ts'
-import { createChartFetcher, createRegistryLogin } from '../registries/index.ts'
+import { createChartFetcher, createDependencyFetcher, createRegistryLogin } from '../registries/index.ts'
 import { createDeploymentSlots, type RecipeOptions } from '../rollout/index.ts'
 import { createStacks } from '../stacks/index.ts'
 import { internalHost } from '../variables/index.ts'
@@ -38,6 +38,7 @@ export function createRecipe(
       open: (...given) => later.registries().containerRegistries.open(...given),
     }),
     fetchChart: createChartFetcher(later.registries),
+    fetchDependency: createDependencyFetcher(later.registries),
     diskRefusal: (organizationId) => foundation.organizationDisk.refusal(organizationId),
     builderOf: builders.builderOf,
     buildLimits: { cpuMilli: config.buildCpuMilli, memoryMiB: config.buildMemoryMiB, ...buildLimits },

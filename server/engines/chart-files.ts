@@ -8,7 +8,7 @@ import { EngineError } from './engine-error.ts'
 const unzip = promisify(gunzip)
 
 /** The limits of one chart with the charts that it contains. */
-const most = { files: 5_000, fileBytes: 5 * 1024 * 1024, bytes: 32 * 1024 * 1024, depth: 5 } as const
+export const mostOfChart = { files: 5_000, fileBytes: 5 * 1024 * 1024, bytes: 32 * 1024 * 1024, depth: 5 } as const
 
 /** The sum over a chart and the charts in it. */
 interface Used {
@@ -33,7 +33,7 @@ export async function readPackedChart(archive: Buffer): Promise<ChartFiles> {
 }
 
 async function readPacked(archive: Buffer, used: Used): Promise<Map<string, Buffer>> {
-  const left = most.bytes - used.bytes
+  const left = mostOfChart.bytes - used.bytes
   const bytes = await unzip(archive, { maxOutputLength: Math.max(1, left) * 2 }).catch((cause: unknown) => {
     throw tooLarge(cause)
   })
@@ -71,8 +71,9 @@ async function readInto(tar: ReturnType<typeof extract>, used: Used): Promise<Ma
       }
       used.files++
       used.bytes += size
-      if (size > most.fileBytes) throw refusal(`"${path}" of the chart is larger than 5 MiB; remove it from the chart`)
-      if (used.files > most.files || used.bytes > most.bytes) throw tooLarge()
+      if (size > mostOfChart.fileBytes)
+        throw refusal(`"${path}" of the chart is larger than 5 MiB; remove it from the chart`)
+      if (used.files > mostOfChart.files || used.bytes > mostOfChart.bytes) throw tooLarge()
       files.set(path, await contentOf(entry))
     }
   } catch (cause) {
@@ -108,7 +109,7 @@ async function unpackInner(files: Map<string, Buffer>, used: Used, depth: number
       whole.set(path, content)
       continue
     }
-    if (depth === most.depth) throw refusal(`"${path}" of the chart is nested too deeply`)
+    if (depth === mostOfChart.depth) throw refusal(`"${path}" of the chart is nested too deeply`)
     const inner = await unpackInner(await readPacked(content, used), used, depth + 1)
     for (const [name, bytes] of inner) whole.set(`${path.slice(0, -'.tgz'.length)}/${name}`, bytes)
   }
@@ -120,7 +121,7 @@ const refusal = (message: string): EngineError => new EngineError('refused', mes
 const tooLarge = (cause?: unknown): EngineError =>
   new EngineError(
     'refused',
-    `the chart is larger than ${most.bytes / 1024 ** 2} MiB or ${most.files} files, or its archive is damaged; ` +
-      'list what it does not need in .helmignore',
+    `the chart is larger than ${mostOfChart.bytes / 1024 ** 2} MiB or ${mostOfChart.files} files, ` +
+      'or its archive is damaged; list what it does not need in .helmignore',
     { cause },
   )

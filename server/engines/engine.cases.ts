@@ -44,7 +44,11 @@ export const newRelease = (workload: LongRunning, of: Partial<Release> = {}): Re
   ...of,
 })
 
-/** The suite for every engine. */
+/**
+ * The suite for every engine. Charts have no cases here, and the fake engine runs none: rendering,
+ * rights and upgrades are those of Helm and the API server, which a fake could only repeat. Tests
+ * of charts are in `test/kubernetes/chart*.kubernetes.ts`.
+ */
 export function engineCases(name: string, open: () => Promise<EngineBench>): void {
   describe(`engine ${name}`, () => {
     let bench: EngineBench

@@ -16,3 +16,23 @@ export const createChartFetcher =
     const repository = await helmRepositories.open(database, organizationId, chart.repository)
     return charts.fetch(repository, chart, signal)
   }
+
+/** A chart that another chart names, by the address of its repository: `https://…` or `oci://…`. */
+export interface ChartDependency {
+  readonly repository: string
+  readonly name: string
+  readonly version: string
+}
+
+/** Returns a function that fetches charts of public repositories, without credentials. */
+export const createDependencyFetcher =
+  (registries: () => Pick<ReturnType<typeof createRegistries>, 'charts'>) =>
+  ({ repository: url, name, version }: ChartDependency, signal: AbortSignal): Promise<Buffer> => {
+    const isPacked = url.startsWith('oci://')
+    const opened = {
+      ...{ name: url, config: {}, secrets: {} },
+      kind: isPacked ? 'OCI_GENERIC_CR' : 'HTTPS',
+      url: isPacked ? url.replace('oci://', 'https://') : url,
+    }
+    return registries().charts.fetch(opened, { name, version }, signal)
+  }

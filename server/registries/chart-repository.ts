@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '../lib/error.ts'
 import type { Ask } from '../lib/outside.ts'
 import { readChartFile } from './chart-archive.ts'
@@ -91,6 +92,7 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
       : { signal, follows: true }
     const answer = await ask(url, { maxBytes: mostChartBytes, ...access })
     if (answer.status !== 200) throw refused(url, answer.status)
+    checkDigest(answer.body, found.digest, `${chart.name} ${chart.version}`)
     return answer.body
   }
 
@@ -102,10 +104,20 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
     const layer = Array.isArray(layers) ? layers.find((one) => Object(one).mediaType === chartLayer) : undefined
     const digest: unknown = Object(layer).digest
     if (typeof digest !== 'string') throw new AppError('invalid', `${chart.name}:${chart.version} is no Helm chart.`)
-    return images.blob(repository, { name, digest, maxBytes: mostChartBytes, signal })
+    const archive = await images.blob(repository, { name, digest, maxBytes: mostChartBytes, signal })
+    checkDigest(archive, digest, `${chart.name} ${chart.version}`)
+    return archive
   }
 }
 export type ChartRepository = ReturnType<typeof createChartRepository>
+
+/** Throws unless an archive has its digest: with or without `sha256:`, or none. */
+function checkDigest(archive: Buffer, digest: string | undefined, chart: string): void {
+  if (!digest) return
+  const found = createHash('sha256').update(archive).digest('hex')
+  if (found === digest.replace(/^sha256:/, '').toLowerCase()) return
+  throw new AppError('invalid', `The archive of the chart ${chart} is not the one whose digest its repository names.`)
+}
 
 /** In tags "+" is written as "_". */
 const versionOf = (tag: string): string => tag.replaceAll('_', '+')

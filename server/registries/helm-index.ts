@@ -3,6 +3,8 @@ export interface ChartVersion {
   readonly version: string
   /** Relative to the repository, or absolute. */
   readonly url: string | undefined
+  /** The SHA-256 of its archive in hexadecimal digits. Old indexes have none. */
+  readonly digest?: string
 }
 
 const mostCharts = 5000
@@ -38,9 +40,10 @@ function readJson(text: string): Map<string, ChartVersion[]> | undefined {
 }
 
 function ofJson(given: unknown): ChartVersion[] {
-  const { version, urls } = Object(given)
+  const { version, urls, digest } = Object(given)
   const url: unknown = Array.isArray(urls) ? urls[0] : undefined
-  return typeof version === 'string' ? [{ version, url: typeof url === 'string' ? url : undefined }] : []
+  const sum = typeof digest === 'string' ? { digest } : {}
+  return typeof version === 'string' ? [{ version, url: typeof url === 'string' ? url : undefined, ...sum }] : []
 }
 
 /**
@@ -49,10 +52,10 @@ function ofJson(given: unknown): ChartVersion[] {
  */
 class IndexReader {
   ended = false
-  readonly #charts = new Map<string, { version?: string; url?: string }[]>()
+  readonly #charts = new Map<string, { version?: string; url?: string; digest?: string }[]>()
   #inEntries = false
   #nameIndent: number | undefined
-  #versions: { version?: string; url?: string }[] | undefined
+  #versions: { version?: string; url?: string; digest?: string }[] | undefined
   #dashIndent: number | undefined
   #fieldIndent: number | undefined
   #inUrls = false
@@ -99,9 +102,10 @@ class IndexReader {
   #field(text: string): void {
     const current = this.#versions?.at(-1)
     if (!current) return
-    const [, key = '', rest = ''] = /^["']?(version|urls)["']?:(.*)$/.exec(text) ?? []
+    const [, key = '', rest = ''] = /^["']?(version|urls|digest)["']?:(.*)$/.exec(text) ?? []
     const value = rest.trimStart()
     if (key === 'version') current.version ??= scalar(value)
+    if (key === 'digest') current.digest ??= scalar(value)
     if (key === 'urls') {
       this.#inUrls = true
       const first = /^\[\s*("[^"]*"|'[^']*'|[^,\]\s]+)/.exec(value)?.[1]
@@ -118,7 +122,7 @@ class IndexReader {
     if (!this.#inEntries && this.#charts.size === 0) return undefined
     const whole = [...this.#charts].map(([name, versions]): [string, ChartVersion[]] => [
       name,
-      versions.flatMap(({ version, url }) => (version ? [{ version, url }] : [])),
+      versions.flatMap(({ version, url, digest }) => (version ? [{ version, url, ...(digest && { digest }) }] : [])),
     ])
     return new Map(whole)
   }

@@ -1,5 +1,5 @@
 /** Container registries and Helm repositories: their records, and queries to them. */
-export { createChartFetcher } from './chart-fetcher.ts'
+export { createChartFetcher, createDependencyFetcher } from './chart-fetcher.ts'
 export { loginOf } from './login.ts'
 export { createRegistries } from './registries.ts'
 export { createRegistryLogin } from './registry-login.ts'

@@ -5,6 +5,7 @@ import type { Attempt } from '../lib/attempt.ts'
 import type { ReleaseRow, ValuesFile } from '../releases/index.ts'
 import { repositoryOf } from '../requests/index.ts'
 import type { HelmSettings, Repository } from '../services/index.ts'
+import { withDependencies } from './chart-dependencies.ts'
 import type { Recipe, Work } from './recipe.ts'
 
 /** The commits that a deployment uses. Null: it needs none. */
@@ -55,7 +56,7 @@ export async function fetchChart(
   attempt: Attempt,
 ): Promise<FetchedChart> {
   return explained(async () => {
-    const files = await fetchFiles(options, work, release, pin, attempt)
+    const files = await withDependencies(options, await fetchFiles(options, work, release, pin, attempt), attempt)
     const values = await fetchValues(options, work, release.settings, pin, attempt)
     return { files, values, digest: digestOf(files, values) }
   })

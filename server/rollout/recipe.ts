@@ -56,6 +56,11 @@ interface Sources {
     chart: { readonly repository: string; readonly name: string; readonly version: string },
     signal: AbortSignal,
   ) => Promise<Buffer>
+  /** Returns a chart that another one names, as an archive. Throws AppError `invalid`. */
+  readonly fetchDependency?: (
+    chart: { readonly repository: string; readonly name: string; readonly version: string },
+    signal: AbortSignal,
+  ) => Promise<Buffer>
 }
 
 /** The drivers of each cluster. */

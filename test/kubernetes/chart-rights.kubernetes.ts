@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
+import { ownLabels } from '../../server/engines/kubernetes/labels.ts'
 import { pullSecretName } from '../../server/engines/kubernetes/pull-secret.ts'
 import { makeEnvironment } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
@@ -117,6 +118,18 @@ test('a chart takes over no Secret that exists', async () => {
   await kube.create(foreign, limit())
   const same = 'apiVersion: v1\nkind: Secret\nmetadata: {name: foreign}\n'
   assert.match(await deployed(same), /the Secret "foreign" exists and is not one of the chart/)
+})
+
+test('a chart uses neither accounts nor Secrets of other services', async () => {
+  const pod = (spec: string): string =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, image: a}], ${spec}}\n`
+  assert.match(await deployed(pod('serviceAccountName: other')), /Pod "p" uses the service account "other"/)
+  const labels = ownLabels('somebody')
+  const contents = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's-of-a-service', namespace, labels } }
+  await kube.create(contents, limit())
+  const mounted = pod('volumes: [{name: v, secret: {secretName: s-of-a-service}}]')
+  assert.match(await deployed(mounted), /names the Secret "s-of-a-service" of another service/)
+  assert.deepEqual((await kube.list(kinds.pod, { namespace }, limit())).items, [])
 })
 
 test('a chart changes and removes its own Secrets', async () => {

@@ -140,7 +140,19 @@ describe('a chart that is wrong ends with its reason, and nothing of it is appli
       kindOf('missing.dev/v1', 'Thing'),
       /Thing "thing" is of a kind of missing\.dev\/v1/,
     ],
-    ['needs charts that are missing', dependency(), /missing in charts\/ directory: other/],
+    ['needs charts and has no Chart.lock', dependency('https://example.org'), /charts "other", and has no Chart\.lock/],
+    [
+      'needs a chart of a directory outside of it',
+      { ...dependency('file:///etc'), 'chart/Chart.lock': locked('file:///etc') },
+      /"other" has the repository "file:\/\/\/etc", from which nothing is fetched/,
+    ],
+    [
+      'needs a chart of an address that is not allowed',
+      { ...dependency('http://10.99.99.99'), 'chart/Chart.lock': locked('http://10.99.99.99') },
+      /10\.99\.99\.99/,
+    ],
+    ['has 50 MB', large(), /the chart is larger than 32 MiB or 5000 files/],
+    ['has a file of 6 MB', { 'chart/a': 'x'.repeat(6_000_000) }, /"a" of the chart is larger than 5 MiB/],
     ['renders very much', { 'chart/templates/a.yaml': bomb }, /renders more than|cannot be rendered|too long/],
     ['reads a schema from elsewhere', schema('file:///etc/passwd'), /refers to "file:\/\/\/etc\/passwd"/],
     [
@@ -201,6 +213,31 @@ spec:
   assert.deepEqual(await textsOf(chart), [])
 })
 
+test('charts that a chart names are fetched in the versions of its lock, and have their digests', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-chart-'))
+  opened.defer(() => rm(directory, { recursive: true, force: true }))
+  await mkdir(join(directory, 'other', 'templates'), { recursive: true })
+  await writeFile(join(directory, 'other', 'Chart.yaml'), 'apiVersion: v2\nname: other\nversion: 1.0.2\n')
+  await writeFile(join(directory, 'other', 'templates', 'a.yaml'), configMap('of-the-other', 'fetched'))
+  await must(helm, ['package', join(directory, 'other'), '--destination', directory])
+  await must(helm, ['repo', 'index', directory])
+  let archive = await readFile(join(directory, 'other-1.0.2.tgz'))
+  const index = await readFile(join(directory, 'index.yaml'))
+  const web = createServer((request, response) => {
+    response.end(request.url?.endsWith('index.yaml') ? index : archive)
+  })
+  opened.defer(() => void web.close())
+  await once(web.listen(0, '127.0.0.1'), 'listening')
+  const { port } = web.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/charts`
+  const chart = await makeChart(server, { environmentId, name: 'needing' })
+  await chart.git.push(smallChart({ ...dependency(url), 'chart/Chart.lock': locked(url) }))
+  assert.deepEqual(await chart.run(), { state: 'DEPLOYED', reason: null })
+  assert.deepEqual((await textsOf(chart)).sort(), ['fetched', 'small'])
+  archive = await readFile(await packChart())
+  assert.match((await chart.run()).reason, /chart other 1\.0\.2 is not the one whose digest its repository names/)
+})
+
 test('a push to the repository of a chart deploys it', async () => {
   const chart = await makeChart(server, { environmentId, name: 'pushed', settings: { auto_deploy: true } })
   await chart.git.push(smallChart())
@@ -213,9 +250,15 @@ test('a push to the repository of a chart deploys it', async () => {
 function kindOf(apiVersion: string, kind: string): Tree {
   return { 'chart/templates/a.yaml': `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: thing}\nspec: {}\n` }
 }
-function dependency(): Tree {
+function large(): Tree {
+  return Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`chart/${index}`, 'x'.repeat(4_000_000)]))
+}
+function dependency(repository: string): Tree {
   const about = 'apiVersion: v2\nname: web\nversion: 1.2.3\n'
-  return { 'chart/Chart.yaml': `${about}dependencies: [{name: other, version: 1.0.0, repository: "file:///etc"}]\n` }
+  return { 'chart/Chart.yaml': `${about}dependencies: [{name: other, version: ~1.0.0, repository: "${repository}"}]\n` }
+}
+function locked(repository: string): string {
+  return `dependencies: [{name: other, version: 1.0.2, repository: "${repository}"}]\ndigest: sha256:0\n`
 }
 function schema(reference: string): Tree {
   return { 'chart/values.schema.json': JSON.stringify({ properties: { text: { $ref: reference } } }) }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRecord } from './api-proxy.ts'
 import { accountRules } from './chart-account.ts'
+import { refusalOfAccount } from './check-account.ts'
 import { refusalOfRole } from './check-role.ts'
 
 const release = { namespace: 'home', name: 'chart-1' }
@@ -68,4 +69,18 @@ test('a Role that grants other Secrets is refused', () => {
   assert.match(refusalOfRole(role({ ...reading, resources: ['*'] }), own) ?? '', /grants all Secrets/)
   assert.match(refusalOfRole(role({ ...reading, apiGroups: ['*'], verbs: ['*'] }), own) ?? '', /grants all Secrets/)
   assert.match(refusalOfRole(role({ ...reading, resourceNames: ['own', 'other'] }), own) ?? '', /the Secret "other"/)
+})
+
+test('pods and tokens may only have accounts of the chart', () => {
+  const accounts = new Set(['own'])
+  const pod = (spec: object) => ({ ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }, spec })
+  const nested = (serviceAccountName: string) => pod({ template: { spec: { serviceAccountName } } })
+  assert.equal(refusalOfAccount(nested('own'), accounts), undefined)
+  assert.equal(refusalOfAccount(nested('default'), accounts), undefined)
+  assert.equal(refusalOfAccount(pod({}), accounts), undefined)
+  assert.match(refusalOfAccount(nested('other'), accounts) ?? '', /service account "other", which is not of the chart/)
+  assert.match(refusalOfAccount(pod({ serviceAccount: 'other' }), accounts) ?? '', /"other"/)
+  const annotations = { 'kubernetes.io/service-account.name': 'other' }
+  const token = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 't', annotations } }
+  assert.match(refusalOfAccount(token, accounts) ?? '', /"other"/)
 })

@@ -133,6 +133,20 @@ test('a release whose last change is incomplete goes back to the last complete o
   assert.equal(isInstalled([revision(1, 'failed', place.id)], place.id), false)
 })
 
+test('a version that was installed and fails later goes back too, once', () => {
+  const installed = [revision(1, 'superseded', 'old'), revision(2, 'deployed', 'new')]
+  assert.equal(repairOf(installed), undefined)
+  assert.deepEqual(repairOf(installed, 'new'), { rollbackTo: 1 })
+  assert.equal(repairOf(installed, 'another'), undefined)
+  assert.equal(repairOf([revision(1, 'deployed', 'new')], 'new'), 'uninstall')
+  const restored = [
+    revision(1, 'superseded', 'old'),
+    revision(2, 'superseded', 'new'),
+    revision(3, 'deployed', 'Rollback'),
+  ]
+  assert.equal(repairOf(restored, 'new'), undefined)
+})
+
 test('arguments that could run programs or reach elsewhere are refused', () => {
   assert.deepEqual(acceptedArguments(['--wait --atomic', '--no-hooks']), { accepted: ['--no-hooks'] })
   for (const bad of ['--post-renderer', '--kubeconfig=/etc/x', '--set', '-f', '--dependency-update', 'x']) {

@@ -1,6 +1,7 @@
 import type { RenderedObject } from '../../engine.ts'
 import { pullSecretName } from '../pull-secret.ts'
 import { accountPrefix, isGranted } from './chart-account.ts'
+import { refusalOfAccount } from './check-account.ts'
 import { refusalOfRole } from './check-role.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 
@@ -25,20 +26,23 @@ export const withoutKnownKinds = (
   })
 
 interface CheckRules extends ObjectRules {
-  /** The names of the Secrets of the chart. */
+  /** The names of the Secrets and of the service accounts of the chart. */
   readonly secrets: ReadonlySet<string>
+  readonly accounts: ReadonlySet<string>
 }
 
 /** Returns why the first object that may not be created may not. Undefined if all may. Pure. */
 export function refusalOfObjects(objects: readonly RenderedObject[], rules: ObjectRules): string | undefined {
   const defined = new Set(objects.flatMap(definedKinds))
-  const secrets = objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name)
+  const namesOf = (wanted: string) =>
+    new Set(objects.filter(({ kind }) => kind === wanted).map(({ metadata }) => metadata.name))
+  const own = { secrets: namesOf('Secret'), accounts: namesOf('ServiceAccount') }
   const seen = new Set<string>()
   for (const object of objects) {
     const key = `${nameOf(object)} ${object.metadata.namespace ?? ''}`
     const why = seen.has(key)
       ? 'is rendered twice; give one of them another name'
-      : refusalOf(object, defined, { ...rules, secrets: new Set(secrets) })
+      : refusalOf(object, defined, { ...rules, ...own })
     if (why) return `${nameOf(object)} ${why}`
     seen.add(key)
   }
@@ -60,7 +64,7 @@ function refusalOf(object: RenderedObject, defined: ReadonlySet<string>, rules: 
     return `is in the namespace "${metadata.namespace}", and not in that of its environment; ${advice}`
   }
   if (!isGranted(object)) return `is of a kind that decides about others; turn it off in its values, or ${advice}`
-  return refusalOfContent(object) ?? refusalOfRole(object, rules.secrets)
+  return refusalOfContent(object) ?? refusalOfRole(object, rules.secrets) ?? refusalOfAccount(object, rules.accounts)
 }
 
 /** Names of the platform in the namespace, which charts must not use. */
