@@ -41,9 +41,16 @@ export function createHelm({ program, directory }: HelmSettings) {
     })
     return swept
   }
+  let isChecked = false
   return {
     /** Returns the version, such as `v3.22.0`. Throws EngineError('refused'), with the remedy. */
     version: (signal: AbortSignal): Promise<string> => readVersion(program, signal),
+
+    /** Checks the version before the first call. Throws EngineError('refused'), with the remedy. */
+    async check(signal: AbortSignal): Promise<void> {
+      if (!isChecked) await readVersion(program, signal)
+      isChecked = true
+    },
 
     async open(server: Secret, namespace: string): Promise<HelmSession> {
       const own = join(await place(), randomBytes(12).toString('hex'))

@@ -44,8 +44,7 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
     work: (session: HelmSession) => Promise<T>,
   ): Promise<T> =>
     asEngineErrors(async () => {
-      await helm.version(signal)
-      await ensureEnvironment(host, place.environment, signal)
+      await Promise.all([helm.check(signal), ensureEnvironment(host, place.environment, signal)])
       const secrets = place.isClusterWide ? [] : await secretsOfChart(host, place, objects, signal)
       await using account = place.isClusterWide ? undefined : await openAccount(host, place, secrets, signal)
       const release = helmRelease(place)
@@ -66,9 +65,11 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 
     render: (release: ChartRelease, { signal }: Attempt): Promise<readonly RenderedObject[]> =>
       within({ place: release }, signal, async (session) => {
-        const history = await readHistory(session, helmRelease(release).name, signal)
-        const isUpgrade = history.some(({ status }) => status === 'deployed')
-        return renderChart(session, release, { kinds: await readKinds(host.kube, signal), isUpgrade }, signal)
+        const [known, isUpgrade] = await Promise.all([
+          readKinds(host.kube, signal),
+          hasDeployedRevision(host, release, signal),
+        ])
+        return renderChart(session, release, { kinds: known, isUpgrade }, signal)
       }),
 
     diff: (release, objects, { signal }) =>
@@ -101,6 +102,13 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 
     listServices: (place, signal) => asEngineErrors(() => listServices(host, place, signal)),
   }
+}
+
+/** Whether the newest revision of a release is deployed, by the labels of Helm's records. */
+async function hasDeployedRevision(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<boolean> {
+  const { name, namespace } = helmRelease(place)
+  const labels = { owner: 'helm', name, status: 'deployed' }
+  return (await host.kube.list(kinds.secret, { namespace, labels }, signal)).items.length > 0
 }
 
 async function listServices(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<ChartService[]> {
