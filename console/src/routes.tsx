@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { queries } from './api/client.ts'
 import { isKind } from './api/kinds.ts'
 import { environment, links, organizations, projects, services, stageNames, stages } from './api/reads.ts'
+import { clusters } from './api/reads-making.ts'
 import { returnAddress } from './api/session.ts'
 import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
 import { Failed, Missing } from './pages/Failed.tsx'
@@ -42,7 +43,8 @@ const organization = createRoute({
 const overview = createRoute({
   getParentRoute: () => organization,
   path: '/',
-  loader: ({ params }) => queries.ensureQueryData(projects(params.organizationId)),
+  loader: ({ params: { organizationId: id } }) =>
+    Promise.all([queries.ensureQueryData(projects(id)), queries.ensureQueryData(clusters(id))]),
   component: OrganizationPage,
 })
 

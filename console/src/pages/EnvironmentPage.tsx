@@ -10,6 +10,7 @@ import { Empty, Page, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
+import { DeleteEnvironment } from './DeleteEnvironment.tsx'
 
 const columns = ['Service', 'Kind', 'State', 'Version', 'Address']
 const versions = { NEVER_DEPLOYED: 'never deployed', OUT_OF_DATE: 'out of date', UP_TO_DATE: 'up to date' } as const
@@ -36,6 +37,7 @@ export function EnvironmentPage() {
       beside={<State state={state} />}
       actions={
         <>
+          <DeleteEnvironment {...{ organizationId, environmentId }} />
           {request && (
             <Button onClick={() => cancel.mutate()} isBusy={cancel.isPending}>
               Cancel
