@@ -10,6 +10,7 @@ import { Frame } from './pages/Frame.tsx'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'
 import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
+import { makingRoutes } from './routes-making.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
 
@@ -33,7 +34,7 @@ const signedIn = createRoute({
   },
 })
 
-const organization = createRoute({
+export const organization = createRoute({
   getParentRoute: () => root,
   path: '/organizations/$organizationId',
   loader: () => queries.ensureQueryData(organizations()),
@@ -78,7 +79,11 @@ const servicePage = createRoute({
   component: ServicePage,
 })
 
-const tree = root.addChildren([home, signedIn, organization.addChildren([overview, environmentPage, servicePage])])
+const tree = root.addChildren([
+  home,
+  signedIn,
+  organization.addChildren([overview, environmentPage, servicePage, ...makingRoutes(organization)]),
+])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true })
 

@@ -5,7 +5,7 @@ import { type FieldSpec, fieldIn, hasField } from '../forms/fields.ts'
 import { messageOf, queries } from './client.ts'
 
 interface FormOptions<T> {
-  readonly fields: readonly FieldSpec[]
+  readonly fields: readonly FieldSpec[] | ((draft: Draft) => readonly FieldSpec[])
   /** The values at the beginning, and after a reset. */
   readonly initial: Draft
   readonly send: (draft: Draft) => Promise<T>
@@ -15,8 +15,9 @@ interface FormOptions<T> {
 }
 
 /** A form of the API: its values, whether they were changed, and the message about each field. */
-export function useForm<T>({ fields, initial, send, changes, onDone }: FormOptions<T>) {
+export function useForm<T>({ fields: table, initial, send, changes, onDone }: FormOptions<T>) {
   const [draft, setDraft] = useState(initial)
+  const fields = typeof table === 'function' ? table(draft) : table
   const sending = useMutation({
     mutationFn: send,
     onSuccess: async (answer) => {

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react'
 import { CheckField, SelectField, TextField } from '../ui/Field.tsx'
 import { type Draft, type Json, valueAt, withValue } from './draft.ts'
-import type { FieldSpec, TextSpec } from './fields.ts'
+import type { FieldSpec, SelectSpec, TextSpec } from './fields.ts'
 import { ListField } from './ListField.tsx'
 import { ShapeField } from './ShapeField.tsx'
 
@@ -29,7 +29,7 @@ function OneField({ field, draft, onChange, problemAt }: OneProps) {
     case 'check':
       return <CheckField label={field.label} isChecked={value === true} onChange={set} />
     case 'select':
-      return <SelectField {...about} value={textOf(value)} options={field.options} onChange={set} />
+      return <ChoiceField {...{ field, draft, onChange, problemAt }} />
     case 'words':
       return <TextField {...about} isLong value={wordsOf(value)} onChange={(text) => set(linesOf(text))} />
     case 'list':
@@ -43,8 +43,18 @@ function OneField({ field, draft, onChange, problemAt }: OneProps) {
   }
 }
 
+function ChoiceField({ field, draft, onChange, problemAt }: OneProps<SelectSpec>) {
+  const { path, label, hint, options } = field
+  const choose = (text: string): void => {
+    const also = options.find(({ value }) => value === text)?.also
+    onChange({ ...withValue(draft, path, text === '' ? null : text), ...also })
+  }
+  const value = textOf(valueAt(draft, path))
+  return <SelectField {...{ label, hint, options, value }} problem={problemAt(path)} onChange={choose} />
+}
+
 function PlainField({ field, draft, onChange, problemAt }: OneProps<TextSpec>) {
-  const { path, label, hint, type, isRequired = false } = field
+  const { path, label, hint, type, isRequired = false, keepsEmpty = isRequired } = field
   return (
     <TextField
       {...placed(field)}
@@ -54,7 +64,8 @@ function PlainField({ field, draft, onChange, problemAt }: OneProps<TextSpec>) {
       type={type === 'long' ? 'text' : type}
       isLong={type === 'long'}
       value={textOf(valueAt(draft, path))}
-      onChange={(text) => onChange(withValue(draft, path, text === '' && !isRequired ? null : text))}
+      isRequired={isRequired}
+      onChange={(text) => onChange(withValue(draft, path, text === '' && !keepsEmpty ? null : text))}
     />
   )
 }

@@ -10,6 +10,8 @@ interface About {
 export interface Option {
   readonly value: string
   readonly label: string
+  /** Members of the body that change with this choice. */
+  readonly also?: Draft
 }
 
 /** One of several shapes of a value, such as the kinds of a probe. */
@@ -25,7 +27,9 @@ export interface Shape {
 /**
  * A field of a form. The form is a table of them, and the API checks the values.
  *
- * - `text`, `long` and `url`: an empty text is sent as null, unless the field is required.
+ * - `text`, `long` and `password`: an empty text is sent as null, unless the field is required or
+ *   keeps it.
+ * - `select`: an empty value is sent as null.
  * - `number`: a text that is not a number is sent as it is, so that the API names the fault.
  * - `words`: a list of texts, one a line.
  * - `list`: a list of objects, with the fields of each. `fresh` is a new one.
@@ -34,8 +38,10 @@ export interface Shape {
 export type FieldSpec = TextSpec | ListSpec | ShapeSpec | SelectSpec | OtherSpec
 
 export interface TextSpec extends About {
-  readonly type: 'text' | 'long' | 'url' | 'password'
+  readonly type: 'text' | 'long' | 'password'
   readonly isRequired?: boolean
+  /** Whether an empty text is sent as it is. */
+  readonly keepsEmpty?: boolean
   readonly placeholder?: string
 }
 export interface ListSpec extends About {
@@ -48,7 +54,7 @@ export interface ShapeSpec extends About {
   readonly type: 'shape'
   readonly shapes: readonly Shape[]
 }
-interface SelectSpec extends About {
+export interface SelectSpec extends About {
   readonly type: 'select'
   readonly options: readonly Option[]
 }

@@ -5,7 +5,7 @@ import { api } from '../api/client.ts'
 import { kinds } from '../api/kinds.ts'
 import { environment, links, services, stageNames, stages } from '../api/reads.ts'
 import { type ServiceRow, stageRows } from '../api/stage-rows.ts'
-import { Button } from '../ui/Button.tsx'
+import { Button, buttonClass } from '../ui/Button.tsx'
 import { Empty, Page, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
@@ -46,6 +46,13 @@ export function EnvironmentPage() {
           <Button onClick={() => stop.mutate()} isBusy={stop.isPending} refusal={empty ?? refusal('STOP', state)}>
             Stop
           </Button>
+          <Link
+            className={buttonClass}
+            to="/organizations/$organizationId/environments/$environmentId/new"
+            params={{ organizationId, environmentId }}
+          >
+            New service
+          </Link>
           <Button look="main" onClick={() => deploy.mutate()} isBusy={deploy.isPending} refusal={empty}>
             Deploy
           </Button>
@@ -53,7 +60,7 @@ export function EnvironmentPage() {
       }
     >
       <Problem error={deploy.error ?? stop.error ?? cancel.error} />
-      {empty !== undefined && <Empty>{empty} Create one with the API, as the README shows.</Empty>}
+      {empty !== undefined && <Empty>{empty}</Empty>}
       {rows.map((stage) => (
         <Section key={stage.id} title={stage.name}>
           <Table label={`Services of ${stage.name}`} columns={columns}>

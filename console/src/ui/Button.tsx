@@ -11,6 +11,9 @@ interface ButtonProps {
   readonly look?: 'main' | 'plain' | 'danger'
 }
 
+/** The class of links that look like buttons. */
+export const buttonClass = styles['button']
+
 export function Button({ children, onClick, refusal, isBusy = false, look = 'plain', type = 'button' }: ButtonProps) {
   const cannot = refusal !== undefined || isBusy
   return (

@@ -1,0 +1,106 @@
+import { type FieldSpec, optionsOf } from './fields.ts'
+import type { NewService } from './new-services.ts'
+import { helmRepositoryOptions, nameField, repositoryFields } from './service-parts.ts'
+
+export const newChart: NewService = {
+  source: 'Chart',
+  about: 'A Helm chart, on a connected cluster of Kubernetes.',
+  fields: (choices) => [
+    nameField,
+    {
+      path: 'source',
+      label: 'Source',
+      type: 'shape',
+      shapes: [
+        {
+          label: 'git repository',
+          mark: 'git_repository',
+          fresh: { git_repository: { url: '' } },
+          fields: repositoryFields('git_repository', choices),
+        },
+        {
+          label: 'Helm repository',
+          mark: 'helm_repository',
+          fresh: {
+            helm_repository: { repository: choices.helmRepositories[0]?.id, chart_name: '', chart_version: '' },
+          },
+          fields: [
+            {
+              path: 'helm_repository.repository',
+              label: 'Helm repository',
+              type: 'select',
+              options: helmRepositoryOptions(choices),
+            },
+            { path: 'helm_repository.chart_name', label: 'Chart', type: 'text', isRequired: true },
+            { path: 'helm_repository.chart_version', label: 'Version', type: 'text', isRequired: true },
+          ],
+        },
+      ],
+    },
+    {
+      path: 'values_override.file.raw.values.0.content',
+      label: 'Values',
+      type: 'long',
+      keepsEmpty: true,
+      hint: 'YAML. qovery.env.KEY stands for a variable or secret of the service.',
+    },
+    { path: 'allow_cluster_wide_resources', label: 'Allow objects outside of its namespace', type: 'check' },
+  ],
+  initial: () => ({
+    name: '',
+    source: { git_repository: { url: '' } },
+    values_override: { file: { raw: { values: [{ name: 'values.yaml', content: '' }] } } },
+    allow_cluster_wide_resources: false,
+  }),
+}
+
+export const newStack: NewService = {
+  source: 'Stack',
+  about: 'Terraform or OpenTofu files in a git repository. The platform keeps their state.',
+  fields: (choices, { engine }) => [
+    nameField,
+    ...repositoryFields('terraform_files_source.git_repository', choices),
+    {
+      path: 'engine',
+      label: 'Engine',
+      type: 'select',
+      options: [
+        { value: 'TERRAFORM', label: 'Terraform', also: versionOf(choices.engines, 'TERRAFORM') },
+        { value: 'OPEN_TOFU', label: 'OpenTofu', also: versionOf(choices.engines, 'OPEN_TOFU') },
+      ],
+    },
+    versionField(choices.engines.filter((one) => one.engine === engine).map(({ version }) => version)),
+    {
+      path: 'terraform_variables_source.tf_vars',
+      label: 'Variables of the stack',
+      type: 'list',
+      noun: 'variable',
+      fresh: { key: '', value: '', secret: false },
+      fields: [
+        { path: 'key', label: 'Key', type: 'text', isRequired: true },
+        { path: 'value', label: 'Value', type: 'text', keepsEmpty: true },
+        { path: 'secret', label: 'Secret', type: 'check' },
+      ],
+    },
+  ],
+  initial: ({ engines }) => ({
+    name: '',
+    terraform_files_source: { git_repository: { url: '' } },
+    terraform_variables_source: { tf_vars: [], tf_var_file_paths: [] },
+    backend: { kubernetes: {} },
+    engine: 'TERRAFORM',
+    ...versionOf(engines, 'TERRAFORM'),
+  }),
+}
+
+/** Pure: the newest version of an engine. An engine without one is named by the API. */
+const versionOf = (engines: readonly { readonly engine: string; readonly version: string }[], engine: string) => ({
+  provider_version: { explicit_version: engines.find((one) => one.engine === engine)?.version ?? '' },
+})
+
+const versionField = (versions: readonly string[]): FieldSpec => {
+  const about = { path: 'provider_version.explicit_version', label: 'Version' }
+  return versions.length > 0
+    ? { ...about, type: 'select', options: optionsOf(...versions) }
+    : { ...about, type: 'text', keepsEmpty: true, hint: 'The operator has no image of this engine yet.' }
+}
