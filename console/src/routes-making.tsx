@@ -1,8 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { isKind, type KindName } from './api/kinds.ts'
-import { environment } from './api/reads.ts'
+import { environment, projects, services, stageNames, stages } from './api/reads.ts'
 import { choices } from './api/reads-making.ts'
+import { scopeOf, variables } from './api/reads-variables.ts'
 import type { organization } from './routes.tsx'
 
 /** Reads the kind of service in an address. */
@@ -10,6 +11,15 @@ function kindOf(name: string): KindName {
   if (!isKind(name)) throw new Error(`"${name}" is no kind of service`)
   return name
 }
+
+/** Begins the reads of pages that name the services of an environment. */
+const readServices = (id: string) =>
+  Promise.all([
+    queries.ensureQueryData(environment(id)),
+    queries.ensureQueryData(services(id)),
+    queries.ensureQueryData(stages(id)),
+    queries.ensureQueryData(stageNames(id)),
+  ])
 
 /** The pages that make and change things. They are loaded when somebody opens them. */
 export function makingRoutes(parent: typeof organization) {
@@ -31,5 +41,38 @@ export function makingRoutes(parent: typeof organization) {
       ]),
     component: lazyRouteComponent(() => import('./pages/NewServiceForm.tsx'), 'NewServiceForm'),
   })
-  return [newService, newServiceForm] as const
+  const projectVariables = createRoute({
+    getParentRoute,
+    path: 'projects/$projectId/variables',
+    loader: ({ params: { organizationId, projectId } }) =>
+      Promise.all([
+        queries.ensureQueryData(projects(organizationId)),
+        queries.ensureQueryData(variables({ scope: 'PROJECT', parentId: projectId })),
+      ]),
+    component: lazyRouteComponent(() => import('./pages/ProjectVariablesPage.tsx'), 'ProjectVariablesPage'),
+  })
+  const environmentVariables = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/variables',
+    loader: ({ params: { environmentId } }) =>
+      Promise.all([
+        readServices(environmentId),
+        queries.ensureQueryData(variables({ scope: 'ENVIRONMENT', parentId: environmentId })),
+      ]),
+    component: lazyRouteComponent(() => import('./pages/EnvironmentVariablesPage.tsx'), 'EnvironmentVariablesPage'),
+  })
+  const serviceVariables = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/variables',
+    params: { parse: (given) => ({ ...given, kind: kindOf(given.kind) }), stringify: (given) => given },
+    loader: ({ params: { environmentId, kind, serviceId } }) => {
+      const scope = scopeOf[kind]
+      return Promise.all([
+        readServices(environmentId),
+        scope && queries.ensureQueryData(variables({ scope, parentId: serviceId })),
+      ])
+    },
+    component: lazyRouteComponent(() => import('./pages/ServiceVariablesPage.tsx'), 'ServiceVariablesPage'),
+  })
+  return [newService, newServiceForm, projectVariables, environmentVariables, serviceVariables] as const
 }

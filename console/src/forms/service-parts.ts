@@ -18,7 +18,7 @@ export function repositoryFields(path: string, { gitTokens }: Choices): readonly
       type: 'text',
       isRequired: true,
       placeholder: 'https://github.com/team/shop.git',
-      hint: `A repository of the built-in git host is at ${location.origin}/git/NAME.git. Push to it with an API token.`,
+      hint: `The built-in git host has repositories at ${location.origin}/git/NAME.git. Push with an API token.`,
     },
     { path: `${path}.branch`, label: 'Branch', type: 'text', hint: 'Empty: main, else master, else the default.' },
     {

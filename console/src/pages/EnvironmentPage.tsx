@@ -48,6 +48,13 @@ export function EnvironmentPage() {
           </Button>
           <Link
             className={buttonClass}
+            to="/organizations/$organizationId/environments/$environmentId/variables"
+            params={{ organizationId, environmentId }}
+          >
+            Variables
+          </Link>
+          <Link
+            className={buttonClass}
             to="/organizations/$organizationId/environments/$environmentId/new"
             params={{ organizationId, environmentId }}
           >

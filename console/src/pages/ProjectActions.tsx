@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, queries } from '../api/client.ts'
-import { Button } from '../ui/Button.tsx'
+import { Button, buttonClass } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { NewEnvironment } from './NewEnvironment.tsx'
 
@@ -28,6 +29,13 @@ export function ProjectActions({ organizationId, project }: ProjectActionsProps)
       >
         Delete
       </Button>
+      <Link
+        className={buttonClass}
+        to="/organizations/$organizationId/projects/$projectId/variables"
+        params={{ organizationId, projectId: project.id }}
+      >
+        Variables
+      </Link>
       <Button onClick={() => setOpen('new')}>New environment</Button>
       {open === 'new' && <NewEnvironment {...{ organizationId, project }} onClose={close} />}
       {open === 'delete' && (

@@ -10,9 +10,11 @@ import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
 import { relativeTime } from '../ui/time.ts'
 import { Missing } from './Failed.tsx'
+import { OutOfDate } from './OutOfDate.tsx'
 import { ServiceHistory } from './ServiceHistory.tsx'
 import { ServiceLines } from './ServiceLines.tsx'
 import styles from './ServicePage.module.css'
+import { ServiceTabs } from './ServiceTabs.tsx'
 
 /** A service: its state in words, its addresses, its deployments and its lines. */
 export function ServicePage() {
@@ -39,6 +41,8 @@ export function ServicePage() {
   }
   return (
     <Page title={name} beside={<State state={status.state} />} actions={<Actions {...{ kind, serviceId, status }} />}>
+      <ServiceTabs {...{ organizationId, environmentId, kind, serviceId }} />
+      <OutOfDate environmentId={environmentId} serviceId={serviceId} />
       <p>
         {kinds[kind].noun} in{' '}
         <Link
