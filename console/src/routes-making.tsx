@@ -74,5 +74,20 @@ export function makingRoutes(parent: typeof organization) {
     },
     component: lazyRouteComponent(() => import('./pages/ServiceVariablesPage.tsx'), 'ServiceVariablesPage'),
   })
-  return [newService, newServiceForm, projectVariables, environmentVariables, serviceVariables] as const
+  const serviceSettings = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/settings',
+    params: { parse: (given) => ({ ...given, kind: kindOf(given.kind) }), stringify: (given) => given },
+    loader: ({ params: { organizationId, environmentId } }) =>
+      Promise.all([readServices(environmentId), queries.ensureQueryData(choices(organizationId, environmentId))]),
+    component: lazyRouteComponent(() => import('./pages/ServiceSettingsPage.tsx'), 'ServiceSettingsPage'),
+  })
+  return [
+    newService,
+    newServiceForm,
+    projectVariables,
+    environmentVariables,
+    serviceVariables,
+    serviceSettings,
+  ] as const
 }

@@ -1,7 +1,7 @@
 import type { api } from './client.ts'
 
 type Services = Awaited<ReturnType<typeof api.listServicesByEnvironmentId>>['results']
-type Service = Services[number]
+export type Service = Services[number]
 
 /** Pure: the things that are lost with a service: its data, by place and size. */
 export function lossesOf(service: Service): readonly string[] {

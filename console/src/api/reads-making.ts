@@ -1,5 +1,7 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
+import { attachedTo } from './service-bodies.ts'
 
 // The reads of the forms that make things.
 
@@ -46,4 +48,12 @@ export const choices = (organizationId: string, environmentId: string) =>
         engines: engines.results,
       }
     },
+  })
+
+/** The things that are lost with a service beside its data. */
+export const attachments = (environmentId: string, kind: KindName, serviceId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'attachments', serviceId],
+    staleTime: 0,
+    queryFn: () => attachedTo(kind, serviceId),
   })

@@ -47,3 +47,6 @@ export const isSame = (one: Json, other: Json): boolean => JSON.stringify(one) =
  * and names the field that is wrong.
  */
 export const asBody = <T>(draft: Draft): T => draft as T
+
+/** A record of the API as a draft. Both are JSON, which the types of records do not say. */
+export const asDraft = (record: object): Draft => record as Draft

@@ -1,6 +1,8 @@
-import { type FieldSpec, optionsOf } from './fields.ts'
+import type { Choices } from '../api/reads-making.ts'
+import type { Json } from './draft.ts'
+import { type FieldSpec, type ListSpec, optionsOf } from './fields.ts'
 import type { NewService } from './new-services.ts'
-import { helmRepositoryOptions, nameField, repositoryFields } from './service-parts.ts'
+import { helmRepositoryFields, nameField, repositoryFields } from './service-parts.ts'
 
 export const newChart: NewService = {
   source: 'Chart',
@@ -24,16 +26,7 @@ export const newChart: NewService = {
           fresh: {
             helm_repository: { repository: choices.helmRepositories[0]?.id, chart_name: '', chart_version: '' },
           },
-          fields: [
-            {
-              path: 'helm_repository.repository',
-              label: 'Helm repository',
-              type: 'select',
-              options: helmRepositoryOptions(choices),
-            },
-            { path: 'helm_repository.chart_name', label: 'Chart', type: 'text', isRequired: true },
-            { path: 'helm_repository.chart_version', label: 'Version', type: 'text', isRequired: true },
-          ],
+          fields: helmRepositoryFields('helm_repository', choices),
         },
       ],
     },
@@ -54,6 +47,19 @@ export const newChart: NewService = {
   }),
 }
 
+export const variablesField: ListSpec = {
+  path: 'terraform_variables_source.tf_vars',
+  label: 'Variables of the stack',
+  type: 'list',
+  noun: 'variable',
+  fresh: { key: '', value: '', secret: false },
+  fields: [
+    { path: 'key', label: 'Key', type: 'text', isRequired: true },
+    { path: 'value', label: 'Value', type: 'text', keepsEmpty: true },
+    { path: 'secret', label: 'Secret', type: 'check' },
+  ],
+}
+
 export const newStack: NewService = {
   source: 'Stack',
   about: 'Terraform or OpenTofu files in a git repository. The platform keeps their state.',
@@ -69,19 +75,8 @@ export const newStack: NewService = {
         { value: 'OPEN_TOFU', label: 'OpenTofu', also: versionOf(choices.engines, 'OPEN_TOFU') },
       ],
     },
-    versionField(choices.engines.filter((one) => one.engine === engine).map(({ version }) => version)),
-    {
-      path: 'terraform_variables_source.tf_vars',
-      label: 'Variables of the stack',
-      type: 'list',
-      noun: 'variable',
-      fresh: { key: '', value: '', secret: false },
-      fields: [
-        { path: 'key', label: 'Key', type: 'text', isRequired: true },
-        { path: 'value', label: 'Value', type: 'text', keepsEmpty: true },
-        { path: 'secret', label: 'Secret', type: 'check' },
-      ],
-    },
+    versionField(choices.engines, engine),
+    variablesField,
   ],
   initial: ({ engines }) => ({
     name: '',
@@ -98,7 +93,9 @@ const versionOf = (engines: readonly { readonly engine: string; readonly version
   provider_version: { explicit_version: engines.find((one) => one.engine === engine)?.version ?? '' },
 })
 
-const versionField = (versions: readonly string[]): FieldSpec => {
+/** The version of an engine: one of those that have an image. */
+export function versionField(engines: Choices['engines'], engine: Json): FieldSpec {
+  const versions = engines.filter((one) => one.engine === engine).map(({ version }) => version)
   const about = { path: 'provider_version.explicit_version', label: 'Version' }
   return versions.length > 0
     ? { ...about, type: 'select', options: optionsOf(...versions) }

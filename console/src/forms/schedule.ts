@@ -1,12 +1,21 @@
+import { type Draft, valueAt } from './draft.ts'
 import type { FieldSpec, ShapeSpec } from './fields.ts'
+import { programFields } from './service-parts.ts'
 
-/** The program of a job for one occasion. */
-const program = (path: string, when: string): readonly FieldSpec[] => [
-  { path: `${path}.entrypoint`, label: `Entrypoint ${when}`, type: 'text', hint: 'Empty: that of the image.' },
-  { path: `${path}.arguments`, label: `Arguments ${when}`, type: 'words', hint: 'One a line.' },
+const timetable = (path: string): readonly FieldSpec[] => [
+  {
+    path: `${path}scheduled_at`,
+    label: 'Timetable',
+    type: 'text',
+    isRequired: true,
+    placeholder: '0 3 * * *',
+    hint: 'Minute, hour, day of the month, month, day of the week; or @daily and the like.',
+  },
+  { path: `${path}timezone`, label: 'Time zone', type: 'text', isRequired: true, placeholder: 'Europe/Paris' },
+  ...programFields(path),
 ]
 
-/** When a job runs. */
+/** When a new job runs. */
 export const scheduleField: ShapeSpec = {
   path: 'schedule',
   label: 'When it runs',
@@ -16,36 +25,46 @@ export const scheduleField: ShapeSpec = {
       label: 'by a timetable',
       mark: 'cronjob',
       fresh: { cronjob: { scheduled_at: '', timezone: 'Etc/UTC', arguments: [] } },
-      fields: [
-        {
-          path: 'cronjob.scheduled_at',
-          label: 'Timetable',
-          type: 'text',
-          isRequired: true,
-          placeholder: '0 3 * * *',
-          hint: 'Minute, hour, day of the month, month, day of the week; or @daily and the like.',
-        },
-        { path: 'cronjob.timezone', label: 'Time zone', type: 'text', isRequired: true, placeholder: 'Europe/Paris' },
-        ...program('cronjob', ''),
-      ],
+      fields: timetable('cronjob.'),
     },
     {
       label: 'when its environment starts',
       mark: 'on_start',
       fresh: { on_start: { arguments: [] } },
-      fields: program('on_start', 'on start'),
+      fields: programFields('on_start.', ' on start'),
     },
     {
       label: 'when its environment stops',
       mark: 'on_stop',
       fresh: { on_stop: { arguments: [] } },
-      fields: program('on_stop', 'on stop'),
+      fields: programFields('on_stop.', ' on stop'),
     },
     {
       label: 'when it is deleted',
       mark: 'on_delete',
       fresh: { on_delete: { arguments: [] } },
-      fields: program('on_delete', 'on deletion'),
+      fields: programFields('on_delete.', ' on deletion'),
     },
   ],
 }
+
+/** A program that a job runs at an event, or none. */
+const eventField = (name: string, label: string, when: string): ShapeSpec => ({
+  path: `schedule.${name}`,
+  label,
+  type: 'shape',
+  shapes: [
+    { label: 'runs nothing', mark: '', fresh: null, fields: [] },
+    { label: 'runs a program', mark: 'arguments', fresh: { arguments: [] }, fields: programFields('', when) },
+  ],
+})
+
+/** Pure: when a job runs, which is either a timetable or events. */
+export const scheduleFields = (draft: Draft): readonly FieldSpec[] =>
+  valueAt(draft, 'schedule.cronjob')
+    ? timetable('schedule.cronjob.')
+    : [
+        eventField('on_start', 'When its environment starts, the job', ' on start'),
+        eventField('on_stop', 'When its environment stops, the job', ' on stop'),
+        eventField('on_delete', 'When it is deleted, the job', ' on deletion'),
+      ]

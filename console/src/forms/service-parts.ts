@@ -50,7 +50,18 @@ export const firstImage = ({ registries }: Choices): Draft => ({
   tag: '',
 })
 
-export const helmRepositoryOptions = ({ helmRepositories }: Choices): readonly Option[] => named(helmRepositories)
+/** A chart of a Helm repository. */
+export const helmRepositoryFields = (path: string, { helmRepositories }: Choices): readonly FieldSpec[] => [
+  { path: `${path}.repository`, label: 'Helm repository', type: 'select', options: named(helmRepositories) },
+  { path: `${path}.chart_name`, label: 'Chart', type: 'text', isRequired: true },
+  { path: `${path}.chart_version`, label: 'Version', type: 'text', isRequired: true },
+]
+
+/** The program of an image. `when` completes the labels, and begins with a space. */
+export const programFields = (path: string, when = ''): readonly FieldSpec[] => [
+  { path: `${path}entrypoint`, label: `Entrypoint${when}`, type: 'text', hint: 'Empty: that of the image.' },
+  { path: `${path}arguments`, label: `Arguments${when}`, type: 'words', hint: 'One a line.' },
+]
 
 export const resourceFields: readonly FieldSpec[] = [
   { path: 'cpu', label: 'CPU', type: 'number', hint: 'Thousandths of a core.' },

@@ -23,6 +23,9 @@ export function ServiceTabs(params: ServiceTabsProps) {
           Variables
         </Link>
       )}
+      <Link to={`${service}/settings`} {...shared}>
+        Settings
+      </Link>
     </nav>
   )
 }
