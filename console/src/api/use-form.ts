@@ -11,7 +11,7 @@ interface FormOptions<T> {
   readonly send: (draft: Draft) => Promise<T>
   /** The beginnings of the keys of the reads that it makes old. */
   readonly changes: readonly (readonly string[])[]
-  readonly onDone?: (answer: T) => void
+  readonly onDone?: (answer: T) => void | Promise<void>
 }
 
 /** A form of the API: its values, whether they were changed, and the message about each field. */
@@ -22,7 +22,7 @@ export function useForm<T>({ fields: table, initial, send, changes, onDone }: Fo
     mutationFn: send,
     onSuccess: async (answer) => {
       await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })))
-      onDone?.(answer)
+      await onDone?.(answer)
     },
   })
   const { error } = sending

@@ -7,6 +7,7 @@ import { Empty, Page, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { relativeTime } from '../ui/time.ts'
+import { FirstVisit } from './FirstVisit.tsx'
 import { NewProject } from './NewProject.tsx'
 import { ProjectActions } from './ProjectActions.tsx'
 
@@ -26,7 +27,7 @@ export function OrganizationPage() {
   return (
     <Page title="Projects" actions={create}>
       {isOpen && <NewProject organizationId={organizationId} onClose={() => setOpen(false)} />}
-      {data.length === 0 && <Empty>There is no project yet. A project has environments, and they have services.</Empty>}
+      {data.length === 0 && <FirstVisit organizationId={organizationId} />}
       {data.map((project) => (
         <Section key={project.id} title={project.name} actions={<ProjectActions {...{ organizationId, project }} />}>
           {project.environments.length === 0 ? (

@@ -5,6 +5,7 @@ import { kinds } from '../api/kinds.ts'
 import { environment, links, services, stageNames, stages } from '../api/reads.ts'
 import { stageRows } from '../api/stage-rows.ts'
 import { Button } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
 import { Page, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
@@ -42,6 +43,9 @@ export function ServicePage() {
   return (
     <Page title={name} beside={<State state={status.state} />} actions={<Actions {...{ kind, serviceId, status }} />}>
       <ServiceTabs {...{ organizationId, environmentId, kind, serviceId }} />
+      {status.service_deployment_status === 'NEVER_DEPLOYED' && status.state === 'READY' && (
+        <Notice>It is not deployed yet. Press Deploy, and it runs in a moment.</Notice>
+      )}
       <OutOfDate environmentId={environmentId} serviceId={serviceId} />
       <p>
         {kinds[kind].noun} in{' '}
