@@ -21,8 +21,10 @@ const readServices = (id: string) =>
     queries.ensureQueryData(stageNames(id)),
   ])
 
-/** The pages that make and change things. They are loaded when somebody opens them. */
-export function makingRoutes(parent: typeof organization) {
+type Parent = typeof organization
+
+/** The source of a new service, and its form. */
+function newServiceRoutes(parent: Parent) {
   const getParentRoute = () => parent
   const newService = createRoute({
     getParentRoute,
@@ -41,6 +43,12 @@ export function makingRoutes(parent: typeof organization) {
       ]),
     component: lazyRouteComponent(() => import('./pages/NewServiceForm.tsx'), 'NewServiceForm'),
   })
+  return [newService, newServiceForm] as const
+}
+
+/** The variables that several services share. */
+function sharedVariablesRoutes(parent: Parent) {
+  const getParentRoute = () => parent
   const projectVariables = createRoute({
     getParentRoute,
     path: 'projects/$projectId/variables',
@@ -61,6 +69,12 @@ export function makingRoutes(parent: typeof organization) {
       ]),
     component: lazyRouteComponent(() => import('./pages/EnvironmentVariablesPage.tsx'), 'EnvironmentVariablesPage'),
   })
+  return [projectVariables, environmentVariables] as const
+}
+
+/** The variables and the settings of a service. */
+function serviceRoutes(parent: Parent) {
+  const getParentRoute = () => parent
   const serviceVariables = createRoute({
     getParentRoute,
     path: 'environments/$environmentId/$kind/$serviceId/variables',
@@ -82,12 +96,9 @@ export function makingRoutes(parent: typeof organization) {
       Promise.all([readServices(environmentId), queries.ensureQueryData(choices(organizationId, environmentId))]),
     component: lazyRouteComponent(() => import('./pages/ServiceSettingsPage.tsx'), 'ServiceSettingsPage'),
   })
-  return [
-    newService,
-    newServiceForm,
-    projectVariables,
-    environmentVariables,
-    serviceVariables,
-    serviceSettings,
-  ] as const
+  return [serviceVariables, serviceSettings] as const
 }
+
+/** The pages that make and change things. They are loaded when somebody opens them. */
+export const makingRoutes = (parent: Parent) =>
+  [...newServiceRoutes(parent), ...sharedVariablesRoutes(parent), ...serviceRoutes(parent)] as const
