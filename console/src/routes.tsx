@@ -11,6 +11,7 @@ import {
   stageNames,
   stages,
 } from './api/reads.ts'
+import { clusters } from './api/reads-making.ts'
 import { returnAddress } from './api/session.ts'
 import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
 import { Failed, Missing } from './pages/Failed.tsx'
@@ -18,6 +19,7 @@ import { Frame } from './pages/Frame.tsx'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'
 import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
+import { makingRoutes } from './routes-making.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
 
@@ -41,7 +43,7 @@ const signedIn = createRoute({
   },
 })
 
-const organization = createRoute({
+export const organization = createRoute({
   getParentRoute: () => root,
   path: '/organizations/$organizationId',
   loader: () => queries.ensureQueryData(organizations()),
@@ -51,7 +53,8 @@ const organization = createRoute({
 const overview = createRoute({
   getParentRoute: () => organization,
   path: '/',
-  loader: ({ params }) => queries.ensureQueryData(projects(params.organizationId)),
+  loader: ({ params: { organizationId: id } }) =>
+    Promise.all([queries.ensureQueryData(projects(id)), queries.ensureQueryData(clusters(id))]),
   component: OrganizationPage,
 })
 
@@ -86,7 +89,11 @@ const servicePage = createRoute({
   component: ServicePage,
 })
 
-const tree = root.addChildren([home, signedIn, organization.addChildren([overview, environmentPage, servicePage])])
+const tree = root.addChildren([
+  home,
+  signedIn,
+  organization.addChildren([overview, environmentPage, servicePage, ...makingRoutes(organization)]),
+])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true })
 

@@ -172,5 +172,6 @@ export const bootstrapExceptions: Readonly<Record<string, readonly string[]>> = 
 export const bootstrapImporters: Readonly<Record<string, readonly string[]>> = {
   'test/browser/console.test.ts': ['bootstrap/console.mjs'],
   'test/faults/half-removed-network.docker.test.ts': ['bootstrap/network-store.mjs'],
+  'test/support/console-session.ts': ['bootstrap/console.mjs'],
   'test/support/private-engine.ts': ['bootstrap/network-store.mjs'],
 }

@@ -75,5 +75,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
 /** The kinds, in the order of the API. Object.keys loses their type. */
 export const kindNames = Object.keys(kinds) as KindName[]
 
+export type { KindName }
+
 /** Whether a text of an address names a kind. */
 export const isKind = (name: string): name is KindName => Object.hasOwn(kinds, name)

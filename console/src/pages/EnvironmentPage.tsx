@@ -6,12 +6,13 @@ import { api } from '../api/client.ts'
 import { kinds } from '../api/kinds.ts'
 import { environment, links, services, stageNames, stages } from '../api/reads.ts'
 import { type ServiceRow, stageRows } from '../api/stage-rows.ts'
-import { Button } from '../ui/Button.tsx'
+import { Button, buttonClass } from '../ui/Button.tsx'
 import { Empty, Page, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { CloneDialog } from './CloneDialog.tsx'
+import { DeleteEnvironment } from './DeleteEnvironment.tsx'
 import { DeployDialog } from './DeployDialog.tsx'
 import { DeploymentLines } from './DeploymentLines.tsx'
 import { EnvironmentHistory } from './EnvironmentHistory.tsx'
@@ -47,6 +48,7 @@ export function EnvironmentPage() {
       beside={<State state={state} />}
       actions={
         <>
+          <DeleteEnvironment {...{ organizationId, environmentId }} />
           {request && (
             <Button onClick={() => cancel.mutate()} isBusy={cancel.isPending}>
               Cancel
@@ -55,6 +57,20 @@ export function EnvironmentPage() {
           <Button onClick={() => stop.mutate()} isBusy={stop.isPending} refusal={empty ?? refusal('STOP', state)}>
             Stop
           </Button>
+          <Link
+            className={buttonClass}
+            to="/organizations/$organizationId/environments/$environmentId/variables"
+            params={{ organizationId, environmentId }}
+          >
+            Variables
+          </Link>
+          <Link
+            className={buttonClass}
+            to="/organizations/$organizationId/environments/$environmentId/new"
+            params={{ organizationId, environmentId }}
+          >
+            New service
+          </Link>
           <Button onClick={() => setDialog('copy')}>Copy …</Button>
           <Button look="main" onClick={() => setDialog('deploy')} refusal={empty}>
             Deploy …
@@ -65,7 +81,7 @@ export function EnvironmentPage() {
       <Problem error={stop.error ?? cancel.error} />
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name: about.name }} onClose={close} />}
       {dialog === 'copy' && <CloneDialog {...{ organizationId, environmentId, name: about.name }} onClose={close} />}
-      {empty !== undefined && <Empty>{empty} Create one with the API, as the README shows.</Empty>}
+      {empty !== undefined && <Empty>{empty}</Empty>}
       {rows.map((stage) => (
         <Section key={stage.id} title={stage.name}>
           <Table label={`Services of ${stage.name}`} columns={columns}>

@@ -1,10 +1,15 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { projects } from '../api/reads.ts'
+import { Button } from '../ui/Button.tsx'
 import { Empty, Page, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { relativeTime } from '../ui/time.ts'
+import { FirstVisit } from './FirstVisit.tsx'
+import { NewProject } from './NewProject.tsx'
+import { ProjectActions } from './ProjectActions.tsx'
 
 const columns = ['Environment', 'State', 'Services', 'Cluster', 'Last deployment']
 
@@ -12,12 +17,19 @@ const columns = ['Environment', 'State', 'Services', 'Cluster', 'Last deployment
 export function OrganizationPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId/' })
   const { data } = useSuspenseQuery(projects(organizationId))
+  const [isOpen, setOpen] = useState(false)
   const now = Date.now()
+  const create = (
+    <Button look="main" onClick={() => setOpen(true)}>
+      New project
+    </Button>
+  )
   return (
-    <Page title="Projects">
-      {data.length === 0 && <Empty>There is no project yet. Create one with the API, as the README shows.</Empty>}
+    <Page title="Projects" actions={create}>
+      {isOpen && <NewProject organizationId={organizationId} onClose={() => setOpen(false)} />}
+      {data.length === 0 && <FirstVisit organizationId={organizationId} />}
       {data.map((project) => (
-        <Section key={project.id} title={project.name}>
+        <Section key={project.id} title={project.name} actions={<ProjectActions {...{ organizationId, project }} />}>
           {project.environments.length === 0 ? (
             <Empty>This project has no environment yet.</Empty>
           ) : (

@@ -5,14 +5,17 @@ import { kinds } from '../api/kinds.ts'
 import { environment, links, services, stageNames, stages } from '../api/reads.ts'
 import { stageRows } from '../api/stage-rows.ts'
 import { Button } from '../ui/Button.tsx'
+import { Notice } from '../ui/Notice.tsx'
 import { Page, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
 import { relativeTime } from '../ui/time.ts'
 import { Missing } from './Failed.tsx'
+import { OutOfDate } from './OutOfDate.tsx'
 import { ServiceHistory } from './ServiceHistory.tsx'
 import { ServiceLines } from './ServiceLines.tsx'
 import styles from './ServicePage.module.css'
+import { ServiceTabs } from './ServiceTabs.tsx'
 
 /** A service: its state in words, its addresses, its deployments and its lines. */
 export function ServicePage() {
@@ -56,6 +59,11 @@ export function ServicePage() {
       beside={<State state={status.state} />}
       actions={<Actions {...{ kind, serviceId, status }} />}
     >
+      <ServiceTabs {...{ organizationId, environmentId, kind, serviceId }} />
+      {status.service_deployment_status === 'NEVER_DEPLOYED' && status.state === 'READY' && (
+        <Notice>It is not deployed yet. Press Deploy, and it runs in a moment.</Notice>
+      )}
+      <OutOfDate environmentId={environmentId} serviceId={serviceId} />
       <p>
         {kinds[kind].noun}
         {status.last_deployment_date && `, deployed ${relativeTime(status.last_deployment_date, Date.now())}`}

@@ -9,9 +9,22 @@ interface ButtonProps {
   readonly refusal?: string | undefined
   readonly isBusy?: boolean
   readonly look?: 'main' | 'plain' | 'danger'
+  /** The name for people who do not see the page, if the word alone does not say enough. */
+  readonly label?: string
 }
 
-export function Button({ children, onClick, refusal, isBusy = false, look = 'plain', type = 'button' }: ButtonProps) {
+/** The class of links that look like buttons. */
+export const buttonClass = styles['button']
+
+export function Button({
+  children,
+  onClick,
+  refusal,
+  isBusy = false,
+  look = 'plain',
+  type = 'button',
+  label,
+}: ButtonProps) {
   const cannot = refusal !== undefined || isBusy
   return (
     <button
@@ -20,6 +33,7 @@ export function Button({ children, onClick, refusal, isBusy = false, look = 'pla
       data-look={look}
       aria-disabled={cannot}
       aria-busy={isBusy}
+      aria-label={label}
       title={refusal}
       aria-description={refusal}
       onClick={(event) => {

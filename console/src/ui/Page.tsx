@@ -34,10 +34,13 @@ export function Page({ title, above, beside, actions, children }: PageProps) {
 }
 
 /** A part of a page with a heading. */
-export function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function Section({ title, actions, children }: Omit<PageProps, 'beside'>) {
   return (
     <section className={styles['section']}>
-      <h2>{title}</h2>
+      <div className={styles['head']}>
+        <h2>{title}</h2>
+        <div className={styles['actions']}>{actions}</div>
+      </div>
       {children}
     </section>
   )

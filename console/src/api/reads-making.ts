@@ -1,0 +1,59 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { attachedTo } from './service-bodies.ts'
+
+// The reads of the forms that make things.
+
+export const clusters = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['organization', organizationId, 'clusters'],
+    queryFn: async () => (await api.listOrganizationCluster({ organizationId })).results,
+  })
+
+/** The things of an organization among which the form of a service chooses. */
+export interface Choices {
+  readonly registries: readonly Named[]
+  readonly helmRepositories: readonly Named[]
+  readonly gitTokens: readonly Named[]
+  readonly databases: readonly { readonly type: string; readonly versions: readonly string[] }[]
+  readonly engines: readonly { readonly engine: string; readonly version: string }[]
+}
+export interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+/** They are read again for each form, because nothing reports their changes. */
+export const choices = (organizationId: string, environmentId: string) =>
+  queryOptions({
+    queryKey: ['organization', organizationId, 'choices', environmentId],
+    staleTime: 0,
+    queryFn: async (): Promise<Choices> => {
+      const [registries, helmRepositories, gitTokens, databases, engines] = await Promise.all([
+        api.listContainerRegistry({ organizationId }),
+        api.listHelmRepository({ organizationId }),
+        api.listOrganizationGitTokens({ organizationId }),
+        api.listEnvironmentDatabaseConfig({ environmentId }),
+        api.listTerraformVersions({}),
+      ])
+      return {
+        registries: registries.results,
+        helmRepositories: helmRepositories.results,
+        gitTokens: gitTokens.results,
+        databases: databases.results.map(({ database_type: type, version }) => ({
+          type,
+          versions: [...new Set(version.map(({ name }) => name))],
+        })),
+        engines: engines.results,
+      }
+    },
+  })
+
+/** The things that are lost with a service beside its data. */
+export const attachments = (environmentId: string, kind: KindName, serviceId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'attachments', serviceId],
+    staleTime: 0,
+    queryFn: () => attachedTo(kind, serviceId),
+  })

@@ -1,0 +1,52 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Draft, isSame } from '../forms/draft.ts'
+import { type FieldSpec, fieldIn, hasField } from '../forms/fields.ts'
+import { messageOf, queries } from './client.ts'
+
+interface FormOptions<T> {
+  readonly fields: readonly FieldSpec[] | ((draft: Draft) => readonly FieldSpec[])
+  /** The values at the beginning, and after a reset. */
+  readonly initial: Draft
+  readonly send: (draft: Draft) => Promise<T>
+  /** The beginnings of the keys of the reads that it makes old. */
+  readonly changes: readonly (readonly string[])[]
+  readonly onDone?: (answer: T) => void | Promise<void>
+}
+
+/** A form of the API: its values, whether they were changed, and the message about each field. */
+export function useForm<T>({ fields: table, initial, send, changes, onDone }: FormOptions<T>) {
+  const [draft, setDraft] = useState(initial)
+  const fields = typeof table === 'function' ? table(draft) : table
+  const sending = useMutation({
+    mutationFn: send,
+    onSuccess: async (answer) => {
+      await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })))
+      await onDone?.(answer)
+    },
+  })
+  const { error } = sending
+  const message = error ? messageOf(error) : ''
+  const named = fieldIn(message)
+  const shown = named !== undefined && hasField(fields, named) ? named : undefined
+  return {
+    /** For FormFields. */
+    inputs: {
+      fields,
+      draft,
+      onChange: setDraft,
+      problemAt: (path: string) => (path === shown ? message : undefined),
+    },
+    draft,
+    /** The error, if no field shows it. */
+    error: shown === undefined ? error : undefined,
+    isBusy: sending.isPending,
+    isSent: sending.isSuccess,
+    isDirty: !isSame(draft, initial),
+    submit: () => sending.mutate(draft),
+    reset: () => {
+      setDraft(initial)
+      sending.reset()
+    },
+  }
+}

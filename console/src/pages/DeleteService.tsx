@@ -1,0 +1,54 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { queries } from '../api/client.ts'
+import { kinds } from '../api/kinds.ts'
+import { lossesOf, type Service } from '../api/losses.ts'
+import { attachments } from '../api/reads-making.ts'
+import { Button } from '../ui/Button.tsx'
+import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
+import { Section } from '../ui/Page.tsx'
+
+interface DeleteServiceProps {
+  readonly organizationId: string
+  readonly environmentId: string
+  readonly kind: KindName
+  readonly serviceId: string
+  readonly service: Service
+}
+
+/** Deletes a service once its name is typed, and leads to its environment. */
+export function DeleteService({ organizationId, environmentId, kind, serviceId, service }: DeleteServiceProps) {
+  const navigate = useNavigate()
+  const [isOpen, setOpen] = useState(false)
+  const attached = useQuery({ ...attachments(environmentId, kind, serviceId), enabled: isOpen })
+  const remove = useMutation({
+    mutationFn: () => kinds[kind].remove(serviceId),
+    onSuccess: async () => {
+      await navigate({
+        to: '/organizations/$organizationId/environments/$environmentId',
+        params: { organizationId, environmentId },
+      })
+      await queries.invalidateQueries({ queryKey: ['environment', environmentId] })
+    },
+  })
+  const noun = kinds[kind].noun.toLowerCase()
+  return (
+    <Section title="Danger zone">
+      <p>A deletion stops the service and erases its data.</p>
+      <Button look="danger" onClick={() => setOpen(true)}>{`Delete the ${noun}`}</Button>
+      {isOpen && !attached.isPending && (
+        <ConfirmDialog
+          noun={noun}
+          name={service.name}
+          losses={[`the ${noun} with its settings and variables`, ...lossesOf(service), ...(attached.data ?? [])]}
+          isBusy={remove.isPending}
+          error={remove.error ?? attached.error}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,54 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, queries } from '../api/client.ts'
+import { Button, buttonClass } from '../ui/Button.tsx'
+import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
+import { NewEnvironment } from './NewEnvironment.tsx'
+
+interface ProjectActionsProps {
+  readonly organizationId: string
+  readonly project: { readonly id: string; readonly name: string; readonly environments: readonly unknown[] }
+}
+
+/** A new environment in a project, and the end of the project. */
+export function ProjectActions({ organizationId, project }: ProjectActionsProps) {
+  const [open, setOpen] = useState<'new' | 'delete'>()
+  const close = (): void => setOpen(undefined)
+  const remove = useMutation({
+    mutationFn: () => api.deleteProject({ projectId: project.id }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] }),
+  })
+  const { length } = project.environments
+  return (
+    <>
+      <Button
+        look="danger"
+        refusal={length > 0 ? `it has ${length === 1 ? 'an environment' : `${length} environments`}` : undefined}
+        onClick={() => setOpen('delete')}
+      >
+        Delete
+      </Button>
+      <Link
+        className={buttonClass}
+        to="/organizations/$organizationId/projects/$projectId/variables"
+        params={{ organizationId, projectId: project.id }}
+      >
+        Variables
+      </Link>
+      <Button onClick={() => setOpen('new')}>New environment</Button>
+      {open === 'new' && <NewEnvironment {...{ organizationId, project }} onClose={close} />}
+      {open === 'delete' && (
+        <ConfirmDialog
+          noun="project"
+          name={project.name}
+          losses={['the project, with its variables, secrets and deployment rules']}
+          isBusy={remove.isPending}
+          error={remove.error}
+          onConfirm={() => remove.mutate()}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}

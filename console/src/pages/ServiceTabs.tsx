@@ -1,0 +1,31 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { Link } from '@tanstack/react-router'
+import styles from './ServiceTabs.module.css'
+
+interface ServiceTabsProps {
+  readonly organizationId: string
+  readonly environmentId: string
+  readonly kind: KindName
+  readonly serviceId: string
+}
+
+/** The pages of a service. */
+export function ServiceTabs(params: ServiceTabsProps) {
+  const service = '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId'
+  const shared = { params, activeOptions: { exact: true } } as const
+  return (
+    <nav className={styles['tabs']} aria-label="Service">
+      <Link to={service} {...shared}>
+        Overview
+      </Link>
+      {params.kind !== 'database' && (
+        <Link to={`${service}/variables`} {...shared}>
+          Variables
+        </Link>
+      )}
+      <Link to={`${service}/settings`} {...shared}>
+        Settings
+      </Link>
+    </nav>
+  )
+}

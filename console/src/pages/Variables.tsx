@@ -1,0 +1,101 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Variable, type VariablePlace, variables } from '../api/reads-variables.ts'
+import { wordOf } from '../forms/plan-env.ts'
+import { Button } from '../ui/Button.tsx'
+import { CheckField } from '../ui/Field.tsx'
+import { Empty } from '../ui/Page.tsx'
+import { Table } from '../ui/Table.tsx'
+import { PasteEnv } from './PasteEnv.tsx'
+import { VariableDialog } from './VariableDialog.tsx'
+import styles from './Variables.module.css'
+import type { VariableAct } from './variable-dialogs.ts'
+
+const columns = ['Key', 'Value', 'Scope', 'Kind', 'Actions']
+
+/** Every variable and secret that is visible at a place, and their changes. */
+export function Variables({ place }: { readonly place: VariablePlace }) {
+  const { data } = useSuspenseQuery(variables(place))
+  const [text, setText] = useState('')
+  const [hasBuiltIn, setBuiltIn] = useState(false)
+  const [change, setChange] = useState<VariableAct>()
+  const [isPasting, setPasting] = useState(false)
+  const shown = data.filter(
+    ({ key, scope }) => key.toLowerCase().includes(text.toLowerCase()) && (hasBuiltIn || scope !== 'BUILT_IN'),
+  )
+  return (
+    <>
+      <div className={styles['tools']}>
+        <input
+          type="search"
+          className={styles['search']}
+          placeholder="Keys that contain …"
+          aria-label="Search in the keys"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <CheckField label="Show those of the platform" isChecked={hasBuiltIn} onChange={setBuiltIn} />
+        <Button onClick={() => setPasting(true)}>Paste a .env file</Button>
+        <Button look="main" onClick={() => setChange({ act: 'add' })}>
+          New variable
+        </Button>
+      </div>
+      {shown.length === 0 ? (
+        <Empty>{text === '' ? 'There is no variable yet.' : 'No key contains this text.'}</Empty>
+      ) : (
+        <Table label="Variables" columns={columns}>
+          {shown.map((variable) => (
+            <Row key={variable.id} {...{ place, variable }} onChange={setChange} />
+          ))}
+        </Table>
+      )}
+      {change && <VariableDialog place={place} change={change} onClose={() => setChange(undefined)} />}
+      {isPasting && <PasteEnv place={place} present={data} onClose={() => setPasting(false)} />}
+    </>
+  )
+}
+
+interface RowProps {
+  readonly place: VariablePlace
+  readonly variable: Variable
+  readonly onChange: (change: VariableAct) => void
+}
+
+function Row({ place, variable, onChange }: RowProps) {
+  const { key, value, is_secret: isSecret, scope, variable_type: type, mount_path: path, description } = variable
+  const isOwn = scope === place.scope
+  const button = (act: 'edit' | 'override' | 'alias' | 'delete', word: string) => (
+    <Button label={`${word} ${key}`} onClick={() => onChange({ act, variable })}>
+      {word}
+    </Button>
+  )
+  return (
+    <tr>
+      <td>
+        <code>{key}</code>
+        {description && <div className={styles['quiet']}>{description}</div>}
+      </td>
+      <td className={styles['value']}>
+        {isSecret ? <span className={styles['quiet']}>secret</span> : <code>{value}</code>}
+        {path && <div className={styles['quiet']}>file {path}</div>}
+      </td>
+      <td>{wordOf(scope)}</td>
+      <td>{kindOf(variable, type)}</td>
+      <td>
+        <div className={styles['actions']}>
+          {isOwn && button('edit', 'Change')}
+          {!isOwn && scope !== 'BUILT_IN' && button('override', 'Override')}
+          {type !== 'ALIAS' && button('alias', 'Alias')}
+          {isOwn && button('delete', 'Delete')}
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+/** Pure: the kind of a variable, and the one to which it refers. */
+function kindOf({ aliased_variable: aliased, overridden_variable: overridden }: Variable, type: string): string {
+  if (aliased) return `alias of ${aliased.key}`
+  if (overridden) return `overrides that of the ${wordOf(overridden.scope)}`
+  return wordOf(type)
+}

@@ -1,0 +1,46 @@
+import { useState } from 'react'
+import styles from './ConfirmDialog.module.css'
+import { FormDialog } from './Dialog.tsx'
+import { TextField } from './Field.tsx'
+
+interface ConfirmDialogProps {
+  /** The thing that is deleted, such as "environment". */
+  readonly noun: string
+  readonly name: string
+  /** The things that are lost with it. */
+  readonly losses: readonly string[]
+  readonly isBusy: boolean
+  readonly error: unknown
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Says what a deletion loses, and deletes once the name was typed. */
+export function ConfirmDialog({ noun, name, losses, isBusy, error, onConfirm, onClose }: ConfirmDialogProps) {
+  const [typed, setTyped] = useState('')
+  return (
+    <FormDialog
+      title={`Delete the ${noun} “${name}”`}
+      isOpen
+      onClose={onClose}
+      action={`Delete the ${noun}`}
+      look="danger"
+      isBusy={isBusy}
+      error={error}
+      refusal={typed === name ? undefined : 'the name is not typed yet'}
+      onSubmit={onConfirm}
+    >
+      {losses.length > 0 && (
+        <>
+          <p>This cannot be undone. It deletes:</p>
+          <ul className={styles['losses']}>
+            {losses.map((loss) => (
+              <li key={loss}>{loss}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <TextField label={`Type “${name}” to confirm`} value={typed} onChange={setTyped} />
+    </FormDialog>
+  )
+}
