@@ -1,18 +1,16 @@
-import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { isKind } from './api/kinds.ts'
 import { environment, links, organizations, projects, services, stageNames, stages } from './api/reads.ts'
 import { returnAddress } from './api/session.ts'
 import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
-import { Failed, Missing } from './pages/Failed.tsx'
-import { Frame } from './pages/Frame.tsx'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'
 import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
+import { organization, root } from './routes-frame.tsx'
+import { settings } from './routes-organization.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
-
-const root = createRootRoute({ errorComponent: Failed, notFoundComponent: Missing })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -30,13 +28,6 @@ const signedIn = createRoute({
   loader: () => {
     throw redirect({ href: returnAddress(new URLSearchParams(location.search)), replace: true })
   },
-})
-
-const organization = createRoute({
-  getParentRoute: () => root,
-  path: '/organizations/$organizationId',
-  loader: () => queries.ensureQueryData(organizations()),
-  component: Frame,
 })
 
 const overview = createRoute({
@@ -76,7 +67,11 @@ const servicePage = createRoute({
   component: ServicePage,
 })
 
-const tree = root.addChildren([home, signedIn, organization.addChildren([overview, environmentPage, servicePage])])
+const tree = root.addChildren([
+  home,
+  signedIn,
+  organization.addChildren([overview, environmentPage, servicePage, settings]),
+])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true })
 

@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '..', '..')
 const libraries: Readonly<Record<string, RegExp>> = {
   react: /^/,
   'react-dom/client': /^main\.tsx$/,
-  '@tanstack/react-router': /^(?:pages\/|routes\.tsx$|main\.tsx$)/,
+  '@tanstack/react-router': /^(?:pages\/|routes(?:-[a-z]+)?\.tsx$|main\.tsx$)/,
   '@tanstack/react-query': /^(?:api\/|pages\/|main\.tsx$)/,
   '@base-ui/react/dialog': /^ui\//,
   oauth4webapi: /^api\/session\.ts$/,

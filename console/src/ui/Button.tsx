@@ -9,9 +9,12 @@ interface ButtonProps {
   readonly refusal?: string | undefined
   readonly isBusy?: boolean
   readonly look?: 'main' | 'plain' | 'danger'
+  /** The name for people who do not see what is beside the button, if it is more than its text. */
+  readonly label?: string
 }
 
-export function Button({ children, onClick, refusal, isBusy = false, look = 'plain', type = 'button' }: ButtonProps) {
+export function Button({ isBusy = false, look = 'plain', type = 'button', ...props }: ButtonProps) {
+  const { children, onClick, refusal, label } = props
   const cannot = refusal !== undefined || isBusy
   return (
     <button
@@ -21,6 +24,7 @@ export function Button({ children, onClick, refusal, isBusy = false, look = 'pla
       aria-disabled={cannot}
       aria-busy={isBusy}
       title={refusal}
+      aria-label={label}
       aria-description={refusal}
       onClick={(event) => {
         if (cannot) event.preventDefault()

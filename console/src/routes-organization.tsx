@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { queries } from './api/client.ts'
+import { customRoles, invitations, members, roles } from './api/reads-organization.ts'
+import { Failed } from './pages/Failed.tsx'
+import { organization } from './routes-frame.tsx'
+
+// The pages of an organization's settings. They are loaded when somebody opens them.
+
+const frame = createRoute({
+  getParentRoute: () => organization,
+  path: 'settings',
+  component: lazyRouteComponent(() => import('./pages/settings/Settings.tsx'), 'Settings'),
+})
+
+const start = createRoute({
+  getParentRoute: () => frame,
+  path: '/',
+  loader: ({ params }) => {
+    throw redirect({ to: '/organizations/$organizationId/settings/members', params, replace: true })
+  },
+})
+
+const membersPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'members',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId } }) =>
+    Promise.all([
+      queries.ensureQueryData(members(organizationId)),
+      queries.ensureQueryData(invitations(organizationId)),
+      queries.ensureQueryData(roles(organizationId)),
+    ]),
+  component: lazyRouteComponent(() => import('./pages/settings/MembersPage.tsx'), 'MembersPage'),
+})
+
+const rolesPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'roles',
+  errorComponent: Failed,
+  loader: ({ params }) => queries.ensureQueryData(customRoles(params.organizationId)),
+  component: lazyRouteComponent(() => import('./pages/settings/RolesPage.tsx'), 'RolesPage'),
+})
+
+const rolePage = createRoute({
+  getParentRoute: () => frame,
+  path: 'roles/$roleId',
+  errorComponent: Failed,
+  loader: ({ params }) => queries.ensureQueryData(customRoles(params.organizationId)),
+  component: lazyRouteComponent(() => import('./pages/settings/RolePage.tsx'), 'RolePage'),
+})
+
+export const settings = frame.addChildren([start, membersPage, rolesPage, rolePage])

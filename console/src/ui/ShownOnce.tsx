@@ -1,0 +1,54 @@
+import { Dialog as Base } from '@base-ui/react/dialog'
+import { useState } from 'react'
+import { Button } from './Button.tsx'
+import styles from './Dialog.module.css'
+import field from './Field.module.css'
+import { Field } from './Field.tsx'
+
+interface ShownOnceProps {
+  readonly title: string
+  readonly label: string
+  readonly value: string
+  /** What to do with it. */
+  readonly hint: string
+  readonly onClose: () => void
+}
+
+/** A text that leaves with this dialog. Nothing keeps it afterwards. */
+export function ShownOnce({ title, label, value, hint, onClose }: ShownOnceProps) {
+  const [said, setSaid] = useState('')
+  const copy = (): void =>
+    void navigator.clipboard.writeText(value).then(
+      () => setSaid('Copied.'),
+      () => setSaid('The browser does not let this page copy. Select the text and copy it yourself.'),
+    )
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={styles['backdrop']} />
+        <Base.Popup className={styles['popup']}>
+          <Base.Title>{title}</Base.Title>
+          <Field label={label} hint={hint}>
+            {({ id, describedBy }) => (
+              <input
+                id={id}
+                className={`${field['control']} ${field['fixed']}`}
+                readOnly
+                value={value}
+                aria-describedby={describedBy}
+                onFocus={({ target }) => target.select()}
+              />
+            )}
+          </Field>
+          <div className={styles['actions']}>
+            <span role="status">{said}</span>
+            <Button onClick={onClose}>Close</Button>
+            <Button look="main" onClick={copy}>
+              Copy
+            </Button>
+          </div>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
