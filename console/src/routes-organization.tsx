@@ -1,6 +1,8 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
+import { apiTokens, gitTokens } from './api/reads-access.ts'
 import { customRoles, invitations, members, roles } from './api/reads-organization.ts'
+import { registryStore, repositoryStore, storeKinds, stores } from './api/stores.ts'
 import { Failed } from './pages/Failed.tsx'
 import { organization } from './routes-frame.tsx'
 
@@ -49,4 +51,54 @@ const rolePage = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/RolePage.tsx'), 'RolePage'),
 })
 
-export const settings = frame.addChildren([start, membersPage, rolesPage, rolePage])
+const tokensPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'api-tokens',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId } }) =>
+    Promise.all([queries.ensureQueryData(apiTokens(organizationId)), queries.ensureQueryData(roles(organizationId))]),
+  component: lazyRouteComponent(() => import('./pages/settings/TokensPage.tsx'), 'TokensPage'),
+})
+
+const gitTokensPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'git-tokens',
+  errorComponent: Failed,
+  loader: ({ params }) => queries.ensureQueryData(gitTokens(params.organizationId)),
+  component: lazyRouteComponent(() => import('./pages/settings/GitTokensPage.tsx'), 'GitTokensPage'),
+})
+
+const registriesPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'registries',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId } }) =>
+    Promise.all([
+      queries.ensureQueryData(stores(registryStore, organizationId)),
+      queries.ensureQueryData(storeKinds(registryStore)),
+    ]),
+  component: lazyRouteComponent(() => import('./pages/settings/StorePage.tsx'), 'RegistriesPage'),
+})
+
+const helmRepositoriesPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'helm-repositories',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId } }) =>
+    Promise.all([
+      queries.ensureQueryData(stores(repositoryStore, organizationId)),
+      queries.ensureQueryData(storeKinds(repositoryStore)),
+    ]),
+  component: lazyRouteComponent(() => import('./pages/settings/StorePage.tsx'), 'HelmRepositoriesPage'),
+})
+
+export const settings = frame.addChildren([
+  start,
+  membersPage,
+  rolesPage,
+  rolePage,
+  tokensPage,
+  gitTokensPage,
+  registriesPage,
+  helmRepositoriesPage,
+])

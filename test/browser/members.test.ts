@@ -124,6 +124,7 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
       .getByRole('button', { name: /^Remove/ })
       .click()
     await dialog().getByRole('button', { name: 'Remove' }).click()
+    await dialog().waitFor({ state: 'detached' })
     await row('Members', eve.name).waitFor({ state: 'detached' })
     await press('Invite')
     await dialog().getByLabel('E-mail address').fill('bob@example.org')

@@ -1,9 +1,8 @@
-import { Dialog as Base } from '@base-ui/react/dialog'
 import { useState } from 'react'
 import { Button } from './Button.tsx'
-import styles from './Dialog.module.css'
 import field from './Field.module.css'
 import { Field } from './Field.tsx'
+import { PlainDialog } from './PlainDialog.tsx'
 
 interface ShownOnceProps {
   readonly title: string
@@ -22,33 +21,25 @@ export function ShownOnce({ title, label, value, hint, onClose }: ShownOnceProps
       () => setSaid('Copied.'),
       () => setSaid('The browser does not let this page copy. Select the text and copy it yourself.'),
     )
+  const button = (
+    <Button look="main" onClick={copy}>
+      Copy
+    </Button>
+  )
   return (
-    <Base.Root open onOpenChange={(open) => !open && onClose()}>
-      <Base.Portal>
-        <Base.Backdrop className={styles['backdrop']} />
-        <Base.Popup className={styles['popup']}>
-          <Base.Title>{title}</Base.Title>
-          <Field label={label} hint={hint}>
-            {({ id, describedBy }) => (
-              <input
-                id={id}
-                className={`${field['control']} ${field['fixed']}`}
-                readOnly
-                value={value}
-                aria-describedby={describedBy}
-                onFocus={({ target }) => target.select()}
-              />
-            )}
-          </Field>
-          <div className={styles['actions']}>
-            <span role="status">{said}</span>
-            <Button onClick={onClose}>Close</Button>
-            <Button look="main" onClick={copy}>
-              Copy
-            </Button>
-          </div>
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
+    <PlainDialog title={title} onClose={onClose} actions={button} said={said}>
+      <Field label={label} hint={hint}>
+        {({ id, describedBy }) => (
+          <input
+            id={id}
+            className={`${field['control']} ${field['fixed']}`}
+            readOnly
+            value={value}
+            aria-describedby={describedBy}
+            onFocus={({ target }) => target.select()}
+          />
+        )}
+      </Field>
+    </PlainDialog>
   )
 }

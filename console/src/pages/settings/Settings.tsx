@@ -5,6 +5,10 @@ const base = '/organizations/$organizationId/settings'
 const pages = [
   { to: `${base}/members`, name: 'Members' },
   { to: `${base}/roles`, name: 'Roles' },
+  { to: `${base}/api-tokens`, name: 'API tokens' },
+  { to: `${base}/git-tokens`, name: 'Git tokens' },
+  { to: `${base}/registries`, name: 'Registries' },
+  { to: `${base}/helm-repositories`, name: 'Helm repositories' },
 ] as const
 
 /** The pages of an organization's settings, with the way between them. */
