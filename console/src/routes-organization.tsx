@@ -1,7 +1,9 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { apiTokens, gitTokens } from './api/reads-access.ts'
+import { auditEvents, auditSearchOf } from './api/reads-audit.ts'
 import { customRoles, invitations, members, roles } from './api/reads-organization.ts'
+import { deliveries, webhooks } from './api/reads-webhooks.ts'
 import { registryStore, repositoryStore, storeKinds, stores } from './api/stores.ts'
 import { Failed } from './pages/Failed.tsx'
 import { organization } from './routes-frame.tsx'
@@ -92,6 +94,36 @@ const helmRepositoriesPage = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/StorePage.tsx'), 'HelmRepositoriesPage'),
 })
 
+const webhooksPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'webhooks',
+  errorComponent: Failed,
+  loader: ({ params }) => queries.ensureQueryData(webhooks(params.organizationId)),
+  component: lazyRouteComponent(() => import('./pages/settings/WebhooksPage.tsx'), 'WebhooksPage'),
+})
+
+const webhookPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'webhooks/$webhookId',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId, webhookId } }) =>
+    Promise.all([
+      queries.ensureQueryData(webhooks(organizationId)),
+      queries.fetchQuery(deliveries(organizationId, webhookId)),
+    ]),
+  component: lazyRouteComponent(() => import('./pages/settings/WebhookPage.tsx'), 'WebhookPage'),
+})
+
+const auditPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'audit',
+  errorComponent: Failed,
+  validateSearch: auditSearchOf,
+  loaderDeps: ({ search }) => search,
+  loader: ({ params, deps }) => queries.fetchQuery(auditEvents(params.organizationId, deps)),
+  component: lazyRouteComponent(() => import('./pages/settings/AuditPage.tsx'), 'AuditPage'),
+})
+
 export const settings = frame.addChildren([
   start,
   membersPage,
@@ -101,4 +133,7 @@ export const settings = frame.addChildren([
   gitTokensPage,
   registriesPage,
   helmRepositoriesPage,
+  webhooksPage,
+  webhookPage,
+  auditPage,
 ])

@@ -9,6 +9,8 @@ const pages = [
   { to: `${base}/git-tokens`, name: 'Git tokens' },
   { to: `${base}/registries`, name: 'Registries' },
   { to: `${base}/helm-repositories`, name: 'Helm repositories' },
+  { to: `${base}/webhooks`, name: 'Webhooks' },
+  { to: `${base}/audit`, name: 'Audit log' },
 ] as const
 
 /** The pages of an organization's settings, with the way between them. */
