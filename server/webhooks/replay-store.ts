@@ -17,7 +17,8 @@ export async function lockWebhook(
 /** Returns whether a delivery of this event to this webhook is pending. */
 export async function isEventPending(sql: Sql, webhookId: string, eventId: string): Promise<boolean> {
   const rows = await sql`
-    select from webhook_delivery where webhook_id = ${webhookId} and event_id = ${eventId} and state = 'pending' limit 1`
+    select from webhook_delivery
+    where webhook_id = ${webhookId} and event_id = ${eventId} and state = 'pending' limit 1`
   return rows.length > 0
 }
 
