@@ -18,7 +18,7 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
   before(async () => {
     ours = await openConsole()
     ;({ page } = ours)
-    guest = await (await ours.browser.context()).newPage()
+    guest = await (await ours.browser.context({ colorScheme: 'dark' })).newPage()
     await makeEnvironment(ours.server, 'staging')
   })
   after(() => ours?.close())
@@ -49,6 +49,7 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
     await page.keyboard.press('Escape')
     await row('Invitations', eve.email).getByText('pending').waitFor()
     await guest.goto(link)
+    assert.deepEqual(await violations(guest), [])
     await guest.getByLabel('Name').fill(eve.name)
     await guest.getByLabel(/^Password/).fill(eve.password)
     await guest.getByRole('button', { name: 'Join' }).click()
@@ -59,6 +60,8 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
 
   it('shows a viewer why they may not invite', async () => {
     await guest.goto(`${ours.server.apiUrl}/organizations/${ours.server.organizationId}/settings/members`)
+    await guest.getByRole('button', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(await violations(guest), [])
     await guest.getByLabel('E-mail address').fill(eve.email)
     await guest.getByLabel('Password').fill(eve.password)
     await guest.getByRole('button', { name: 'Sign in' }).click()
