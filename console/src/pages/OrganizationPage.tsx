@@ -5,6 +5,7 @@ import { Empty, Page, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { relativeTime } from '../ui/time.ts'
+import { GoingOn } from './GoingOn.tsx'
 
 const columns = ['Environment', 'State', 'Services', 'Cluster', 'Last deployment']
 
@@ -15,6 +16,7 @@ export function OrganizationPage() {
   const now = Date.now()
   return (
     <Page title="Projects">
+      <GoingOn organizationId={organizationId} projects={data} />
       {data.length === 0 && <Empty>There is no project yet. Create one with the API, as the README shows.</Empty>}
       {data.map((project) => (
         <Section key={project.id} title={project.name}>
