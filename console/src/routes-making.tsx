@@ -4,7 +4,7 @@ import { isKind, type KindName } from './api/kinds.ts'
 import { environment, projects, services, stageNames, stages } from './api/reads.ts'
 import { choices } from './api/reads-making.ts'
 import { scopeOf, variables } from './api/reads-variables.ts'
-import type { organization } from './routes.tsx'
+import type { organization } from './routes-frame.tsx'
 
 /** Reads the kind of service in an address. */
 function kindOf(name: string): KindName {

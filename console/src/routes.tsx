@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { isKind } from './api/kinds.ts'
 import {
@@ -14,16 +14,14 @@ import {
 import { clusters } from './api/reads-making.ts'
 import { returnAddress } from './api/session.ts'
 import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
-import { Failed, Missing } from './pages/Failed.tsx'
-import { Frame } from './pages/Frame.tsx'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'
 import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
+import { organization, root } from './routes-frame.tsx'
 import { makingRoutes } from './routes-making.tsx'
+import { settings } from './routes-organization.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
-
-const root = createRootRoute({ errorComponent: Failed, notFoundComponent: Missing })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -41,13 +39,6 @@ const signedIn = createRoute({
   loader: () => {
     throw redirect({ href: returnAddress(new URLSearchParams(location.search)), replace: true })
   },
-})
-
-export const organization = createRoute({
-  getParentRoute: () => root,
-  path: '/organizations/$organizationId',
-  loader: () => queries.ensureQueryData(organizations()),
-  component: Frame,
 })
 
 const overview = createRoute({
@@ -92,7 +83,7 @@ const servicePage = createRoute({
 const tree = root.addChildren([
   home,
   signedIn,
-  organization.addChildren([overview, environmentPage, servicePage, ...makingRoutes(organization)]),
+  organization.addChildren([overview, environmentPage, servicePage, ...makingRoutes(organization), settings]),
 ])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true })

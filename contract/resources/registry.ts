@@ -16,9 +16,10 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
   given: { readonly target: AuditTarget; readonly words: string; readonly record: R; readonly request: B },
 ) {
   const { target, words, record, request } = given
-  const first = `${noun.charAt(0).toLowerCase()}${noun.slice(1)}`
-  const path = `/organization/{organizationId}/${first}`
-  const one = `${path}/{${first}Id}`
+  // The cast states the type of the new text, so that clients know the ids of the paths.
+  const first = `${noun.charAt(0).toLowerCase()}${noun.slice(1)}` as Uncapitalize<K>
+  const path = `/organization/{organizationId}/${first}` as const
+  const one = `${path}/{${first}Id}` as const
   const onOrganization = { target: 'organization', tag: noun } as const
   return named(noun, {
     'list{Kind}': operation({

@@ -44,6 +44,8 @@ export const WebhookRequest = Type.Object({
 export const WebhookDelivery = Type.Object({
   id: Uuid,
   created_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+  is_replay: Type.Boolean({ description: 'whether a person asked for it again; it is tried once' }),
   kind: Enum(webhookKinds),
   matched_event: Enum(webhookEvents),
   target_url_used: Type.String(),
@@ -126,5 +128,18 @@ export const webhookOperations = {
     summary: 'Lists the last 100 deliveries of a webhook, newest first.',
     reply: Results(WebhookDelivery),
     status: 200,
+  }),
+  replayWebhookEvent: operation({
+    ...onOrganization,
+    method: 'POST',
+    path: `${path}/{webhookId}/event/{webhookEventId}/replay`,
+    handler: 'replayWebhookDelivery',
+    event: { type: 'TRIGGER_REDEPLOY', target: 'WEBHOOK' },
+    access: 'admin',
+    summary:
+      'Sends the event of a delivery again, signed again under the same `webhook-id`. It is a new delivery, which is ' +
+      'tried once. 409 while the event is being delivered or the webhook is disabled. 429 after ten within a minute.',
+    reply: WebhookDelivery,
+    status: 202,
   }),
 } as const

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { pageStyle } from './page-style.ts'
 
 /** Escapes text of any origin. */
 export const escapeHtml = (text: string): string =>
@@ -24,10 +25,7 @@ function written(part: Part): string {
   return part instanceof Html ? part.text : part.map(({ text }) => text).join('')
 }
 
-const style = `:root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:12vh auto;padding:0 1rem}
-label{display:block;margin-top:1rem}input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;
-margin-top:1.5rem;padding:.5rem 1rem}.problem{border-left:.25rem solid #c00;padding-left:.75rem}code{font-size:1.5rem}`
-const styleDigest = createHash('sha256').update(style).digest('base64')
+const styleDigest = createHash('sha256').update(pageStyle).digest('base64')
 
 /**
  * Allows nothing from elsewhere, no script, no frame. `forms`: further targets of forms, including
@@ -51,7 +49,7 @@ export const writePage = ({ title, body }: Page): string =>
   html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} – Quayside</title>
-<style>${new Html(style)}</style></head>
+<style>${new Html(pageStyle)}</style></head>
 <body><main><h1>${title}</h1>${body}</main></body>
 </html>
 `.text

@@ -1378,14 +1378,15 @@ create table webhook_delivery (
   failure text,
   finished_at timestamp with time zone,
   response_body text,
+  is_replay boolean not null default false,
   constraint webhook_delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES event(id) ON DELETE CASCADE,
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_response_body_check CHECK ((length(response_body) <= 1024)),
   constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
-  constraint webhook_delivery_webhook_id_event_id_key UNIQUE (webhook_id, event_id),
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (next_attempt_at) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX webhook_delivery_first ON public.webhook_delivery USING btree (webhook_id, event_id) WHERE (NOT is_replay);
 CREATE INDEX webhook_delivery_webhook ON public.webhook_delivery USING btree (webhook_id, created_at DESC);
 
 create table workflow (

@@ -37,7 +37,8 @@ export async function insertDeliveries(
       created_at: now,
       next_attempt_at: now,
     }))
-    await sql`insert into webhook_delivery ${sql(rows)} on conflict (webhook_id, event_id) do nothing`
+    await sql`insert into webhook_delivery ${sql(rows)} on conflict (webhook_id, event_id) where not is_replay
+      do nothing`
   }
   await sql`update event set dispatched_at = ${now} where id = ${event.id}`
 }
@@ -46,6 +47,7 @@ export interface DueRow {
   readonly id: string
   readonly webhook_id: string
   readonly attempts: number
+  readonly is_replay: boolean
   readonly event_id: string
   readonly type: WebhookEvent
   readonly event_created_at: Date
@@ -96,7 +98,7 @@ export const claimDue = (
       order by c.place, d.next_attempt_at limit ${count} for update of d skip locked),
     claimed as (
       update webhook_delivery d set next_attempt_at = ${until}, attempts = d.attempts + 1 from due
-      where d.id = due.id returning d.id, d.webhook_id, d.event_id, d.attempts)
+      where d.id = due.id returning d.id, d.webhook_id, d.event_id, d.attempts, d.is_replay)
     select c.*, e.type, e.created_at as event_created_at, e.payload_id, e.payload, w.organization_id, w.kind,
       w.target_url, w.events, w.sealed_target_secret, w.sealed_signing_secret, w.failing_since
     from claimed c join event e on e.id = c.event_id join webhook w on w.id = c.webhook_id`

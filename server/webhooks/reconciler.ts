@@ -99,7 +99,9 @@ async function deliver(options: WebhookReconcilerOptions, row: DueRow, signal: A
   }
   const failingMs = row.failing_since ? now.getTime() - row.failing_since.getTime() : 0
   const disable = status === 410 || failingMs > disableAfterMs
-  const again = disable ? undefined : nextAttempt(now, row.attempts, random(), answer.retryAfterSeconds)
+  // A person sees the result of a replay and asks again if that helps. Later events do not wait.
+  const isLast = disable || row.is_replay
+  const again = isLast ? undefined : nextAttempt(now, row.attempts, random(), answer.retryAfterSeconds)
   await inTransaction(database, (sql) => markFailed(sql, row, { ...answer, again, disable }, now))
 }
 

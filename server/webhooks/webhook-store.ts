@@ -1,4 +1,4 @@
-import type { WebhookEvent, WebhookEventSpelling } from '@quayside/contract/enums.ts'
+import type { WebhookEventSpelling } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
@@ -69,24 +69,3 @@ export async function giveUpPending(sql: Sql, webhookId: string, failure: string
     update webhook_delivery set state = 'failed', failure = ${failure}, finished_at = ${now}
     where webhook_id = ${webhookId} and state = 'pending'`
 }
-
-export interface DeliveryRow {
-  readonly id: string
-  readonly created_at: Date
-  readonly kind: 'STANDARD' | 'SLACK'
-  readonly type: WebhookEvent
-  readonly target_url_used: string
-  readonly request: Record<string, unknown>
-  readonly response_status_code: number | null
-  readonly response_body: string | null
-  readonly attempts: number
-  readonly state: 'pending' | 'delivered' | 'failed'
-  readonly failure: string | null
-}
-
-export const listDeliveries = (sql: Sql, webhookId: string, count: number) =>
-  sql<DeliveryRow[]>`
-    select d.id, d.created_at, w.kind, e.type, coalesce(d.target_url_used, w.target_url) as target_url_used,
-      e.payload as request, d.response_status_code, d.response_body, d.attempts, d.state, d.failure
-    from webhook_delivery d join webhook w on w.id = d.webhook_id join event e on e.id = d.event_id
-    where d.webhook_id = ${webhookId} order by d.created_at desc, d.id desc limit ${count}`

@@ -8,12 +8,13 @@ import { newId } from '../lib/id.ts'
 import { targetProblem } from '../lib/target.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { replayDelivery } from './replay.ts'
+import { deliveryRecord, listDeliveries } from './shown-delivery-store.ts'
 import {
   countWebhooks,
   deleteWebhook,
   findWebhook,
   insertWebhook,
-  listDeliveries,
   listWebhooks,
   updateWebhook,
   type WebhookRow,
@@ -124,13 +125,12 @@ export function createWebhooks(options: WebhooksOptions) {
 
     async deliveries(organizationId: string, id: string) {
       await existing(database, organizationId, id)
-      const rows = await listDeliveries(database, id, shownDeliveries)
-      return rows.map(({ type, response_status_code, response_body, ...row }) => ({
-        ...row,
-        matched_event: type,
-        target_response_status_code: response_status_code ?? 0,
-        target_response_body: response_body ?? row.failure ?? '',
-      }))
+      return (await listDeliveries(database, id, shownDeliveries)).map(deliveryRecord)
+    },
+
+    /** Sends the event of a delivery again. */
+    async replay(organizationId: string, webhookId: string, deliveryId: string) {
+      return deliveryRecord(await replayDelivery({ database, clock }, { organizationId, webhookId, deliveryId }))
     },
   }
 }

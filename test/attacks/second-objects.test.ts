@@ -46,6 +46,7 @@ const rules: Readonly<Record<string, 'part' | 'organization' | 'place' | 'own' |
   secretId: 'part',
   serviceId: 'part',
   stageId: 'part',
+  webhookEventId: 'part',
   webhookId: 'organization',
 
   'query.deploymentRequestId': 'place',

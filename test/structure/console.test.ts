@@ -21,7 +21,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   '@quayside/client/events.ts': /^api\//,
 }
 
-const files = globSync('console/src/**/*.{ts,tsx}', { cwd: root }).map((path) => ({
+const files = globSync('console/src/**/*.{ts,tsx}', { cwd: root, exclude: ['**/*.test.ts'] }).map((path) => ({
   path: path.slice('console/src/'.length),
   imports: readImports(readFileSync(join(root, path), 'utf8')),
 }))

@@ -41,7 +41,6 @@ const unbreakable: Readonly<Record<string, number>> = {
   'package.json': 1,
   'router/attacks.test.ts': 5,
   'router/pages.ts': 1,
-  'server/accounts/pages.ts': 2,
   'server/builders/docker/build-network.docker.test.ts': 2,
   'server/builders/docker/build-secrets.docker.test.ts': 2,
   'server/builders/docker/docker-builder.docker.test.ts': 2,

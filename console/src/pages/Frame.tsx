@@ -20,6 +20,9 @@ export function Frame() {
           {name}
         </Link>
         <nav className={styles['links']} aria-label="Platform">
+          <Link to="/organizations/$organizationId/settings/members" params={{ organizationId }}>
+            Settings
+          </Link>
           <a href="/docs">API</a>
           <Button onClick={() => void signOut()}>Sign out</Button>
         </nav>

@@ -8,6 +8,7 @@ import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { relativeTime } from '../ui/time.ts'
 import { FirstVisit } from './FirstVisit.tsx'
+import { GoingOn } from './GoingOn.tsx'
 import { NewProject } from './NewProject.tsx'
 import { ProjectActions } from './ProjectActions.tsx'
 
@@ -27,6 +28,7 @@ export function OrganizationPage() {
   return (
     <Page title="Projects" actions={create}>
       {isOpen && <NewProject organizationId={organizationId} onClose={() => setOpen(false)} />}
+      <GoingOn organizationId={organizationId} projects={data} />
       {data.length === 0 && <FirstVisit organizationId={organizationId} />}
       {data.map((project) => (
         <Section key={project.id} title={project.name} actions={<ProjectActions {...{ organizationId, project }} />}>

@@ -9,22 +9,15 @@ interface ButtonProps {
   readonly refusal?: string | undefined
   readonly isBusy?: boolean
   readonly look?: 'main' | 'plain' | 'danger'
-  /** The name for people who do not see the page, if the word alone does not say enough. */
+  /** The name for people who do not see what is beside the button, if it is more than its text. */
   readonly label?: string
 }
 
 /** The class of links that look like buttons. */
 export const buttonClass = styles['button']
 
-export function Button({
-  children,
-  onClick,
-  refusal,
-  isBusy = false,
-  look = 'plain',
-  type = 'button',
-  label,
-}: ButtonProps) {
+export function Button({ isBusy = false, look = 'plain', type = 'button', ...props }: ButtonProps) {
+  const { children, onClick, refusal, label } = props
   const cannot = refusal !== undefined || isBusy
   return (
     <button

@@ -47,5 +47,6 @@ export const organizationHandlers = (rooms: Rooms) => {
     listWebhookDeliveries: async ({ target, ids }) => ({
       results: await rooms.webhooks.deliveries(target.id, idOf(ids)),
     }),
+    replayWebhookDelivery: ({ target, ids }) => rooms.webhooks.replay(target.id, idOf(ids), ids[1] ?? ''),
   } satisfies Partial<Handlers>
 }

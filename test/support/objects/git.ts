@@ -2,7 +2,7 @@ import type { Database } from '../../../server/database/index.ts'
 import { newId } from '../../../server/lib/id.ts'
 import { lifecycleTemplatesOf } from '../../../server/services/index.ts'
 import { canaryOf } from '../canary.ts'
-import type { Contribution } from '../fixture.ts'
+import type { Contribution, Objects } from '../fixture.ts'
 
 /** Adds a registry and a Helm repository with a secret each. Nothing uses them. */
 export const addGitObjects: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
@@ -25,11 +25,31 @@ export const addGitObjects: Contribution = async ({ database, rooms, tenant, obj
   await addPush(database, tenant.organizationId, gitWebhook.id, suffix)
   return {
     gitWebhookId: gitWebhook.id,
+    webhookEventId: await addDelivery(database, tenant.organizationId, objects),
     containerRegistryId: registry.id,
     helmRepositoryId: repository.id,
     serviceId: objects.applicationId,
     lifecycleTemplateId: lifecycleTemplatesOf(tenant.organizationId)[0]?.id ?? '',
   }
+}
+
+/** Adds a delivery of the webhook that has ended. */
+async function addDelivery(
+  database: Database,
+  organizationId: string,
+  { webhookId, projectId, environmentId }: Pick<Objects, 'webhookId' | 'projectId' | 'environmentId'>,
+): Promise<string> {
+  const [eventId, id] = [newId(), newId()]
+  await database`
+    insert into event (id, organization_id, project_id, environment_id, type, payload_id, payload, created_at,
+      dispatched_at)
+    values (${eventId}, ${organizationId}, ${projectId}, ${environmentId}, 'DEPLOYMENT_STARTED', ${newId()}, '{}',
+      now(), now())`
+  await database`
+    insert into webhook_delivery (id, webhook_id, event_id, event_seq, created_at, state, attempts, next_attempt_at,
+      response_status_code, finished_at)
+    select ${id}, ${webhookId}, id, seq, now(), 'delivered', 1, now(), 204, now() from event where id = ${eventId}`
+  return id
 }
 
 /** Adds a push that the webhook received. No service follows it. */

@@ -1,0 +1,20 @@
+import { useMutation } from '@tanstack/react-query'
+import { queries } from './client.ts'
+
+interface ChangeOptions<Input, Output> {
+  readonly change: (input: Input) => Promise<Output>
+  /** The beginning of the keys of all reads that the change makes old. */
+  readonly makesOld: readonly string[]
+  /** Called after these reads were made again. */
+  readonly onDone?: (output: Output) => void
+}
+
+/** A change that a person makes. The pages show its result when it is done. */
+export const useChange = <Input = void, Output = unknown>(options: ChangeOptions<Input, Output>) =>
+  useMutation<Output, Error, Input>({
+    mutationFn: options.change,
+    onSuccess: async (output) => {
+      await queries.invalidateQueries({ queryKey: options.makesOld })
+      options.onDone?.(output)
+    },
+  })

@@ -1,0 +1,31 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router'
+import styles from './Settings.module.css'
+
+const base = '/organizations/$organizationId/settings'
+const pages = [
+  { to: `${base}/members`, name: 'Members' },
+  { to: `${base}/roles`, name: 'Roles' },
+  { to: `${base}/api-tokens`, name: 'API tokens' },
+  { to: `${base}/git-tokens`, name: 'Git tokens' },
+  { to: `${base}/registries`, name: 'Registries' },
+  { to: `${base}/helm-repositories`, name: 'Helm repositories' },
+  { to: `${base}/webhooks`, name: 'Webhooks' },
+  { to: `${base}/audit`, name: 'Audit log' },
+] as const
+
+/** The pages of an organization's settings, with the way between them. */
+export function Settings() {
+  const { organizationId } = useParams({ from: '/organizations/$organizationId' })
+  return (
+    <>
+      <nav className={styles['tabs']} aria-label="Settings">
+        {pages.map(({ to, name }) => (
+          <Link key={to} to={to} params={{ organizationId }}>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <Outlet />
+    </>
+  )
+}

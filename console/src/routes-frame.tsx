@@ -1,0 +1,16 @@
+import { createRootRoute, createRoute } from '@tanstack/react-router'
+import { queries } from './api/client.ts'
+import { organizations } from './api/reads.ts'
+import { Failed, Missing } from './pages/Failed.tsx'
+import { Frame } from './pages/Frame.tsx'
+
+// The routes that hold all others.
+
+export const root = createRootRoute({ errorComponent: Failed, notFoundComponent: Missing })
+
+export const organization = createRoute({
+  getParentRoute: () => root,
+  path: '/organizations/$organizationId',
+  loader: () => queries.ensureQueryData(organizations()),
+  component: Frame,
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { buildConsole } from '../../bootstrap/console.mjs'
+import { createOwner, openTestBrowser, signIn, type TestBrowser } from './chromium.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+
+/** The console in front of a real server, with its owner signed in. */
+export interface TestConsole {
+  readonly server: ServerProcess
+  readonly browser: TestBrowser
+  readonly page: Page
+  /** What the browser has objected to, such as a violation of the policy. */
+  readonly objections: readonly string[]
+  /** Opens a page of the organization by its path, which begins with a slash. */
+  open(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Builds the console if its sources are newer, starts a server and signs its owner in. */
+export async function openConsole(env: Readonly<Record<string, string>> = {}): Promise<TestConsole> {
+  assert.equal(await buildConsole(new URL('../..', import.meta.url).pathname, process.execPath), undefined)
+  const server = await startServer({ env })
+  const browser = await openTestBrowser()
+  const context = await browser.context({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await context.newPage()
+  const objections: string[] = []
+  page.on('console', (message) => message.type() === 'error' && objections.push(message.text()))
+  page.on('pageerror', (error) => objections.push(error.message))
+  await createOwner(page, server)
+  const home = `${server.apiUrl}/organizations/${server.organizationId}`
+  await signIn(page, home)
+  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  return {
+    server,
+    browser,
+    page,
+    // The browser also logs every answer that is an error.
+    get objections() {
+      return objections.filter((text) => !text.startsWith('Failed to load resource'))
+    },
+    open: async (path) => void (await page.goto(`${home}${path}`)),
+    async close() {
+      await browser.close()
+      await server.close()
+    },
+  }
+}
