@@ -6,7 +6,7 @@ import {
   webhookKinds,
 } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { base, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { base, Enum, extension, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
 /** The keys of the table. Object.keys loses their type. */
 const spellings = Object.keys(webhookEventSpellings) as WebhookEventSpelling[]
@@ -44,8 +44,8 @@ export const WebhookRequest = Type.Object({
 export const WebhookDelivery = Type.Object({
   id: Uuid,
   created_at: Timestamp,
-  finished_at: Nullable(Timestamp),
-  is_replay: Type.Boolean({ description: 'whether a person asked for it again; it is tried once' }),
+  finished_at: extension(Nullable(Timestamp)),
+  is_replay: extension(Type.Boolean({ description: 'whether a person asked for it again; it is tried once' })),
   kind: Enum(webhookKinds),
   matched_event: Enum(webhookEvents),
   target_url_used: Type.String(),
@@ -131,6 +131,7 @@ export const webhookOperations = {
   }),
   replayWebhookEvent: operation({
     ...onOrganization,
+    extension: true,
     method: 'POST',
     path: `${path}/{webhookId}/event/{webhookEventId}/replay`,
     handler: 'replayWebhookDelivery',
