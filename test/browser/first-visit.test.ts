@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noBrowser, violations } from '../support/chromium.ts'
-import { openConsole } from '../support/console-session.ts'
+import { openConsole } from '../support/console.ts'
 import { openGitRemote } from '../support/git-remote.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'

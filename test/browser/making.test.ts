@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
-import { type ConsoleSession, openConsole } from '../support/console-session.ts'
+import { openConsole, type TestConsole } from '../support/console.ts'
 import { openGitRemote } from '../support/git-remote.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
@@ -55,7 +55,7 @@ async function fill(page: Page, fields: Fields): Promise<void> {
 }
 
 describe('making things in the console', { skip: noBrowser ?? false }, () => {
-  let session: ConsoleSession
+  let session: TestConsole
   let environmentId: string
 
   before(async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
-import { type ConsoleSession, openConsole } from '../support/console-session.ts'
+import { openConsole, type TestConsole } from '../support/console.ts'
 import { web } from '../support/trees.ts'
 
 // A person who changes the settings of services in the console and deletes one. The tests build on
@@ -65,7 +65,7 @@ const bodies = (registry: string): globalThis.Record<string, object> => {
 }
 
 describe('settings in the console', { skip: noBrowser ?? false }, () => {
-  let session: ConsoleSession
+  let session: TestConsole
   let shop: TestApplication
 
   before(async () => {

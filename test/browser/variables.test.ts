@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core'
 import { parseEnv } from '../../console/src/forms/parse-env.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
-import { type ConsoleSession, openConsole } from '../support/console-session.ts'
+import { openConsole, type TestConsole } from '../support/console.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
@@ -12,7 +12,7 @@ import { web } from '../support/trees.ts'
 // tests build on each other.
 
 describe('variables in the console', { skip: noBrowser ?? false }, () => {
-  let session: ConsoleSession
+  let session: TestConsole
   let shop: TestApplication
   let projectId: string
 

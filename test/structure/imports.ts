@@ -173,6 +173,5 @@ export const bootstrapImporters: Readonly<Record<string, readonly string[]>> = {
   'test/browser/console.test.ts': ['bootstrap/console.mjs'],
   'test/support/console.ts': ['bootstrap/console.mjs'],
   'test/faults/half-removed-network.docker.test.ts': ['bootstrap/network-store.mjs'],
-  'test/support/console-session.ts': ['bootstrap/console.mjs'],
   'test/support/private-engine.ts': ['bootstrap/network-store.mjs'],
 }

@@ -9,7 +9,11 @@ export interface TestConsole {
   readonly server: ServerProcess
   readonly browser: TestBrowser
   readonly page: Page
-  /** What the browser has objected to, such as a violation of the policy. */
+  /** The address of the organization's page. */
+  readonly home: string
+  /** Errors of the page's own scripts. */
+  readonly errors: readonly string[]
+  /** These errors, and everything else to which the browser objected, such as a broken policy. */
   readonly objections: readonly string[]
   /** Opens a page of the organization by its path, which begins with a slash. */
   open(path: string): Promise<void>
@@ -21,11 +25,15 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
   assert.equal(await buildConsole(new URL('../..', import.meta.url).pathname, process.execPath), undefined)
   const server = await startServer({ env })
   const browser = await openTestBrowser()
-  const context = await browser.context({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const context = await browser.context({
+    viewport: { width: 1200, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
   const page = await context.newPage()
-  const objections: string[] = []
+  page.setDefaultTimeout(20_000)
+  const [objections, errors]: [string[], string[]] = [[], []]
   page.on('console', (message) => message.type() === 'error' && objections.push(message.text()))
-  page.on('pageerror', (error) => objections.push(error.message))
+  page.on('pageerror', ({ message }) => [objections, errors].forEach((list) => void list.push(message)))
   await createOwner(page, server)
   const home = `${server.apiUrl}/organizations/${server.organizationId}`
   await signIn(page, home)
@@ -34,6 +42,8 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
     server,
     browser,
     page,
+    home,
+    errors,
     // The browser also logs every answer that is an error.
     get objections() {
       return objections.filter((text) => !text.startsWith('Failed to load resource'))
