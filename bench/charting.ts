@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { run } from '../server/lib/run.ts'
@@ -53,6 +54,9 @@ async function bareChart({ ending }: Session): Promise<() => Promise<number>> {
   const namespace = `bench-chart-${process.pid}`
   await kubectl(['create', 'namespace', namespace])
   ending.defer(async () => void (await kubectl(['delete', 'namespace', namespace, '--wait=false'])))
+  // Helm keeps a cache there.
+  const home = await mkdtemp(join(tmpdir(), 'quayside-bench-helm-'))
+  ending.defer(() => rm(home, { recursive: true, force: true }))
   let count = 0
   return async () => {
     const set = valuesOf(`Bare ${++count}`).flatMap(([key, value]) => ['--set-string', `${key}=${value}`])
@@ -61,7 +65,7 @@ async function bareChart({ ending }: Session): Promise<() => Promise<number>> {
     const { exitCode, stderr } = await run(
       helm,
       ['upgrade', 'greeter', chart, '--install', '--wait', ...place, ...set],
-      { env: { HOME: '/nonexistent' }, timeoutMs: 120_000 },
+      { env: { HOME: home }, timeoutMs: 120_000 },
     )
     const took = clock.monotonic() - startedAt
     if (exitCode !== 0) throw new Error(`helm ended with ${exitCode}: ${stderr}`)

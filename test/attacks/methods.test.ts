@@ -22,12 +22,22 @@ const known: Readonly<Record<string, string>> = {
   '/health/live': 'GET',
   '/openapi.json': 'GET',
   '/docs': 'GET',
+  '/': 'GET',
+  '/organizations/nothing': 'GET',
   '/git/hello.git/info/refs': 'GET, POST',
   '/oidc/device': 'GET, OPTIONS, POST',
   '/setup/link': 'GET, POST',
   [`/webhook/git/github/${projectId}`]: 'POST',
 }
-const unknown = ['/', '/nothing', `/project/${projectId}/nothing`, '/service/logs', '/shell/exec', '/%', '/nothing?a=b']
+const unknown = [
+  '/nothing',
+  '/assets/nothing/more',
+  `/project/${projectId}/nothing`,
+  '/service/logs',
+  '/shell/exec',
+  '/%',
+  '/nothing?a=b',
+]
 
 const others = METHODS.filter((method) => !served.includes(method) && method !== 'CONNECT')
 

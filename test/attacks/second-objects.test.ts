@@ -47,6 +47,8 @@ const rules: Readonly<Record<string, 'part' | 'organization' | 'place' | 'own' |
   serviceId: 'part',
   stageId: 'part',
   webhookEventId: 'part',
+  runId: 'part',
+  stateId: 'part',
   webhookId: 'organization',
 
   'query.deploymentRequestId': 'place',
