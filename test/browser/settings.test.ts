@@ -5,6 +5,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
 
 // A person who changes the settings of services in the console and deletes one. The tests build on
 // each other.
@@ -87,7 +88,7 @@ describe('settings in the console', { skip: noBrowser ?? false }, () => {
   it('shows the message of the API beside a wrong setting, and resets', async () => {
     const { page, home } = session
     await page.goto(`${home}/environments/${shop.environmentId}/application/${shop.id}`)
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Settings' }).click()
     const save = page.getByRole('button', { name: 'Save', exact: true })
     assert.equal(await save.getAttribute('aria-description'), 'nothing is changed')
     await page.getByLabel('Memory').fill('lots')
@@ -166,7 +167,7 @@ describe('settings in the console', { skip: noBrowser ?? false }, () => {
     await dialog.getByRole('button', { name: 'Delete the application' }).click()
     await page.waitForURL(`${home}/environments/${shop.environmentId}`)
     await page.getByRole('link', { name: 'shop', exact: true }).waitFor({ state: 'detached', timeout: 60_000 })
-    assert.equal((await server.api('GET', `/application/${shop.id}`)).status, 404)
+    await until('it is gone', async () => (await server.api('GET', `/application/${shop.id}`)).status === 404)
     assert.deepEqual(session.errors, [])
   })
 })
