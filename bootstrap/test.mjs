@@ -14,6 +14,9 @@ import { listUnbuilt, whyNoCluster, withCluster } from './test-cluster.mjs'
 /** Tests on a cluster that take two minutes together. All of them take more than an hour. */
 const shortPart = /\/(?:walk|check|without-docker)\.kubernetes\.ts$/
 
+/** Whole stacks and a browser take long on a slow machine, and one file runs at a time. */
+const withEngine = { timeoutSeconds: 300, limitMinutes: 60 }
+
 /** @typedef {import('./suites.mjs').Counts} Counts */
 /** @typedef {(more?: { print?: (text: string) => void }) => Promise<Counts>} Suite */
 
@@ -89,7 +92,7 @@ function suitesOf(only, node, settings) {
     { title: 'Rules of the source', files: files.rules, run: tests('rules', 2) },
   ]
   if (only === 'check') return checks
-  return [...checks, { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) }]
+  return [...checks, { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1, withEngine)]) }]
 }
 
 /**
