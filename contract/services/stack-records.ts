@@ -1,6 +1,6 @@
 import { Defaulted, Enum, Nullable, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
-/** What a plan does with a resource. */
+/** The effect of a plan on a resource. */
 export const planActions = ['create', 'update', 'replace', 'delete', 'read', 'forget'] as const
 export type PlanAction = (typeof planActions)[number]
 

@@ -1,4 +1,4 @@
-/** What an installation would do with one object of a chart. */
+/** The effect of an installation on one object of a chart. */
 export interface ChartChange {
   readonly kind: string
   readonly name: string

@@ -143,5 +143,5 @@ async function keep({ stacks, clock }: Recipe, sql: Sql, { stack, outcome }: Che
     await recordDriftEvent(sql, { serviceId: owner.serviceId, runId: run, lines: linesOf(plan) }, now)
 }
 
-/** What a receiver reads first: the changes from outside, else what a deployment would do. */
+/** The first lines for a receiver: changes from outside, else the effect of a deployment. */
 const linesOf = (plan: PlanSummary): string[] => (plan.drift.length > 0 ? driftLines(plan.drift) : planLines(plan))

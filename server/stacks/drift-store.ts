@@ -28,7 +28,7 @@ export async function saveDriftPolicy(sql: Sql, row: DriftPolicyRow): Promise<vo
 /** An SQL expression: whether `lockDueDrift` finds a policy. */
 export const isDriftDue = (sql: Sql, now: Date) => sql`exists (select from stack_drift_policy where next_at <= ${now})`
 
-/** Locks the policies that are due; skips those that another server is handling. */
+/** Locks the policies that are due; skips policies that another server is handling. */
 export const lockDueDrift = (sql: Sql, now: Date) => sql<DriftPolicyRow[]>`
   select * from stack_drift_policy where next_at <= ${now} order by next_at limit 100 for update skip locked`
 

@@ -11,6 +11,7 @@ const link = `${publicUrl}/setup/once`
 test('a terminal shows the token of the first start and the link of the first account', async (t) => {
   const dataDirectory = await temporaryDirectory(t)
   const lines = await greeting({ dataDirectory, publicUrl }, { token: 'quay_x' }, link, true)
+  assert.ok(lines.includes(`Console      ${publicUrl}/`))
   assert.ok(lines.includes('Token        quay_x'))
   assert.ok(lines.includes(`Account      ${link} (valid once, for 24 hours)`))
   await assert.rejects(stat(join(dataDirectory, 'account-link')), { code: 'ENOENT' })

@@ -21,6 +21,7 @@ export async function greeting(
   const token = (isTerminal && first?.token) || `in ${tokenFile(config)}`
   return [
     '',
+    `Console      ${config.publicUrl}/`,
     `API          ${config.publicUrl}`,
     `Token        ${token}`,
     ...(link === undefined ? [] : [`Account      ${isTerminal ? link : `in ${linkFile}`} (valid once, for 24 hours)`]),

@@ -16,7 +16,7 @@ describe('the console', { skip: noBrowser ?? false }, () => {
   let context: BrowserContext
   let page: Page
   let shop: TestApplication
-  /** What the browser has objected to. */
+  /** The objections of the browser. */
   const objections: string[] = []
 
   before(async () => {

@@ -15,7 +15,7 @@ import { type AddedCluster, addCluster, clusterSettings } from './support/add-cl
 import { configMap, makeChart, smallChart, type TestChart } from './support/charts.ts'
 import { helm, helmProgram } from './support/helm.ts'
 
-// What charts consist of, with both versions of Helm. The tests of a version build on each other.
+// All kinds of objects of charts, with both versions of Helm. Tests of one build on each other.
 
 const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)

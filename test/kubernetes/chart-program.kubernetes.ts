@@ -9,7 +9,7 @@ import { must } from './cluster/commands.ts'
 import { helm4Cache } from './cluster/settings.ts'
 import { helmProgram } from './support/helm.ts'
 
-// What the program helm sees of the machine. No cluster is asked.
+// The view that the program helm has of the machine. No cluster is asked.
 
 for (const [name, program] of [
   ['Helm 3', helmProgram],

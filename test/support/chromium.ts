@@ -23,7 +23,7 @@ export interface TestBrowser {
 }
 
 const launch = (path: string) =>
-  // Chromium as root needs it. The pages are those of the server under test.
+  // Chromium as root needs it. Only pages of the server under test are opened.
   chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 
 export async function openTestBrowser(): Promise<TestBrowser> {

@@ -93,7 +93,7 @@ const versionOf = (engines: readonly { readonly engine: string; readonly version
   provider_version: { explicit_version: engines.find((one) => one.engine === engine)?.version ?? '' },
 })
 
-/** The version of an engine: one of those that have an image. */
+/** The version of an engine, among the versions that have an image. */
 export function versionField(engines: Choices['engines'], engine: Json): FieldSpec {
   const versions = engines.filter((one) => one.engine === engine).map(({ version }) => version)
   const about = { path: 'provider_version.explicit_version', label: 'Version' }

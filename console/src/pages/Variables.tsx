@@ -34,7 +34,7 @@ export function Variables({ place }: { readonly place: VariablePlace }) {
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <CheckField label="Show those of the platform" isChecked={hasBuiltIn} onChange={setBuiltIn} />
+        <CheckField label="Show built-in variables" isChecked={hasBuiltIn} onChange={setBuiltIn} />
         <Button onClick={() => setPasting(true)}>Paste a .env file</Button>
         <Button look="main" onClick={() => setChange({ act: 'add' })}>
           New variable

@@ -6,9 +6,9 @@ import styles from './Dialog.module.css'
 interface PlainDialogProps {
   readonly title: string
   readonly onClose: () => void
-  /** What is in the last line, beside the button that closes it. */
+  /** The last line, beside the button that closes it. */
   readonly actions?: ReactNode
-  /** What happened last, for people who do not see it. */
+  /** The last event, for people who do not see the page. */
   readonly said?: string
   readonly children: ReactNode
 }

@@ -8,7 +8,7 @@ interface ShownOnceProps {
   readonly title: string
   readonly label: string
   readonly value: string
-  /** What to do with it. */
+  /** A sentence that says how to use it. */
   readonly hint: string
   readonly onClose: () => void
 }

@@ -25,7 +25,7 @@ export interface PodState {
   readonly release: string
   /** Whether it is a pod of a Helm chart. */
   readonly isOfChart: boolean
-  /** What public ports of its chart need. Absent outside of the namespace of its environment. */
+  /** The facts that ports of its chart need. Absent outside of its environment. */
   readonly chart?: ChartPod | undefined
   /** The run, if it is a pod of a task. */
   readonly run: string | undefined

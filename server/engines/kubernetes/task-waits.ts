@@ -9,7 +9,7 @@ import { explainWaiting, finalReason } from './waiting.ts'
 
 /** How long the pod of a run may wait for a node and its images. */
 const longestWaitSeconds = 900
-/** What every pod waits for at first. */
+/** The reason for which every pod waits at first. */
 const usual = ['ContainerCreating', 'PodInitializing']
 
 /** The wait of a run for its pod to begin. Disposing of it ends its limit. */

@@ -12,7 +12,7 @@ interface RemoveButtonProps {
   readonly remove: () => Promise<unknown>
   /** The beginning of the keys of all reads that the removal makes old. */
   readonly makesOld: readonly string[]
-  /** What happens with it. */
+  /** The effect, in a sentence. */
   readonly children: ReactNode
 }
 

@@ -7,7 +7,7 @@ import { label } from '../labels.ts'
 import { isHome } from '../names.ts'
 import { toChartService } from './chart-service.ts'
 
-/** Something of a chart, besides its pods, that tells how it is. */
+/** An object of a chart, other than a pod, whose state counts for the state of the chart. */
 export interface ChartPart {
   /** The service of the platform. */
   readonly service: string
