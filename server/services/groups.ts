@@ -82,7 +82,7 @@ const nameTaken =
   (name: string) =>
   (error: unknown): never => {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `A group with the name "${name}" exists already.`, { cause: error })
+    throw new AppError('conflict', `A group with the name "${name}" already exists.`, { cause: error })
   }
 
 /** Returns a group as the API answers it. */
