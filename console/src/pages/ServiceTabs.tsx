@@ -2,7 +2,8 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { Link } from '@tanstack/react-router'
 import styles from './ServiceTabs.module.css'
 
-interface ServiceTabsProps {
+/** The address of a page of a service. */
+export interface ServiceParams {
   readonly organizationId: string
   readonly environmentId: string
   readonly kind: KindName
@@ -10,7 +11,7 @@ interface ServiceTabsProps {
 }
 
 /** The pages of a service. */
-export function ServiceTabs(params: ServiceTabsProps) {
+export function ServiceTabs(params: ServiceParams) {
   const service = '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId'
   const shared = { params, activeOptions: { exact: true } } as const
   return (
