@@ -41,20 +41,22 @@ const options = (directory: string): BuildOptions & { readonly metafile: true } 
   jsx: 'automatic',
   minify: true,
   metafile: true,
+  loader: { '.svg': 'file' },
+  publicPath: '/assets',
   define: { 'process.env.NODE_ENV': '"production"' },
   plugins: [endpoints],
   logLevel: 'warning',
 })
 
 /** The page. Everything else is loaded from it, and nothing from other servers. */
-const page = (script: string, style: string): string => `<!doctype html>
+const page = (script: string, style: string, icon: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Quayside</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="/assets/${icon}">
 <link rel="stylesheet" href="/assets/${style}">
 <script type="module" src="/assets/${script}"></script>
 </head>
@@ -84,8 +86,9 @@ async function buildOnce(): Promise<void> {
   const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'))
   const [script = '', { cssBundle = '' } = {}] = entry ?? []
   const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+  const icon = Object.keys(metafile.outputs).find((path) => path.endsWith('.svg')) ?? ''
   await compressAll(join(fresh, 'assets'))
-  await writeFile(join(fresh, 'index.html'), page(nameOf(script), nameOf(cssBundle)))
+  await writeFile(join(fresh, 'index.html'), page(nameOf(script), nameOf(cssBundle), nameOf(icon)))
   await rm(target, { recursive: true, force: true })
   await rename(fresh, target)
 }

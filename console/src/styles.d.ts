@@ -3,3 +3,9 @@ declare module '*.module.css' {
   export default classes
 }
 declare module '*.css'
+
+/** The address of an image among the built files. */
+declare module '*.svg' {
+  const address: string
+  export default address
+}

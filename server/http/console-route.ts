@@ -20,6 +20,7 @@ const policy = [
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
 }
 /** The name of a file has a digest of its content. */
 const forEver = 'public, max-age=31536000, immutable'

@@ -4,6 +4,7 @@ import { useIsConnected, useLiveOrganization } from '../api/live.ts'
 import { organizations } from '../api/reads.ts'
 import { signOut } from '../api/session.ts'
 import { Button } from '../ui/Button.tsx'
+import { Mark } from '../ui/Mark.tsx'
 import styles from './Frame.module.css'
 
 /** The frame of all pages of an organization. It follows the changes of the organization. */
@@ -17,6 +18,7 @@ export function Frame() {
     <>
       <header className={styles['bar']}>
         <Link to="/organizations/$organizationId" params={{ organizationId }} className={styles['name']}>
+          <Mark />
           {name}
         </Link>
         <nav className={styles['links']} aria-label="Platform">
