@@ -33,7 +33,10 @@ export const PlannedService = Type.Object({
   stack_plan: Nullable(
     Type.Object({
       ...StackPlan.properties,
-      is_current: Type.Boolean({ description: 'false: settings or variables have changed since' }),
+      is_current: Type.Boolean({ description: 'whether nothing has changed since the plan was made' }),
+      changed_since: Type.Array(Type.String(), {
+        description: 'what has changed since: `setting timeout_sec`, `variable TOWN`, `commit`, `state`',
+      }),
       commit: Nullable(Type.String({ description: 'the commit that it was made of' })),
     }),
   ),

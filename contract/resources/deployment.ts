@@ -1,5 +1,6 @@
 import { origins, serviceTypes, stageStatuses, triggerActions } from '../enums.ts'
 import { Duration, Enum, Nullable, Page, Timestamp, Type, Uuid } from '../schema.ts'
+import { PlanCounts } from '../services/stack-records.ts'
 import { stateNames } from '../states.ts'
 import { StatusDetails } from './status.ts'
 
@@ -60,6 +61,8 @@ export const DeploymentHistoryService = Type.Object({
   icon_uri: Type.String(),
   total_duration: Nullable(Duration),
   reason: Nullable(Type.String()),
+  /** The run of a Terraform stack and the number of resources by the effect of its plan. */
+  stack_run: Nullable(Type.Object({ id: Uuid, counts: Nullable(PlanCounts) })),
 })
 
 export const DeploymentHistory = Page(DeploymentHistoryService)

@@ -3,7 +3,7 @@ import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { Enum, List, NoBody, Nullable, Text, Type, Uuid } from '../schema.ts'
 import { withData } from '../services/fields.ts'
-import { deployedStackActions } from '../services/terraform.ts'
+import { deployedStackActions, planRunId } from '../services/terraform.ts'
 import { Environment } from './environment.ts'
 import { EnvironmentActionStatus, EnvironmentStatus } from './status.ts'
 
@@ -48,6 +48,7 @@ const DeployServices = Type.Object({
       id: Uuid,
       git_commit_id: commit,
       action: Type.Optional(Nullable(Enum(deployedStackActions))),
+      plan_run_id: planRunId,
     }),
   ),
 })

@@ -6,7 +6,7 @@ import { Enum, Integer, Nullable, Text, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
 import { forceTerraformAction } from './record-operations.ts'
-import { deployedStackActions } from './terraform.ts'
+import { deployedStackActions, planRunId } from './terraform.ts'
 
 /** The operations on the versions of a service. Each kind chooses its own. */
 
@@ -35,6 +35,7 @@ const deployed = {
     body: Type.Object({
       git_commit_id: commit,
       action: Type.Optional(Nullable(Enum(deployedStackActions))),
+      plan_run_id: planRunId,
     }),
     event: {
       type: 'TRIGGER_DEPLOY',

@@ -5,7 +5,7 @@ export const planActions = ['create', 'update', 'replace', 'delete', 'read', 'fo
 export type PlanAction = (typeof planActions)[number]
 
 const count = Type.Integer({ minimum: 0 })
-const PlanCounts = Type.Object({
+export const PlanCounts = Type.Object({
   create: count,
   update: count,
   replace: count,

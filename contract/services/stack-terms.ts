@@ -11,6 +11,7 @@ const subActions = {
   MIGRATE_STATE: 'TERRAFORM_MIGRATE_STATE',
   SKIP_DESTROY: 'NONE',
   RESOURCES_ONLY: 'TERRAFORM_DESTROY',
+  APPLY_PLAN: 'TERRAFORM_PLAN_AND_APPLY',
 } as const satisfies Record<StackAction, SubAction>
 
 const usual: Readonly<Record<Action, SubAction>> = {

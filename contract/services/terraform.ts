@@ -1,5 +1,5 @@
 import { GitRepositoryRequest } from '../resources/git-token.ts'
-import { base, Change, Defaulted, Enum, Nullable, Ref, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { base, Change, Defaulted, Enum, extension, Nullable, Ref, Text, Timestamp, Type, Uuid } from '../schema.ts'
 import { description, iconUri, name } from './fields.ts'
 import { GitRepository } from './git-repository.ts'
 
@@ -9,11 +9,13 @@ export const deployedStackActions = ['PLAN', 'FORCE_UNLOCK', 'MIGRATE_STATE'] as
 /**
  * What a request does with a stack instead of its usual work: only makes the plan, releases the
  * lock, moves the state to the backend of the settings, ends the stack without destroying its
- * resources, or destroys them and keeps the record.
+ * resources, destroys them and keeps the record, or applies the plan of an earlier run.
  */
-export const stackActions = [...deployedStackActions, 'SKIP_DESTROY', 'RESOURCES_ONLY'] as const
+export const stackActions = [...deployedStackActions, 'SKIP_DESTROY', 'RESOURCES_ONLY', 'APPLY_PLAN'] as const
 export type StackAction = (typeof stackActions)[number]
 export const terraformActions = ['DEFAULT', 'PLAN', 'NOOP'] as const
+/** The run whose plan is applied, and no other plan. */
+export const planRunId = Type.Optional(extension(Nullable(Uuid)))
 const nothing = Type.Optional(Nullable(Type.Object({})))
 
 const tfVar = Type.Object({

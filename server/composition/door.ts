@@ -43,7 +43,7 @@ export function createDoor(
   return createServer({
     database,
     vault,
-    plans: createPlans({ database, vault, capabilitiesOf: engines.capabilitiesOf }),
+    plans: createPlans({ database, vault, capabilitiesOf: engines.capabilitiesOf, behind: rooms.pushRecords.behind }),
     log,
     clock,
     version: readManifestVersion(),

@@ -29,7 +29,7 @@ import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pu
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createGitProviders } from '../repositories/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../requests/index.ts'
-import { createListChartServices } from '../rollout/index.ts'
+import { createListChartServices, createPlanToApply } from '../rollout/index.ts'
 import { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
@@ -55,6 +55,7 @@ export function createRooms(
   const ableOf = (engine: string | null) => capabilitiesOf({ engine })
   const eventsOf = (engine: string | null) => capabilitiesOf({ engine })?.events ?? 'cool-down'
   const rules = createRules({ database, clock })
+  const pushRecords = createPushRecords(database, foundation.home)
   const deploying: DeploymentsOptions = {
     database,
     clock,
@@ -63,6 +64,7 @@ export function createRooms(
     readCredential,
     capabilitiesOf,
     restoreSettings: (service, former) => rooms.services.restore(service, former),
+    planToApply: createPlanToApply({ database, vault, capabilitiesOf, behind: pushRecords.behind }),
   }
   const rooms: Rooms = {
     database,
@@ -108,7 +110,7 @@ export function createRooms(
     }),
     gitTokens,
     gitWebhooks: createGitWebhooks({ database, vault, clock, publicUrl: config.publicUrl }),
-    pushRecords: createPushRecords(database, foundation.home),
+    pushRecords,
     hostedRepositoryUse: (organizationId, address) =>
       hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
     gitProviders: createGitProviders(safeFetch),

@@ -523,7 +523,7 @@ create table deployment_target (
   wanted_values text,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
-  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text])))
+  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text, 'APPLY_PLAN'::text])))
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
@@ -1253,6 +1253,7 @@ create table stack_run (
   constraint stack_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'LOST'::text])))
 );
 CREATE UNIQUE INDEX stack_run_lock ON public.stack_run USING btree (service_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'LOST'::text]));
+CREATE INDEX stack_run_request ON public.stack_run USING btree (request_id);
 CREATE INDEX stack_run_service ON public.stack_run USING btree (service_id, created_at DESC);
 
 create table stack_state (

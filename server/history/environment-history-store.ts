@@ -1,6 +1,6 @@
 import type { Sql } from '../database/index.ts'
 import type { RequestRow, TargetRow } from '../requests/index.ts'
-import { type HistoryRow, targetSettings, type WithSettings } from './history-store.ts'
+import { type HistoryRow, targetRun, targetSettings, type WithRun, type WithSettings } from './history-store.ts'
 
 /** The start of a page: it follows this deployment of the same environment or service. */
 interface Place {
@@ -15,8 +15,8 @@ export const listRequests = (sql: Sql, environmentId: string, { count, behind }:
     order by seq desc limit ${count}`
 
 export const listTargetsWithSettings = (sql: Sql, requestIds: readonly string[]) =>
-  sql<(TargetRow & WithSettings)[]>`
-    select t.*, ${targetSettings(sql)} from deployment_target t
+  sql<(TargetRow & WithSettings & WithRun)[]>`
+    select t.*, ${targetSettings(sql)}, ${targetRun(sql)} from deployment_target t
     where t.request_id = any(${[...requestIds]}::uuid[]) order by t.stage_order, t.service_seq`
 
 /**

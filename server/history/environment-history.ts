@@ -12,7 +12,7 @@ import {
   listTargetsWithSettings,
 } from './environment-history-store.ts'
 import { toCommit, toDuration, toEntry } from './history.ts'
-import type { HistoryRow, WithSettings } from './history-store.ts'
+import type { HistoryRow, WithRun, WithSettings } from './history-store.ts'
 import { stageStatus, toStageStatus } from './stage-status.ts'
 
 const longestPage = 20
@@ -100,7 +100,7 @@ async function readPage(
   return [requests, (request: RequestRow) => targets.get(request.id) ?? []] as const
 }
 
-type Target = TargetRow & WithSettings
+type Target = TargetRow & WithSettings & WithRun
 
 function toStages(request: RequestRow, targets: readonly Target[], now: Date) {
   return [...Map.groupBy(targets, (target) => target.stage_order)].map(([, members]) => ({
@@ -122,7 +122,7 @@ function stageMs(members: readonly Target[], now: Date): number {
   return Math.max(...begun.map(({ finished_at }) => (finished_at ?? now).getTime())) - from
 }
 
-function toV1(target: Target & Pick<HistoryRow, 'action' | 'created_at' | 'updated_at'>) {
+function toV1(target: TargetRow & WithSettings & Pick<HistoryRow, 'action' | 'created_at' | 'updated_at'>) {
   const { request_id: id, created_at, updated_at, name, state: status, commit } = target
   const details = deployedDetails(target)
   return { id, created_at, updated_at, name, status, commit: commit && toCommit(commit, target), ...details }

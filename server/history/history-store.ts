@@ -1,4 +1,5 @@
 import type { Origin } from '@quayside/contract/enums.ts'
+import type { PlanAction } from '@quayside/contract/services/stack-records.ts'
 import type { Action } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
@@ -19,6 +20,12 @@ export interface WithSettings {
   readonly settings: Readonly<Record<string, Json>> | null
 }
 
+/** The run of a stack that a request made, with the counts of its plan. Null for other kinds. */
+export interface WithRun {
+  readonly stack_run: { readonly id: string; readonly counts: Counts | null } | null
+}
+type Counts = { readonly [A in PlanAction]: number }
+
 /**
  * Selects settings of the release that target `t` names. If the target names none, because nothing
  * runs after its deployment or it failed earlier, selects those of the release its request created.
@@ -28,13 +35,20 @@ export const targetSettings = (sql: Sql) => sql`
   coalesce((select settings from release where id = t.release_id),
     (select settings from release where service_id = t.service_id and request_id = t.request_id)) as settings`
 
+/** Selects the run of the stack of target `t`. */
+export const targetRun = (sql: Sql) => sql`
+  (select jsonb_build_object('id', u.id, 'counts', u.plan -> 'counts') from stack_run u
+    where u.request_id = t.request_id and u.service_id = t.service_id
+    order by u.created_at desc limit 1) as stack_run`
+
 /**
  * Lists the last deployments of a service, newest first, at most 20. The limit is a literal because
  * for a parameter the planner expects a tenth of the history and reads all requests.
  */
 export const listHistory = (sql: Sql, serviceId: string, count: number) =>
-  sql<(HistoryRow & WithSettings)[]>`
-    select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at, ${targetSettings(sql)}
+  sql<(HistoryRow & WithSettings & WithRun)[]>`
+    select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at, ${targetSettings(sql)},
+      ${targetRun(sql)}
     from (select * from deployment_target where service_id = ${serviceId} order by service_seq desc limit 20) t
     join deployment_request r on r.id = t.request_id order by t.service_seq desc
     limit ${count}`

@@ -5,7 +5,7 @@ import type { CommitJson } from '../releases/index.ts'
 import { statusDetails } from '../requests/index.ts'
 import { commitPage, repositoriesOf, type Settings } from '../services/index.ts'
 import { historyDetails } from './deployed-details.ts'
-import { type HistoryRow, listHistory, type WithSettings } from './history-store.ts'
+import { type HistoryRow, listHistory, type WithRun, type WithSettings } from './history-store.ts'
 
 const longestPage = 20
 
@@ -16,7 +16,7 @@ export async function serviceHistory(database: Database, serviceId: string, page
   return { page: 1, page_size, results: rows.map(toEntry) }
 }
 
-export function toEntry(row: HistoryRow & WithSettings) {
+export function toEntry(row: HistoryRow & WithSettings & WithRun) {
   const { name, service_id, execution_id, triggered_by, origin, created_at, updated_at, icon_uri, reason } = row
   return {
     identifier: { name, service_id, service_type: serviceTypeOf(row.kind), execution_id },
@@ -33,6 +33,7 @@ export function toEntry(row: HistoryRow & WithSettings) {
       ? toDuration(row.finished_at.getTime() - (row.started_at ?? row.finished_at).getTime())
       : null,
     reason,
+    stack_run: row.stack_run,
   }
 }
 

@@ -12,6 +12,7 @@ export interface WantedVersion {
   readonly chart_version?: string | null
   readonly values_override_git_commit_id?: string | null
   readonly action?: 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null
+  readonly plan_run_id?: string | null
 }
 
 /** The fields `application_ids`, `container_ids` … of a body. */

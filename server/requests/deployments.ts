@@ -16,7 +16,7 @@ import { findFormerRelease, rollbackNote } from './rollback.ts'
 import { type ReadGitCredential, repositoryOf } from './source.ts'
 import { acceptedStatus, serviceStatus } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
-import { refuseChartVersion, takeTag, type WantedVersion } from './wanted-version.ts'
+import { type PlanToApply, planOf, refuseChartVersion, takeTag, type WantedVersion } from './wanted-version.ts'
 import { cancelForCopies } from './withdraw.ts'
 
 export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
@@ -28,6 +28,7 @@ export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
    * be restored.
    */
   readonly restoreSettings: (service: ServiceRow, former: ReleaseRow) => Promise<ServiceRow>
+  readonly planToApply: PlanToApply
 }
 
 /** The options of a deployment of one service. */
@@ -79,9 +80,10 @@ export function createDeployments(options: DeploymentsOptions) {
       const { valuesCommit: values } = wanted
       const valuesCommit = values ? await checkCommit(options, service, values, valuesField) : undefined
       const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
-      const { forceEvent, stackAction } = wanted
+      const { forceEvent } = wanted
       if (forceEvent) checkForced(current, forceEvent)
-      return act(current, 'DEPLOY', by, { commit, valuesCommit, forceEvent, stackAction })
+      const ofStack = await planOf(options, current, { ...wanted, ...(commit !== undefined && { commit }) })
+      return act(current, 'DEPLOY', by, { commit, valuesCommit, forceEvent, ...ofStack })
     },
 
     /**

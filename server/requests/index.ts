@@ -43,5 +43,5 @@ export {
   type TargetRow,
   updateTarget,
 } from './target-store.ts'
-export { stackActionOf, type WantedVersion } from './wanted-version.ts'
+export { type PlanToApply, stackActionOf, type WantedVersion } from './wanted-version.ts'
 export { failForCopies } from './withdraw.ts'

@@ -12,7 +12,7 @@ import { lockEnvironment, type RequestRow } from './request-store.ts'
 import { deleteServiceRows } from './selected-store.ts'
 import { environmentStatuses } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
-import { stackActionOf, takeTag } from './wanted-version.ts'
+import { planOf, stackActionOf, takeTag } from './wanted-version.ts'
 import { cancelForCopies } from './withdraw.ts'
 
 /** A service, and the commit that was pushed to its branch. */
@@ -133,13 +133,14 @@ const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' ||
  */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
   if (refusalOf(options, service)) return { service, commit: undefined }
-  const { git_commit_id, image_tag, action, values_override_git_commit_id: values } = wanted
+  const { git_commit_id, image_tag, action, plan_run_id, values_override_git_commit_id: values } = wanted
   try {
-    const asked = stackActionOf(action)
     const commit = git_commit_id ? await checkCommit(options, service, git_commit_id) : undefined
     const valuesCommit = values ? await checkCommit(options, service, values, valuesField) : undefined
     const current = image_tag ? await takeTag(options, service, image_tag) : service
-    return { service: current, commit, valuesCommit, ...asked }
+    const wantedPlan = { ...stackActionOf(action), ...(plan_run_id ? { planRun: plan_run_id } : {}) }
+    const ofStack = await planOf(options, current, { ...wantedPlan, ...(commit !== undefined && { commit }) })
+    return { service: current, commit, valuesCommit, ...ofStack }
   } catch (error) {
     throw namingField(field, error)
   }

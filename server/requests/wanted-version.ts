@@ -17,6 +17,25 @@ export interface WantedVersion {
   readonly forceEvent?: JobEvent
   /** The action on a stack instead of applying its plan. */
   readonly stackAction?: StackAction
+  /** The run of a stack whose plan is applied, and no other plan. */
+  readonly planRun?: string
+}
+
+/** Returns the part of a request that applies the plan of a run. Throws AppError if it cannot. */
+export type PlanToApply = (
+  service: ServiceRow,
+  plan: { readonly runId: string; readonly commit: string | undefined },
+) => Promise<{ readonly release: string; readonly stackAction: 'APPLY_PLAN' }>
+
+/** Throws 400 for a plan to apply together with another action. */
+export async function planOf(
+  { planToApply }: { readonly planToApply: PlanToApply },
+  service: ServiceRow,
+  { planRun, stackAction, commit }: Pick<WantedVersion, 'planRun' | 'stackAction' | 'commit'>,
+) {
+  if (planRun === undefined) return stackAction === undefined ? {} : { stackAction }
+  if (stackAction === undefined) return planToApply(service, { runId: planRun.toLowerCase(), commit })
+  throw new AppError('invalid', `plan_run_id must be absent with the action ${stackAction}.`)
 }
 
 /** Stores an image tag in the settings of a service and returns its row. */

@@ -58,7 +58,7 @@ export async function differences(
 }
 
 /** Copies once: a retry finds the copy of the first try. */
-function copyOnce(
+export function copyOnce(
   options: Recipe,
   { request, target, step, context, organizationId }: Work,
   choose: (sql: Sql, service: ServiceRow | undefined) => Promise<Pick<Copied, 'release' | 'configVersion'>>,

@@ -53,7 +53,7 @@ async function finish({ clock, database }: Recipe, work: Work, release: StackRel
     await updateTarget(sql, target, { release_id: release.id })
     // A version of which only the plan was made is not the deployed one.
     const served = { ...release, commit: current?.commit ?? release.commit }
-    if (target.stack_action === null) await setServing(sql, served, now)
+    if (target.stack_action === null || target.stack_action === 'APPLY_PLAN') await setServing(sql, served, now)
     // A destroy needs its sources, which have the backend. Its other changes are not applied yet.
     if (target.stack_action === 'MIGRATE_STATE') {
       const applied = (await findService(sql, target.service_id))?.deployed_config_version

@@ -14,5 +14,6 @@ export { createPatience, type Recipe, type RecipeOptions, recipeFor } from './re
 export { createReleaseOpener } from './release-opener.ts'
 export { runningReleases } from './running-releases.ts'
 export { createScratchStarter } from './scratch-starter.ts'
+export { createPlanToApply } from './shown-plans.ts'
 export { createDriftWorkflow } from './stack-drift.ts'
 export { createDriftTimetables } from './stack-drift-timetables.ts'

@@ -1,4 +1,3 @@
-import type { Database } from '../database/index.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import {
@@ -9,18 +8,15 @@ import {
   type ReleaseRow,
   type Versioned,
 } from '../releases/index.ts'
-import { findFormerRelease, type RefusalOptions, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
+import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
-import type { Vault } from '../vault/index.ts'
 import { twinOf } from './built-before.ts'
 import { differences } from './copied-release.ts'
+import type { PlanChangesOptions } from './plan-changes.ts'
 import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
 import { readStackPlans } from './stack-plans.ts'
 
-export interface PlansOptions extends RefusalOptions {
-  readonly database: Database
-  readonly vault: Vault
-}
+export type PlansOptions = PlanChangesOptions
 
 /**
  * Plans of requests. `act` does the real change, with all its checks, in a unit of work that is
@@ -32,7 +28,7 @@ export function createPlans(options: PlansOptions) {
     const serviceIds = services.map(({ id }) => id)
     const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
     const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), { former, isCopy }))
-    const stackPlans = await readStackPlans(database, services)
+    const stackPlans = await readStackPlans(options, services)
     return (await Promise.all(facts)).map((one) => ({
       ...planService(one),
       stack_plan: stackPlans.get(one.id) ?? null,

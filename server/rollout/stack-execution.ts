@@ -27,9 +27,9 @@ const marginSeconds = 900
 
 /**
  * Runs a stack: makes a plan, and applies exactly that plan unless only the plan was requested or
- * it changes nothing. Or moves its state. Each phase is two steps, so the next holder of the
- * workflow joins its program and starts none twice. Throws EngineError with the reason if a phase
- * fails, after its state is kept.
+ * it changes nothing. Or applies the plan of an earlier run, or moves its state. Each phase is two
+ * steps, so the next holder of the workflow joins its program and starts none twice. Throws
+ * EngineError with the reason if a phase fails, after its state is kept.
  */
 export async function executeStack(options: Recipe, work: Work, row: StackRelease, action: StackAction): Promise<void> {
   const { step, target, context, report } = work
@@ -44,19 +44,27 @@ export async function executeStack(options: Recipe, work: Work, row: StackReleas
     return runPhase(options, work, stack, name)
   }
   if (action === 'MIGRATE_STATE') await phase('migrate')
+  else if (target.stack_action === 'APPLY_PLAN') await phase('apply')
   else if ((await phase('plan')) && action !== 'PLAN') await phase('apply')
   await context.fenced((sql) => endStackRun(sql, run, { status: 'SUCCESS', reason: null, now: options.clock.now() }))
 }
 
-/** Takes the lock of the stack. */
-const begin = (options: Recipe, { target, context, request }: Work, row: StackRelease, action: StackAction) =>
-  context.fenced(async (sql) => {
-    const id = newId()
+/** Takes the lock of the stack. The run of a shown plan takes that plan. */
+async function begin(options: Recipe, work: Work, row: StackRelease, action: StackAction): Promise<string> {
+  const { target, context, request, organizationId, report } = work
+  const id = newId()
+  const { service_id, wanted_release } = target
+  const shown = await context.fenced(async (sql) => {
     await updateTarget(sql, target, { release_id: row.id })
-    const of = { service_id: target.service_id, release_id: row.id, request_id: request.id }
+    const of = { service_id, release_id: row.id, request_id: request.id }
     await options.stacks.begin(sql, { id, ...of, action, backend: row.settings.backend })
-    return id
+    if (target.stack_action !== 'APPLY_PLAN' || wanted_release === null) return undefined
+    const owner = { serviceId: service_id, organizationId }
+    return options.stacks.takePlan(sql, owner, { releaseId: wanted_release, runId: id })
   })
+  if (shown) for (const line of planLines(shown.plan)) report.line(line)
+  return id
+}
 
 type PhaseName = Phase['name']
 const stepNames = { plan: 'PLAN', apply: 'APPLY', migrate: 'MIGRATE' } as const

@@ -1,30 +1,33 @@
 import { isStackKind } from '@quayside/contract/services/kinds.ts'
-import type { Database } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
-import { type LastPlan, listLastPlans, toRecord } from '../stacks/index.ts'
+import { listLastPlans, type OpenPlan, toRecord } from '../stacks/index.ts'
+import { changesSincePlan, type PlanChangesOptions } from './plan-changes.ts'
+
+/** Characters of the resources of all plans in one answer. The counts include all resources. */
+const mostText = 2_000_000
 
 /** Returns the newest plans that were not applied, by the id of their stack. */
-export async function readStackPlans(database: Database, services: readonly ServiceRow[]) {
-  const stacks = services.filter(({ kind }) => isStackKind(kind))
-  const plans =
-    stacks.length === 0
-      ? []
-      : await listLastPlans(
-          database,
-          stacks.map(({ id }) => id),
-        )
-  const versions = new Map(stacks.map(({ id, config_version }) => [id, config_version]))
-  return new Map(
-    plans.flatMap((plan) => {
-      const shown = toStackPlan(plan, versions.get(plan.service_id))
-      return shown ? [[plan.service_id, shown] as const] : []
-    }),
-  )
+export async function readStackPlans(options: PlanChangesOptions, services: readonly ServiceRow[]) {
+  const stacks = new Map(services.filter(({ kind }) => isStackKind(kind)).map((stack) => [stack.id, stack]))
+  if (stacks.size === 0) return new Map<string, ReturnType<typeof toStackPlan>>()
+  const plans = (await listLastPlans(options.database, [...stacks.keys()])).filter(isOpen)
+  const left = { text: mostText }
+  const shown: [string, ReturnType<typeof toStackPlan>][] = []
+  for (const plan of plans) {
+    const service = stacks.get(plan.service_id)
+    if (service) shown.push([service.id, toStackPlan(plan, await changesSincePlan(options, service, plan), left)])
+  }
+  return new Map(shown)
 }
 
-/** Pure: returns a plan as a dry run shows it. Undefined if it was applied. */
-export function toStackPlan(row: LastPlan, configVersion: number | undefined) {
-  const isOpen = row.action === 'PLAN' || row.status !== 'SUCCESS'
-  if (!isOpen) return undefined
-  return { run: toRecord(row), ...row.plan, is_current: row.config_version === configVersion, commit: row.commit }
+const isOpen = ({ action, status }: OpenPlan): boolean => action === 'PLAN' || status !== 'SUCCESS'
+
+/** Returns a plan as a dry run shows it. Takes the text of its resources from what is `left`. */
+function toStackPlan(row: OpenPlan, changed_since: readonly string[], left: { text: number }) {
+  const { plan, commit } = row
+  const resources = plan.resources.filter((resource) => {
+    left.text -= JSON.stringify(resource).length
+    return left.text > 0
+  })
+  return { run: toRecord(row), ...plan, resources, is_current: changed_since.length === 0, changed_since, commit }
 }

@@ -65,7 +65,9 @@ export async function phaseRelease(
         ? { name }
         : { name, plan: await stacks.openPlan(database, owner, run) }
   const state = await stacks.openState(database, owner)
-  const given = { image, variables, files, labels, annotations, aliases: [], state, lineage: run, timeoutSeconds }
+  // The plan of one run may be applied by another one, which must begin with the same state.
+  const lineage = owner.serviceId
+  const given = { image, variables, files, labels, annotations, aliases: [], state, lineage, timeoutSeconds }
   const workload = stackTask(row.settings, phase, given)
   return { id: row.id, service: owner.serviceId, environment: owner.environmentId, displayName, workload }
 }

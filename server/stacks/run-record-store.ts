@@ -39,20 +39,50 @@ export async function findRunWithPlan(
   return row
 }
 
-/** A plan that is the newest one of its stack, with the version of the settings that it is of. */
-export interface LastPlan extends RunRecord {
+/** A plan of a run that made one to apply. */
+export interface OpenPlan extends RunRecord {
   readonly service_id: string
+  readonly release_id: string | null
   readonly plan: PlanSummary
-  readonly config_version: number | null
   readonly commit: string | null
+  /** The run that has changed the state of the stack since the plan was made. */
+  readonly changed_by: { readonly id: string; readonly action: StackRunAction } | null
+  /** Whether the plan itself is kept, so that it can be applied. */
+  readonly is_kept: boolean
 }
 
+/** A run that changed a state, as a condition on `c`. */
+const changedState = (sql: Sql) => sql`
+  (c.is_applying or c.action = 'RESTORE_STATE' or (c.action = 'MIGRATE_STATE' and c.status = 'SUCCESS'))`
+
+const planColumns = (sql: Sql) => sql`
+  r.service_id, r.release_id, ${columns(sql)}, r.plan, l.commit ->> 'id' as commit,
+  r.sealed_plan is not null as is_kept,
+  (select jsonb_build_object('id', c.id, 'action', c.action) from stack_run c
+    where c.service_id = r.service_id and (c.created_at, c.id) >= (r.created_at, r.id) and ${changedState(sql)}
+    order by c.created_at desc, c.id desc limit 1) as changed_by`
+const fromPlans = (sql: Sql) => sql`${fromRuns(sql)} left join release l on l.id = r.release_id`
+
 /** Returns the newest plan of each of these stacks that is not one to destroy. */
-export const listLastPlans = (sql: Sql, serviceIds: readonly string[]) => sql<LastPlan[]>`
-  select distinct on (r.service_id) r.service_id, ${columns(sql)}, r.plan, l.config_version, l.commit ->> 'id' as commit
-  ${fromRuns(sql)} left join release l on l.id = r.release_id
+export const listLastPlans = (sql: Sql, serviceIds: readonly string[]) => sql<OpenPlan[]>`
+  select distinct on (r.service_id) ${planColumns(sql)} ${fromPlans(sql)}
   where r.service_id = any(${[...serviceIds]}::uuid[]) and r.plan is not null and r.action in ('PLAN', 'APPLY')
   order by r.service_id, r.created_at desc, r.id desc`
+
+/** Returns the plan of a run with the action PLAN, which is named by its id or by its version. */
+export async function findPlan(
+  sql: Sql,
+  {
+    serviceId,
+    ...named
+  }: { readonly serviceId: string } & ({ readonly runId: string } | { readonly releaseId: string }),
+): Promise<OpenPlan | undefined> {
+  const isNamed = 'runId' in named ? sql`r.id = ${named.runId}` : sql`r.release_id = ${named.releaseId}`
+  const [row] = await sql<OpenPlan[]>`
+    select ${planColumns(sql)} ${fromPlans(sql)}
+    where r.service_id = ${serviceId} and ${isNamed} and r.plan is not null and r.action = 'PLAN'`
+  return row
+}
 
 /** Ended runs that a stack keeps: as many that changed something, and as many that only planned. */
 const keptRuns = 100

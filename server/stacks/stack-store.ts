@@ -89,9 +89,17 @@ export async function setPlan(
     update stack_run set plan = ${sql.json(plan)}, sealed_plan = ${sealed}, updated_at = ${now} where id = ${id}`
 }
 
-/** Records that the apply of a run may begin at any moment. */
+/**
+ * Records that the apply of a run may begin at any moment. Other plans of the stack are of a state
+ * that it replaces.
+ */
 export async function markApplying(sql: Sql, id: string, now: Date): Promise<void> {
-  await sql`update stack_run set is_applying = true, updated_at = ${now} where id = ${id}`
+  await sql`
+    with applying as (
+      update stack_run set is_applying = true, updated_at = ${now} where id = ${id} returning service_id
+    )
+    update stack_run r set sealed_plan = null from applying a
+    where r.service_id = a.service_id and r.id <> ${id} and r.sealed_plan is not null`
 }
 
 /** Releases the lock that an earlier request has left. Returns false if there is none. */
@@ -127,16 +135,23 @@ export async function endStaleRun(
     where service_id = ${service_id} and status = 'RUNNING' and request_id is distinct from ${request_id}`
 }
 
-/** Writes the end once and forgets the plan itself, which may contain secrets. */
+/**
+ * Writes the end once. Forgets the plan itself, which may contain secrets, unless a later request
+ * may apply it. A stack keeps its newest plan.
+ */
 export async function endStackRun(
   sql: Sql,
   id: string,
   { status, reason, now }: { readonly status: StackRunStatus; readonly reason: string | null; readonly now: Date },
 ): Promise<void> {
   await sql`
-    update stack_run set status = ${status}, reason = ${reason}, finished_at = ${now}, updated_at = ${now},
-      sealed_plan = null
-    where id = ${id} and status = 'RUNNING'`
+    with ended as (
+      update stack_run set status = ${status}, reason = ${reason}, finished_at = ${now}, updated_at = ${now},
+        sealed_plan = case when action = 'PLAN' and ${status} = 'SUCCESS' then sealed_plan end
+      where id = ${id} and status = 'RUNNING' returning service_id, sealed_plan
+    )
+    update stack_run r set sealed_plan = null from ended e
+    where r.service_id = e.service_id and e.sealed_plan is not null and r.id <> ${id} and r.sealed_plan is not null`
 }
 
 /** Replaces the resources of a stack. */

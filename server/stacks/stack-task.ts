@@ -42,7 +42,7 @@ type Given = Pick<Task, 'image' | 'variables' | 'files' | 'labels' | 'annotation
 
 /**
  * Pure: returns the task of one phase of a run. `state` is the newest version of the state. Without
- * one, the state of the run gets this `lineage`.
+ * one, the first state gets this `lineage`.
  */
 export function stackTask(
   settings: SettingsOf['terraform'],

@@ -8,9 +8,10 @@ import type { Vault } from '../vault/index.ts'
 import { backendRefusal } from './backend-refusal.ts'
 import { parseJson } from './json-values.ts'
 import { lockedText } from './locked-text.ts'
+import { planRefusal } from './plan-refusal.ts'
 import { type Mask, type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
-import { forgetRuns } from './run-record-store.ts'
+import { findPlan, forgetRuns, type OpenPlan } from './run-record-store.ts'
 import { files } from './runner-program.ts'
 import {
   type Backend,
@@ -177,6 +178,26 @@ export function createStacks({ vault, clock }: StacksOptions) {
       const sealed = await vault.seal(sql, organizationId, planCell(run.id), JSON.stringify([saved, lock]))
       await setPlan(sql, run.id, { plan, sealed, now: clock.now() })
       return plan
+    },
+
+    /**
+     * Makes the plan of an earlier run that of a run that applies it. Returns the plan. Throws
+     * AppError `conflict` if it is no longer kept, or if the state has changed since.
+     */
+    async takePlan(
+      sql: Sql,
+      { serviceId, organizationId }: Pick<StackOwner, 'serviceId' | 'organizationId'>,
+      { releaseId, runId }: { readonly releaseId: string; readonly runId: string },
+    ): Promise<OpenPlan> {
+      const shown = await findPlan(sql, { serviceId, releaseId })
+      if (!shown) throw new AppError('conflict', 'The run of the plan is no longer kept. Deploy the stack instead.')
+      const refused = planRefusal(shown)
+      if (refused !== undefined) throw new AppError('conflict', refused)
+      const former = (await findStackRun(sql, shown.id))?.sealed_plan ?? ''
+      const text = await vault.open(sql, organizationId, planCell(shown.id), former)
+      const sealed = await vault.seal(sql, organizationId, planCell(runId), text.reveal())
+      await setPlan(sql, runId, { plan: shown.plan, sealed, now: clock.now() })
+      return shown
     },
 
     /** Returns the plan of a run that has not ended. */

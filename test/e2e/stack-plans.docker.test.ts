@@ -41,7 +41,12 @@ interface Plan {
   readonly has_changes: boolean
 }
 interface DryRun {
-  readonly services: { effect: string; stack_plan: (Plan & { run: Run; is_current: boolean }) | null }[]
+  readonly services: { effect: string; stack_plan: ShownPlan | null }[]
+}
+interface ShownPlan extends Plan {
+  readonly run: Run
+  readonly is_current: boolean
+  readonly changed_since: string[]
 }
 const runs = async (): Promise<Run[]> =>
   (await server.must<{ results: Run[] }>('GET', `/terraform/${stack.id}/run`)).results
@@ -95,13 +100,40 @@ test('the plan of a PLAN is listed by its run and shown by a dry run, without se
   assert.equal(plan.resources[0]?.changes.find(({ name }) => name === 'input')?.['is_sensitive'], true)
   assert.doesNotMatch(JSON.stringify(plan), /canary-plan-secret/)
   const shown = (await dryRun())?.stack_plan
-  assert.deepEqual([shown?.run.id, shown?.is_current, shown?.resources.length], [run?.id, true, 2])
+  assert.deepEqual([shown?.run.id, shown?.is_current, shown?.resources], [run?.id, true, plan.resources])
 })
 
-test('a dry run runs nothing, and says when its plan is of earlier settings', { skip }, async () => {
+test('a dry run runs nothing, and says what has changed since its plan', { skip }, async () => {
+  const changed = async () => {
+    const { is_current, changed_since } = (await dryRun())?.stack_plan ?? {}
+    assert.equal(is_current, changed_since?.length === 0)
+    return changed_since
+  }
   await server.must('PUT', `/terraform/${stack.id}`, { timeout_sec: 300 })
-  assert.equal((await dryRun())?.stack_plan?.is_current, false)
+  assert.deepEqual(await changed(), ['setting timeout_sec'])
+  const path = `/environment/${environmentId}/environmentVariable`
+  const { id } = await server.must<{ id: string }>('POST', path, { key: 'TOWN', value: 'Bremen' })
+  await stack.git.push(tree('other'))
+  assert.deepEqual(await changed(), ['setting timeout_sec', 'variable TOWN', 'commit'])
+  await server.must('DELETE', `${path}/${id}`)
+  await server.must('PUT', `/terraform/${stack.id}`, { timeout_sec: 600 })
+  assert.deepEqual(await changed(), ['commit'])
   assert.equal((await runs()).length, 1)
+})
+
+test('histories list the run of each deployment with the counts of its plan', { skip }, async () => {
+  const [run] = await runs()
+  const expected = { id: run?.id, counts: run?.counts }
+  interface Entry {
+    readonly stack_run: typeof expected | null
+  }
+  const own = await server.must<{ results: Entry[] }>('GET', `/terraform/${stack.id}/deploymentHistoryV2`)
+  assert.deepEqual(own.results[0]?.stack_run, expected)
+  const whole = await server.must<{ results: { stages: { services: Entry[] }[] }[] }>(
+    'GET',
+    `/environment/${environmentId}/deploymentHistoryV2`,
+  )
+  assert.deepEqual(whole.results[0]?.stages[0]?.services[0]?.stack_run, expected)
 })
 
 test('an applied plan is in the history, and no longer in a dry run', { skip }, async () => {

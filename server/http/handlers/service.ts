@@ -126,6 +126,7 @@ interface VersionBody {
   readonly chart_version?: string | null
   readonly values_override_git_commit_id?: string | null
   readonly action?: 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null
+  readonly plan_run_id?: string | null
 }
 
 /** Returns the event of a job to run. For a chart, the plan of its deployment is made instead. */
@@ -136,7 +137,7 @@ const eventOf = (event: JobEvent | 'DIFF' | undefined): Pick<WantedVersion, 'for
 
 /** Returns the desired version. An empty string counts as absent. */
 const wantedVersion = (
-  { git_commit_id, image_tag, chart_version, values_override_git_commit_id: values, action }: VersionBody,
+  { git_commit_id, image_tag, chart_version, values_override_git_commit_id: values, action, plan_run_id }: VersionBody,
   query: { readonly forceEvent?: JobEvent | 'DIFF'; readonly applyImmediately?: boolean } | undefined,
 ): WantedVersion => ({
   ...(git_commit_id ? { commit: git_commit_id } : {}),
@@ -144,5 +145,6 @@ const wantedVersion = (
   ...(chart_version ? { chart: chart_version } : {}),
   ...(values ? { valuesCommit: values } : {}),
   ...stackActionOf(action),
+  ...(plan_run_id ? { planRun: plan_run_id } : {}),
   ...eventOf(query?.forceEvent),
 })
