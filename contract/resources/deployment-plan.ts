@@ -1,5 +1,6 @@
 import { serviceTypes } from '../enums.ts'
 import { Enum, extension, Nullable, Type, Uuid } from '../schema.ts'
+import { ChartDiff } from '../services/chart-records.ts'
 import { StackPlan } from '../services/stack-records.ts'
 
 /**
@@ -40,6 +41,11 @@ export const PlannedService = Type.Object({
       commit: Nullable(Type.String({ description: 'the commit that it was made of' })),
     }),
   ),
+  /**
+   * The newest diff of a Helm chart that was not deployed. Null for other kinds, and if there is
+   * none. A dry run makes no diff.
+   */
+  chart_diff: Nullable(ChartDiff),
 })
 
 /** Returns the plan and changes nothing. Requires the same permission. */

@@ -89,6 +89,8 @@ export const matrix = {
   },
   charts: {
     'get{Kind}KubernetesServices':             [notChart,   notChart,   notChart,   notChart,   yes,        notChart],
+    'list{Kind}Diffs':                         [notChart,   notChart,   notChart,   notChart,   yes,        notChart],
+    'get{Kind}Diff':                           [notChart,   notChart,   notChart,   notChart,   yes,        notChart],
   },
   stacks: {
     'get{Kind}Resources':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],

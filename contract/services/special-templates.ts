@@ -2,6 +2,7 @@ import { operation } from '../operation.ts'
 import { JobRun } from '../resources/job-run.ts'
 import { DeploymentAccepted } from '../resources/status.ts'
 import { List, Results, Type, Uuid } from '../schema.ts'
+import { ChartDiff, ChartDiffRun } from './chart-records.ts'
 import { Credentials, Version } from './database.ts'
 import { KubernetesService } from './helm.ts'
 import { type KindName, serviceKinds } from './kinds.ts'
@@ -41,6 +42,25 @@ export const chartTemplates = <const N extends KindName>(name: N) => ({
     handler: 'listChartServices',
     summary: 'Lists the Kubernetes services of a Helm chart. Empty if it is not running.',
     reply: Results(KubernetesService),
+  }),
+  'list{Kind}Diffs': operation({
+    extension: true,
+    ...onService(name),
+    ...read,
+    path: `${pathOf(name)}/diff`,
+    handler: 'listChartDiffs',
+    summary:
+      'Lists the diffs of a Helm chart, newest first, at most 20. A deployment with `forceEvent=DIFF` makes one.',
+    reply: Results(ChartDiffRun),
+  }),
+  'get{Kind}Diff': operation({
+    extension: true,
+    ...onService(name),
+    ...read,
+    path: `${pathOf(name)}/diff/{diffId}`,
+    handler: 'getChartDiff',
+    summary: 'Returns the objects that a deployment of a Helm chart would create, change and delete, without secrets.',
+    reply: ChartDiff,
   }),
 })
 

@@ -191,6 +191,20 @@ create table backup_restore (
   constraint backup_restore_pkey PRIMARY KEY (id)
 );
 
+create table chart_diff (
+  id uuid not null,
+  service_id uuid not null,
+  request_id uuid not null,
+  release_id uuid not null,
+  compared_release_id uuid,
+  created_at timestamp with time zone not null,
+  diff jsonb not null,
+  constraint chart_diff_pkey PRIMARY KEY (id),
+  constraint chart_diff_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint chart_diff_service_id_request_id_key UNIQUE (service_id, request_id)
+);
+CREATE INDEX chart_diff_service ON public.chart_diff USING btree (service_id, created_at DESC);
+
 create table cluster (
   id uuid not null,
   organization_id uuid not null,

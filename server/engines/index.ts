@@ -4,6 +4,7 @@
  */
 export { createAbsentEngine } from './absent-engine.ts'
 export * from './archive-reader.ts'
+export { maskedField } from './changed-field.ts'
 export { mostOfChart, readChartDirectory, readPackedChart } from './chart-files.ts'
 export * from './chart-ports.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'

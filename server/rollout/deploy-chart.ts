@@ -1,6 +1,8 @@
-import type { ChartChange, ChartRelease, ChartRunner, Endpoint, RenderedObject } from '../engines/index.ts'
+import type { ChartRelease, ChartRunner, Endpoint, RenderedObject } from '../engines/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import { masker } from '../lib/masker.ts'
+import type { Secret } from '../lib/secret.ts'
 import {
   findDeployedRelease,
   findRelease,
@@ -12,6 +14,7 @@ import {
 } from '../releases/index.ts'
 import { enterState, setTargetCommit } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
+import { type DiffSummary, summarizeDiff } from './chart-diff-summary.ts'
 import { engineChart } from './chart-release.ts'
 import { type ChartPin, type FetchedChart, fetchChart, pinChart } from './chart-source.ts'
 import { findChartEndpoints, followChartPods, idlePorts } from './chart-traffic.ts'
@@ -188,17 +191,23 @@ async function load(
   return { release, objects: loaded.objects }
 }
 
-/** Returns what the installation of a made chart would change. */
+/**
+ * Returns what the installation of a made chart would change. Hides its own secrets, and these of
+ * the installed version.
+ */
 export async function compareChart(
   options: Recipe,
   work: Work,
-  made: MadeChart,
+  { made, installed }: { readonly made: MadeChart; readonly installed: readonly Secret[] },
   signal: AbortSignal,
-): Promise<readonly ChartChange[]> {
+): Promise<DiffSummary> {
   const row = await helmRelease(options, made.release)
   const { release, objects } = await load(options, work, { ...made, row }, signal)
   const attempt = { signal, output: work.report }
-  return whileUnreachable(options, signal, work.report, () => chartsOf(options).diff(release, objects, attempt))
+  const changes = await whileUnreachable(options, signal, work.report, () =>
+    chartsOf(options).diff(release, objects, attempt),
+  )
+  return summarizeDiff(changes, masker([...installed, ...release.secrets]))
 }
 
 /** Installs the objects. Returns the pods of the public ports. */

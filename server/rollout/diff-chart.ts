@@ -1,10 +1,13 @@
 import { isChartKind } from '@quayside/contract/services/kinds.ts'
-import type { ChartChange } from '../engines/index.ts'
+import { newId } from '../lib/id.ts'
+import type { Secret } from '../lib/secret.ts'
 import { openVariables } from '../releases/index.ts'
 import { leaveService, updateTarget } from '../requests/index.ts'
 import { CanceledError } from '../workflows/index.ts'
+import { diffLines } from './chart-diff-lines.ts'
+import { storeDiff } from './chart-diff-store.ts'
 import { findRunningChart } from './chart-traffic.ts'
-import { compareChart, makeChart } from './deploy-chart.ts'
+import { compareChart, type MadeChart, makeChart } from './deploy-chart.ts'
 import { toFailure } from './failure.ts'
 import type { Recipe, Work } from './recipe.ts'
 
@@ -15,7 +18,8 @@ export const isDiff = ({ target }: Pick<Work, 'target'>): boolean =>
   isChartKind(target.kind) && target.stack_action === 'PLAN'
 
 /**
- * Renders a chart as its deployment would, and `DIFF` writes to the log what that would change.
+ * Renders a chart as its deployment would. `DIFF` stores what that would change and writes it to
+ * the log.
  * Nothing is installed, and the service keeps its state, also if the chart cannot be rendered.
  * Returns whether it was rendered.
  */
@@ -23,17 +27,12 @@ export async function diffChart(options: Recipe, work: Work): Promise<boolean> {
   const { target, step, context, report } = work
   if (target.finished_at !== null) return target.status === 'SUCCESS'
   try {
-    await hideFormerSecrets(options, work)
+    const installed = await findInstalled(options, work)
+    report.hide(installed.secrets)
     const made = await makeChart(options, work)
-    await step(
-      `${target.service_id}/DIFF`,
-      async ({ signal }) => {
-        const changes = await compareChart(options, work, made, signal)
-        for (const line of changes.flatMap(linesOf)) report.line(line)
-        report.line(`${changes.length === 0 ? 'Nothing' : `${changes.length} object(s)`} would change. ${nothingDone}`)
-      },
-      { deadlineSeconds: diffSeconds },
-    )
+    await step(`${target.service_id}/DIFF`, ({ signal }) => compareOnce(options, work, { made, installed }, signal), {
+      deadlineSeconds: diffSeconds,
+    })
     await end(options, work, { status: 'SUCCESS', reason: null })
     return true
   } catch (error) {
@@ -47,31 +46,32 @@ export async function diffChart(options: Recipe, work: Work): Promise<boolean> {
   }
 }
 
-const nothingDone = 'Nothing was installed.'
-
-/** The installed objects contain the secrets of the running version. */
-async function hideFormerSecrets({ database, vault }: Recipe, work: Work): Promise<void> {
-  const running = await findRunningChart(database, work.target.service_id)
-  if (!running) return
-  const { secrets } = await openVariables(database, vault, work.organizationId, running)
-  work.report.hide(secrets)
+/** The installed version. Its objects contain its secrets. */
+interface Installed {
+  readonly id: string | null
+  readonly secrets: readonly Secret[]
 }
 
-const words = { CREATE: 'Create', CHANGE: 'Change', DELETE: 'Delete' } as const
-const longest = 100
-
-/** Returns the lines of a log about one object. Pure. */
-export function linesOf({ kind, name, namespace, change, fields }: ChartChange): readonly string[] {
-  const where = namespace === undefined ? '' : ` in the namespace ${namespace}`
-  return [`${words[change]} ${kind} ${name}${where}`, ...fields.map((field) => `  ${fieldText(field)}`)]
+async function findInstalled({ database, vault }: Recipe, { target, organizationId }: Work): Promise<Installed> {
+  const running = await findRunningChart(database, target.service_id)
+  if (!running) return { id: null, secrets: [] }
+  const { secrets } = await openVariables(database, vault, organizationId, running)
+  return { id: running.id, secrets }
 }
 
-function fieldText({ path, before, after }: ChartChange['fields'][number]): string {
-  if (before === undefined && after === undefined) return `${path}: ******`
-  return `${path}: ${short(before)} → ${short(after)}`
+async function compareOnce(
+  options: Recipe,
+  work: Work,
+  { made, installed }: { readonly made: MadeChart; readonly installed: Installed },
+  signal: AbortSignal,
+): Promise<void> {
+  const { target, request, context, report } = work
+  const diff = await compareChart(options, work, { made, installed: installed.secrets }, signal)
+  const of = { serviceId: target.service_id, requestId: request.id, releaseId: made.release }
+  const now = options.clock.now()
+  await context.fenced((sql) => storeDiff(sql, { id: newId(), now, diff, comparedReleaseId: installed.id, ...of }))
+  for (const line of diffLines(diff)) report.line(line)
 }
-
-const short = (text = 'absent'): string => (text.length <= longest ? text : `${text.slice(0, longest)}…`)
 
 type End = { readonly status: 'SUCCESS' | 'ERROR' | 'CANCELED'; readonly reason: string | null }
 

@@ -2,6 +2,8 @@
  * The recipe that carries out a deployment request: builds, starts, traffic, clean-up, and the plan
  * of a dry run.
  */
+export { summarizeDiff } from './chart-diff-summary.ts'
+export { chartDiff, chartDiffs } from './chart-diffs.ts'
 export { createListChartServices, type ListChartServices } from './chart-services.ts'
 export { dataRefusal } from './database-place.ts'
 export { createDeploymentSlots } from './deployment-slots.ts'

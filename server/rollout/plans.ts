@@ -11,6 +11,7 @@ import {
 import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
 import { twinOf } from './built-before.ts'
+import { readChartDiffs } from './chart-diffs.ts'
 import { differences } from './copied-release.ts'
 import type { PlanChangesOptions } from './plan-changes.ts'
 import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
@@ -29,9 +30,12 @@ export function createPlans(options: PlansOptions) {
     const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
     const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), { former, isCopy }))
     const stackPlans = await readStackPlans(options, services)
+    // A diff is one of the present settings, not of a previous version.
+    const chartDiffs = await readChartDiffs(database, former ? [] : services)
     return (await Promise.all(facts)).map((one) => ({
       ...planService(one),
       stack_plan: stackPlans.get(one.id) ?? null,
+      chart_diff: chartDiffs.get(one.id) ?? null,
     }))
   }
   /** Returns which settings of a service a request changes, and what its deployment would do. */

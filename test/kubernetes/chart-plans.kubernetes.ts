@@ -39,6 +39,25 @@ async function diff(): Promise<string> {
   return chart.lines()
 }
 
+interface Diff {
+  readonly id: string
+  readonly is_current: boolean
+  readonly has_changes: boolean
+  readonly counts: object
+  readonly objects: readonly { kind: string; name: string; change: string; fields: readonly object[] }[]
+}
+/** Returns the newest diff, as the operations of the chart return it. */
+async function newest(): Promise<Diff> {
+  const [first] = (await server.must<{ results: Diff[] }>('GET', `/helm/${chart.id}/diff`)).results
+  return server.must<Diff>('GET', `/helm/${chart.id}/diff/${first?.id}`)
+}
+/** Returns the diff in the dry run of the environment. */
+async function planned(): Promise<Diff | null | undefined> {
+  const path = `/environment/${environmentId}/deploy?dry_run=true`
+  const { services } = await server.must<{ services: { chart_diff: Diff | null }[] }>('POST', path)
+  return services[0]?.chart_diff
+}
+
 before(async () => {
   server = await startServer({ env: { ...clusterSettings('chart-plans'), QUAYSIDE_HELM: helmProgram } })
   const cluster = await addCluster(server, 'plans')
@@ -83,6 +102,21 @@ test('the diff of a deployed chart lists created, changed and deleted objects, a
   assert.match(lines, / data\.text: \\"is \*{6}\\" → \\"is other\\"/)
   assert.match(lines, /Change Secret sealed.* stringData\.word: \*{6}/s)
   assert.doesNotMatch(lines, /hunter2|two/)
+  const shown = await newest()
+  assert.deepEqual([shown.counts, shown.has_changes], [{ create: 1, change: 2, delete: 1 }, true])
+  const of = (kind: string, change: string) => shown.objects.find((one) => one.kind === kind && one.change === change)
+  assert.deepEqual(of('ConfigMap', 'CREATE')?.fields.at(-1), {
+    ...{ path: 'data.text', before: null, after: '"x"', is_hidden: false },
+  })
+  assert.deepEqual(of('ConfigMap', 'CHANGE')?.fields, [
+    { path: 'data.text', before: '"is ******"', after: '"is other"', is_hidden: false },
+  ])
+  assert.deepEqual(of('Secret', 'CHANGE')?.fields, [
+    { path: 'stringData.word', before: null, after: null, is_hidden: true },
+  ])
+  assert.equal(of('ConfigMap', 'DELETE')?.name, 'old')
+  assert.deepEqual(await planned(), shown)
+  assert.equal(shown.is_current, true)
   assert.equal((await chart.settles()).state, 'DEPLOYED')
   assert.equal(await textOf(), 'is hunter2hunter2')
 })
@@ -97,7 +131,12 @@ test('a chart that cannot be rendered fails its diff, and the service keeps its 
 test('a deployment without changes has an empty diff', async () => {
   await chart.git.push(smallChart())
   assert.deepEqual(await chart.run(), { state: 'DEPLOYED', reason: null })
+  assert.equal(await planned(), null)
+  assert.equal((await newest()).is_current, false)
   assert.match(await diff(), /Nothing would change\. Nothing was installed\./)
+  assert.deepEqual(Object(await planned()).objects, [])
+  await chart.set([['text', 'is another']])
+  assert.equal(Object(await planned()).is_current, false)
 })
 
 test('values are taken from the commit that a deployment names', async () => {

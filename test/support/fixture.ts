@@ -10,6 +10,7 @@ import { createSecret, createVariable, type Scope } from '../../server/variables
 import { canaryOf } from './canary.ts'
 import { accessObjects } from './objects/access.ts'
 import { addBackups } from './objects/backups.ts'
+import { addChartObjects } from './objects/charts.ts'
 import { addClusterObjects } from './objects/clusters.ts'
 import { addEnvironmentObjects } from './objects/environments.ts'
 import { addGitObjects } from './objects/git.ts'
@@ -120,6 +121,7 @@ const contributions = (): readonly Contribution[] => [
   addVariableObjects,
   addEnvironmentObjects,
   addBackups,
+  addChartObjects,
   addStackObjects,
 ]
 

@@ -3,7 +3,7 @@ import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
 import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
 import { AppError, notFound } from '../../lib/error.ts'
-import type { ListChartServices } from '../../rollout/index.ts'
+import { chartDiff, chartDiffs, type ListChartServices } from '../../rollout/index.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'
@@ -20,6 +20,8 @@ export const kindHandlers = (rooms: Rooms, browse: Browse) => {
     listDatabaseConfigurations: async () => ({ results: databaseTypes.map(configurationOf) }),
     listDatabaseVersions: async ({ target }) => ({ results: services.versions(target).map((name) => ({ name })) }),
     getDatabaseCredentials: ({ target }) => services.credentials(target),
+    listChartDiffs: async ({ target }) => ({ results: await chartDiffs(database, target) }),
+    getChartDiff: ({ target, ids }) => chartDiff(database, target, ids[0] ?? ''),
     listChartServices: async ({ caller, target }) => ({
       results: (await browse(caller, (signal) => rooms.listChartServices(target, signal))).map(toKubernetesService),
     }),

@@ -19,7 +19,7 @@ import { chartLabels, helmRelease } from './chart-names.ts'
 import { secretsOfChart } from './chart-secrets.ts'
 import { toChartService } from './chart-service.ts'
 import { readKinds } from './cluster-kinds.ts'
-import { compareObjects } from './compare-objects.ts'
+import { compare } from './compare.ts'
 import { createHelm, type HelmSession, type HelmSettings } from './helm-program.ts'
 import { installChart } from './install-chart.ts'
 import { readInstalled } from './installed-objects.ts'
@@ -77,7 +77,7 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
         const { name, namespace } = helmRelease(release)
         const wanted = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition')
         const labelledObjects = wanted.map((object) => labelled(release, object, host.instance))
-        return compareObjects(await readInstalled(session, name, signal), labelledObjects, namespace)
+        return compare({ before: await readInstalled(session, name, signal), after: labelledObjects, home: namespace })
       }),
 
     install: (release, objects, attempt) =>
