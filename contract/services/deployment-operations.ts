@@ -5,7 +5,7 @@ import { DeploymentAccepted } from '../resources/status.ts'
 import { Enum, Integer, Nullable, Text, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
-import { forceTerraformAction } from './record-operations.ts'
+import { forceTerraformAction, keepVolumes } from './record-operations.ts'
 import { deployedStackActions, planRunId } from './terraform.ts'
 
 /** The operations on the versions of a service. Each kind chooses its own. */
@@ -64,7 +64,7 @@ const uninstalled = {
   container: {},
   database: {},
   job: {},
-  helm: {},
+  helm: { query: Type.Object({ keep_volumes: keepVolumes }) },
   terraform: { query: Type.Object({ force_terraform_action: forceTerraformAction }) },
 } as const
 
@@ -101,7 +101,9 @@ export const deploymentTemplates = <const N extends KindName>(name: N) => ({
     handler: 'uninstallService',
     mayBeEmpty: true,
     event: { type: 'TRIGGER_UNINSTALL', target: 'SERVICE' },
-    summary: 'Uninstalls a service with its volumes. Keeps its settings.',
+    summary:
+      'Uninstalls a service with its volumes. Keeps its settings. `keep_volumes` leaves the volumes of a Helm chart ' +
+      'on its cluster, where its next deployment finds them.',
   }),
   'list{Kind}DeploymentHistoryV2': operation({
     ...onService(name),

@@ -1,7 +1,7 @@
 import type { AuditType } from '../audit.ts'
 import { operation, operationWith } from '../operation.ts'
 import { DeploymentPlan, DryRun } from '../resources/deployment-plan.ts'
-import { Defaulted, NoBody, Results, Text, Type, Uuid } from '../schema.ts'
+import { Defaulted, extension, NoBody, Results, Text, Type, Uuid } from '../schema.ts'
 import { withData } from './fields.ts'
 import { fieldOf, type KindName, serviceKinds } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
@@ -29,6 +29,8 @@ const listed = {
 
 const skipReconcile = Type.Optional(Defaulted(Type.Boolean(), false))
 const deleteQuery = { query: Type.Object({ skipReconcile }) }
+/** Leaves the volumes of a chart on its cluster. */
+export const keepVolumes = Type.Optional(extension(Defaulted(Type.Boolean(), false)))
 export const forceTerraformAction = Type.Optional(
   Type.Unsafe<'SKIP_DESTROY'>({ type: 'string', enum: ['SKIP_DESTROY'] }),
 )
@@ -37,7 +39,7 @@ const deleted = {
   container: deleteQuery,
   database: deleteQuery,
   job: deleteQuery,
-  helm: deleteQuery,
+  helm: { query: Type.Object({ skipReconcile, keep_volumes: keepVolumes }) },
   terraform: {
     query: Type.Object({
       skipReconcile,
@@ -120,7 +122,8 @@ export function recordTemplates<const N extends KindName>(name: N) {
       handler: 'deleteService',
       summary:
         'Deletes a service with its volumes: at once if never deployed, otherwise after it is uninstalled. ' +
-        '`resources_only` destroys the resources of a Terraform stack and keeps its record.',
+        '`resources_only` destroys the resources of a Terraform stack and keeps its record. `keep_volumes` leaves ' +
+        'the volumes of a Helm chart on its cluster.',
       reply: NoBody,
       status: 204,
     }),

@@ -12,6 +12,7 @@ const subActions = {
   SKIP_DESTROY: 'NONE',
   RESOURCES_ONLY: 'TERRAFORM_DESTROY',
   APPLY_PLAN: 'TERRAFORM_PLAN_AND_APPLY',
+  KEEP_VOLUMES: 'NONE',
 } as const satisfies Record<StackAction, SubAction>
 
 const usual: Readonly<Record<Action, SubAction>> = {

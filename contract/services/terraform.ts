@@ -9,9 +9,16 @@ export const deployedStackActions = ['PLAN', 'FORCE_UNLOCK', 'MIGRATE_STATE'] as
 /**
  * What a request does with a stack instead of its usual work: only makes the plan, releases the
  * lock, moves the state to the backend of the settings, ends the stack without destroying its
- * resources, destroys them and keeps the record, or applies the plan of an earlier run.
+ * resources, destroys them and keeps the record, or applies the plan of an earlier run. The plan of
+ * a chart is its diff, and the end of a chart may keep its volumes.
  */
-export const stackActions = [...deployedStackActions, 'SKIP_DESTROY', 'RESOURCES_ONLY', 'APPLY_PLAN'] as const
+export const stackActions = [
+  ...deployedStackActions,
+  'SKIP_DESTROY',
+  'RESOURCES_ONLY',
+  'APPLY_PLAN',
+  'KEEP_VOLUMES',
+] as const
 export type StackAction = (typeof stackActions)[number]
 export const terraformActions = ['DEFAULT', 'PLAN', 'NOOP'] as const
 /** The run whose plan is applied, and no other plan. */

@@ -537,7 +537,7 @@ create table deployment_target (
   wanted_values text,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
-  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text, 'APPLY_PLAN'::text])))
+  constraint deployment_target_stack_action_check CHECK ((stack_action = ANY (ARRAY['PLAN'::text, 'FORCE_UNLOCK'::text, 'MIGRATE_STATE'::text, 'SKIP_DESTROY'::text, 'RESOURCES_ONLY'::text, 'APPLY_PLAN'::text, 'KEEP_VOLUMES'::text])))
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 

@@ -31,9 +31,11 @@ export async function endChart(
   const attempt = { signal, output: work.report }
   const place = await placeOf(options, work)
   await drainChart(options, work, signal)
+  const keepsVolumes = work.target.stack_action === 'KEEP_VOLUMES'
   await whileUnreachable(options, signal, work.report, () =>
-    action === 'STOP' ? charts.scaleToZero(place, attempt) : charts.uninstall(place, attempt),
+    action === 'STOP' ? charts.scaleToZero(place, attempt) : charts.uninstall(place, keepsVolumes, attempt),
   )
+  if (keepsVolumes) work.report.line('Its volumes stay on the cluster, as requested.', 'warning')
 }
 
 /** Restores the previous version of a chart after a failed or cancelled deployment. */

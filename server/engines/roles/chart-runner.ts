@@ -30,8 +30,8 @@ export interface ChartRunner {
   restore(place: ChartPlace, failed: string | undefined, attempt: Attempt): Promise<void>
   /** Ends all programs of the chart. Its objects and its data stay. */
   scaleToZero(place: ChartPlace, attempt: Attempt): Promise<void>
-  /** Removes all objects of the chart, with its volumes. */
-  uninstall(place: ChartPlace, attempt: Attempt): Promise<void>
+  /** Removes all objects of the chart, with its volumes unless these are to be kept. */
+  uninstall(place: ChartPlace, keepsVolumes: boolean, attempt: Attempt): Promise<void>
   /** Lists the Kubernetes Services of the chart. */
   listServices(place: ChartPlace, signal: AbortSignal): Promise<readonly ChartService[]>
 }

@@ -114,11 +114,13 @@ function refuseDeletion(query: {
 /** Whether a deletion only destroys the resources of a stack. Other kinds have no such query. */
 const keepsRecord = (query: object): boolean => 'resources_only' in query && query.resources_only === true
 
-/** Returns how a stack ends. Other kinds have no such query. */
-const endingOf = (query: object = {}): { readonly stackAction?: 'SKIP_DESTROY' } =>
-  'force_terraform_action' in query && query.force_terraform_action === 'SKIP_DESTROY'
-    ? { stackAction: query.force_terraform_action }
-    : {}
+/** Returns how a stack or a chart ends. Other kinds have no such query. */
+function endingOf(query: object = {}): { readonly stackAction?: 'SKIP_DESTROY' | 'KEEP_VOLUMES' } {
+  if ('force_terraform_action' in query && query.force_terraform_action === 'SKIP_DESTROY') {
+    return { stackAction: query.force_terraform_action }
+  }
+  return 'keep_volumes' in query && query.keep_volumes === true ? { stackAction: 'KEEP_VOLUMES' } : {}
+}
 
 interface VersionBody {
   readonly git_commit_id?: string | null

@@ -5,6 +5,7 @@ import { Agent, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Secret } from '../../../lib/secret.ts'
 import type { Kube, KubeTarget } from '../client/index.ts'
+import { deletesClaim } from './keep-volumes.ts'
 
 /** The API server of a cluster on a port of this machine, for one call of a program. */
 export interface ApiProxy extends AsyncDisposable {
@@ -21,18 +22,21 @@ export interface ApiProxyOptions {
   readonly token?: Secret | undefined
   /** The release in Helm, whose records the platform's own account reads and writes. */
   readonly release: { readonly namespace: string; readonly name: string }
+  /** Whether claims of volumes stay: the program learns that they are already gone. */
+  readonly keepsVolumes?: boolean
 }
 
 /**
  * Opens the API server to a program that knows the address. The program gets no credential: the
  * proxy adds it, and connects only where the client of the cluster may.
  */
-export async function openApiProxy({ kube, token, release }: ApiProxyOptions): Promise<ApiProxy> {
+export async function openApiProxy({ kube, token, release, keepsVolumes }: ApiProxyOptions): Promise<ApiProxy> {
   const path = `/${randomBytes(24).toString('hex')}`
   const agent = new Agent({ keepAlive: true, maxSockets: 32 })
   const server = createServer((asked, answer) => {
     const rest = asked.url?.startsWith(`${path}/`) ? asked.url.slice(path.length) : undefined
     if (rest === undefined) return void answer.writeHead(404).end()
+    if (keepsVolumes && deletesClaim(rest, asked.method)) return absent(asked, answer, 'the claim is kept')
     const acting = isRecord(rest, asked.method ?? 'GET', release) ? undefined : token
     kube.target().then(
       (target) => forward({ target, agent, token: acting, path: rest }, asked, answer),
@@ -74,18 +78,10 @@ export function isRecord(text: string, method: string, { namespace, name }: ApiP
 const isOneSecret = (text: string, method: string | undefined): boolean =>
   method === 'GET' && /^\/api\/v1\/namespaces\/[^/?]+\/secrets\/[^/?]+(?:\?|$)/.test(text)
 
-const notFound = JSON.stringify({
-  ...{ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 404, reason: 'NotFound' },
-  message: 'the chart has no such Secret',
-})
-
-/**
- * Secrets that are not of the chart do not exist for it. Templates look up whether their own one
- * exists already.
- */
-function absent(got: IncomingMessage, answer: ServerResponse): void {
+function absent(got: IncomingMessage, answer: ServerResponse, message: string): void {
   got.resume()
-  answer.writeHead(404, { 'content-type': 'application/json' }).end(notFound)
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 404, reason: 'NotFound', message }
+  answer.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(status))
 }
 
 interface Forwarding {
@@ -110,7 +106,10 @@ function forward({ target, agent, token, path }: Forwarding, asked: IncomingMess
       headers: { ...Object.fromEntries(kept), ...(token ? { authorization: `Bearer ${token.reveal()}` } : own) },
     },
     (got) => {
-      if (token && got.statusCode === 403 && isOneSecret(path, asked.method)) return absent(got, answer)
+      // Secrets that are not of the chart do not exist for it. Templates look up whether their own
+      // one exists already.
+      if (token && got.statusCode === 403 && isOneSecret(path, asked.method))
+        return absent(got, answer, 'the chart has no such Secret')
       const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, ...headers } = got.headers
       answer.writeHead(got.statusCode ?? 502, headers)
       got.on('error', () => answer.destroy())

@@ -13,6 +13,8 @@ export interface ChartPart {
   readonly service: string
   /** A Service, if public ports may lead to it. */
   readonly target?: ChartService
+  /** A claim of a volume, which may stay when the chart is uninstalled. */
+  readonly isVolume?: boolean
   /** Why it is not ready yet. */
   readonly pending?: string
   /** Why it never becomes ready. */
@@ -104,6 +106,7 @@ function claimPart(object: PersistentVolumeClaim): ChartPart {
   const [name, phase] = [plain(object.metadata.name), object.status?.phase]
   return {
     ...ofService(object),
+    isVolume: true,
     ...(phase === 'Pending' && { pending: `PersistentVolumeClaim ${name} has no volume yet` }),
     ...(phase === 'Lost' && { failed: `PersistentVolumeClaim ${name} has lost its volume` }),
   }

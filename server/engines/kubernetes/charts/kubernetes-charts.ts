@@ -34,12 +34,19 @@ export interface KubernetesCharts extends ChartRunner {
   findProgram(signal: AbortSignal): Promise<Finding>
 }
 
+/** One call of the program, with the objects that it is to install. */
+interface Call {
+  readonly place: ChartPlace
+  readonly objects?: readonly RenderedObject[]
+  readonly keepsVolumes?: boolean
+}
+
 /** Runs charts on one cluster with the program `helm`. */
 export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): KubernetesCharts {
   const helm = createHelm(settings)
   /** Runs `work` with the rights of the environment's account, or with those of the platform. */
   const within = <T>(
-    { place, objects = [] }: { readonly place: ChartPlace; readonly objects?: readonly RenderedObject[] },
+    { place, objects = [], keepsVolumes = false }: Call,
     signal: AbortSignal,
     work: (session: HelmSession) => Promise<T>,
   ): Promise<T> =>
@@ -48,7 +55,7 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
       const secrets = place.isClusterWide ? [] : await secretsOfChart(host, place, objects, signal)
       await using account = place.isClusterWide ? undefined : await openAccount(host, place, secrets, signal)
       const release = helmRelease(place)
-      await using proxy = await openApiProxy({ kube: host.kube, token: account?.token, release })
+      await using proxy = await openApiProxy({ kube: host.kube, token: account?.token, release, keepsVolumes })
       await using session = await helm.open(proxy.url, release.namespace)
       return await work(session)
     })
@@ -93,11 +100,13 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 
     scaleToZero: (place, { signal }) => asEngineErrors(() => endPrograms(host, place, signal)),
 
-    uninstall: (place, attempt) =>
+    uninstall: (place, keepsVolumes, attempt) =>
       asEngineErrors(async () => {
         const namespace = await host.kube.get(kinds.namespace, { name: helmRelease(place).namespace }, attempt.signal)
         if (!namespace) return
-        await within({ place }, attempt.signal, (session) => removeChart(host, session, place, attempt))
+        await within({ place, keepsVolumes }, attempt.signal, (session) =>
+          removeChart(host, session, { place, keepsVolumes }, attempt),
+        )
       }),
 
     listServices: (place, signal) => asEngineErrors(() => listServices(host, place, signal)),

@@ -13,6 +13,12 @@ test('a chart without any object is absent', () => {
   assert.deepEqual(seen(), { state: 'absent' })
 })
 
+test('a chart that only left volumes is absent', () => {
+  const volume = { service: 's', isVolume: true }
+  assert.deepEqual(seen(volume), { state: 'absent' })
+  assert.equal(seen(volume, { service: 's' }).state, 'running')
+})
+
 test('an object that waits or has failed is the reason, and a failure comes first', () => {
   const waiting = { service: 's', pending: 'Service web has no address' }
   const { state, reason } = Object(seen({ service: 's' }, waiting))

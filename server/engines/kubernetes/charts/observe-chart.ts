@@ -27,9 +27,12 @@ export function toChartObservation(pods: readonly PodState[], parts: readonly Ch
   }
 }
 
-/** Returns the observation of a chart none of whose pods runs. Without any object it is absent. */
+/**
+ * Returns the observation of a chart none of whose pods runs. It is absent if it has no object, or
+ * only volumes that it left.
+ */
 function ofParts(parts: readonly ChartPart[]): Observation {
-  if (parts.length === 0) return { state: 'absent' }
+  if (parts.every(({ isVolume }) => isVolume)) return { state: 'absent' }
   const failed = failureOf(parts)
   const pending = parts.find((part) => part.pending !== undefined)?.pending
   const reason = failed ?? pending

@@ -6,6 +6,7 @@ import type { KubeHost } from '../host.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
 import { listChartPods } from './chart-pods.ts'
 import type { HelmSession } from './helm-program.ts'
+import { releaseClaims } from './keep-volumes.ts'
 import { saidBy } from './render-chart.ts'
 import { runUninstall } from './restore-chart.ts'
 
@@ -13,7 +14,7 @@ import { runUninstall } from './restore-chart.ts'
 const hookSeconds = 90
 const pauseMs = 500
 
-/** Kinds of which an uninstallation may leave objects: hooks, volumes, and kept ones. */
+/** Kinds of which an uninstallation may leave objects: hooks, and kept ones. */
 const left: readonly Kind[] = [
   kinds.deployment,
   kinds.statefulSet,
@@ -27,17 +28,17 @@ const left: readonly Kind[] = [
   kinds.serviceAccount,
   kinds.roleBinding,
   kinds.role,
-  kinds.volumeClaim,
 ]
 
-/** Uninstalls a chart with its hooks, and removes what that leaves, with the volumes. */
+/** Uninstalls a chart with its hooks, and removes what that leaves. Volumes may be kept. */
 export async function removeChart(
   host: KubeHost,
   session: HelmSession,
-  place: ChartPlace,
+  { place, keepsVolumes }: { readonly place: ChartPlace; readonly keepsVolumes: boolean },
   { signal, output }: Attempt,
 ): Promise<void> {
   const { name, namespace } = helmRelease(place)
+  if (keepsVolumes) await releaseClaims(host, place, signal)
   const args = ['uninstall', name, '--ignore-not-found', '--timeout', `${hookSeconds}s`]
   const { exitCode, stderr } = await session.run(args, { timeoutMs: (hookSeconds + 30) * 1000, signal })
   if (exitCode !== 0) {
@@ -45,7 +46,7 @@ export async function removeChart(
     await runUninstall(session, place, signal)
   }
   const selection = { namespace, labels: chartLabels(place, host.instance) }
-  for (const kind of left) {
+  for (const kind of keepsVolumes ? left : [...left, kinds.volumeClaim]) {
     const { items } = await host.kube.list(kind, selection, signal)
     await everyOne(items.map(({ metadata }) => host.kube.remove(kind, metadata, signal)))
   }
