@@ -40,7 +40,7 @@ export type ClientOf<C extends Operations> = {
 }
 export type Client = ClientOf<Contract>
 /** The part of an operation that a request needs. */
-export type Endpoint = Pick<Operation, 'method' | 'path'>
+export type Endpoint = Pick<Operation, 'method' | 'path' | 'contentType'>
 type Operations = Readonly<Record<string, Operation>>
 
 /** A response that is not a success. `message` is from the server. */
@@ -92,17 +92,24 @@ async function send(options: ClientOptions, operation: Endpoint, input: Record<s
   for (const [name, value] of Object.entries(input['query'] ?? {})) {
     if (value !== undefined) query.set(name, String(value))
   }
+  const body = bodyOf(operation, input['body'])
   const answer = await send(`${baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`, {
     method: operation.method,
-    headers: {
-      authorization: `Bearer ${credential}`,
-      ...(input['body'] ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(input['body'] ? { body: JSON.stringify(input['body']) } : {}),
+    headers: { authorization: `Bearer ${credential}`, ...body?.headers },
+    ...(body ? { body: body.text } : {}),
   })
   const text = await answer.text()
   if (!answer.ok) throw toError(answer, text)
+  if (operation.contentType && answer.status !== 204) return text
   return text === '' ? undefined : JSON.parse(text)
+}
+
+/** Pure: a body in the format of its operation. A string is sent as it is if that is not JSON. */
+function bodyOf({ contentType }: Endpoint, body: unknown) {
+  if (body === undefined) return undefined
+  return contentType && typeof body === 'string'
+    ? { headers: { 'content-type': contentType }, text: body }
+    : { headers: { 'content-type': 'application/json' }, text: JSON.stringify(body) }
 }
 
 function toError(answer: Response, text: string): ApiError {

@@ -7,10 +7,16 @@ import { ApiError, createClient, type Input } from './client.ts'
 
 test('the client sends requests as in the contract and returns the responses', async (t) => {
   const seen: string[] = []
+  const types: unknown[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     seen.push(`${request.method} ${request.url} ${request.headers.authorization} ${Buffer.concat(chunks)}`)
+    types.push(request.headers['content-type'])
+    if (request.url?.endsWith('/kubeconfig')) {
+      return void (request.method === 'PUT' ? response.writeHead(204).end() : response.end('kind: Config'))
+    }
+    if (request.url?.endsWith('/helmDefaultValues')) return void response.end()
     if (request.method === 'DELETE') return void response.writeHead(204).end()
     if (request.method === 'PUT') {
       response.writeHead(409, { 'retry-after': '3' })
@@ -32,11 +38,22 @@ test('the client sends requests as in the contract and returns the responses', a
     (error) =>
       error instanceof ApiError && error.status === 409 && error.message === 'taken' && error.retryAfterSeconds === 3,
   )
+  const cluster = { organizationId: 'o', clusterId: 'c' }
+  assert.equal(await client.editClusterKubeconfig({ ...cluster, body: 'kind: Config\n' }), undefined)
+  assert.equal(await client.getClusterKubeconfig(cluster), 'kind: Config')
+  const source = { git_repository: { url: 'https://example.org/chart.git' } }
+  assert.equal(await client.createHelmDefaultValues({ environmentId: 'e', body: { source } }), '')
   assert.deepEqual(seen, [
     'GET /application/a%2Fb/log?tail=5 Bearer quay_x ',
     'DELETE /project/p Bearer quay_x ',
     'PUT /project/p Bearer quay_x {"name":"x"}',
+    'PUT /organization/o/cluster/c/kubeconfig Bearer quay_x kind: Config\n',
+    'GET /organization/o/cluster/c/kubeconfig Bearer quay_x ',
+    `POST /environment/e/helmDefaultValues Bearer quay_x ${JSON.stringify({ source })}`,
   ])
+  // A string is sent as it is if the operation names its format. Everything else is JSON.
+  const json = 'application/json'
+  assert.deepEqual(types, [undefined, undefined, json, 'application/x-yaml', undefined, json])
 })
 
 type Accepts<T, Given> = Given extends T ? true : false

@@ -14,15 +14,18 @@ const target = join(here, 'dist')
 const browsers = ['chrome120', 'firefox121', 'safari17']
 
 /**
- * The module `quayside:endpoints` has the method and the path of every operation. The schemas of
- * the contract stay on the server.
+ * The module `quayside:endpoints` has the method, the path and the content type of every operation.
+ * The schemas of the contract stay on the server.
  */
 const endpoints: Plugin = {
   name: 'endpoints',
   setup(plugin) {
     plugin.onResolve({ filter: /^quayside:endpoints$/ }, ({ path }) => ({ path, namespace: 'endpoints' }))
     plugin.onLoad({ filter: /.*/, namespace: 'endpoints' }, () => {
-      const table = Object.entries<Operation>(contract).map(([name, { method, path }]) => [name, { method, path }])
+      const table = Object.entries<Operation>(contract).map(([name, { method, path, contentType }]) => [
+        name,
+        { method, path, contentType },
+      ])
       return { loader: 'json', contents: JSON.stringify(Object.fromEntries(table)) }
     })
   },
