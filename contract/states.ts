@@ -66,6 +66,17 @@ const passing: ReadonlySet<State> = new Set<State>([
   'STOP_QUEUED',
 ])
 
+/** The states of a cluster with an operation in progress. */
+export const passingClusterStates = [
+  'DEPLOYMENT_QUEUED',
+  'DEPLOYING',
+  'DRY_RUN',
+  'STOP_QUEUED',
+  'STOPPING',
+  'DELETE_QUEUED',
+  'DELETING',
+] as const
+
 /** Returns whether no request is in progress for a service in this state. */
 export const isAtRest = (state: State): boolean => !passing.has(state)
 export const isFailed = (state: State): boolean => state.endsWith('_ERROR')

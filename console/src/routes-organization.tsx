@@ -6,11 +6,12 @@ import { customRoles, invitations, members, roles } from './api/reads-organizati
 import { deliveries, webhooks } from './api/reads-webhooks.ts'
 import { registryStore, repositoryStore, storeKinds, stores } from './api/stores.ts'
 import { Failed } from './pages/Failed.tsx'
+import { clusterRoutes } from './routes-clusters.tsx'
 import { organization } from './routes-frame.tsx'
 
 // The pages of an organization's settings. They are loaded when somebody opens them.
 
-const frame = createRoute({
+export const frame = createRoute({
   getParentRoute: () => organization,
   path: 'settings',
   component: lazyRouteComponent(() => import('./pages/settings/Settings.tsx'), 'Settings'),
@@ -136,4 +137,5 @@ export const settings = frame.addChildren([
   webhooksPage,
   webhookPage,
   auditPage,
+  ...clusterRoutes(frame),
 ])

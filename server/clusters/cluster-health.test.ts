@@ -86,3 +86,16 @@ test('a cluster that no longer accepts the platform is INVALID_CREDENTIALS until
   assert.equal((await clusters.list(organizationId)).find((one) => one.id === id)?.status, 'INVALID_CREDENTIALS')
   assert.equal((await look(good)).status, 'DEPLOYED')
 })
+
+test('a change is reported when a cluster begins or ceases to answer, and not for each new reason', async () => {
+  const count = async (): Promise<number> =>
+    (await database`select from state_change where type = 'cluster.status' and cluster_id = ${id}`).length
+  await look(good)
+  const before = await count()
+  assert.ok(before > 0)
+  await look({ state: 'UNREACHABLE', reason: 'It did not answer.' })
+  await look({ state: 'UNREACHABLE', reason: 'Another reason.' })
+  assert.equal(await count(), before + 1)
+  await look(good)
+  assert.equal(await count(), before + 2)
+})

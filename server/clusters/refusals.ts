@@ -1,26 +1,16 @@
+import { passingClusterStates } from '@quayside/contract/states.ts'
 import type { ClusterRow } from './cluster-store.ts'
 import { isBuiltIn, reachingEngine } from './engine-name.ts'
 
 /** What a deletion removes, besides the record. */
 export type DeleteMode = 'DEFAULT' | 'DELETE_CLUSTER_AND_QOVERY_CONFIG' | 'DELETE_QOVERY_CONFIG'
 
-/** Statuses of a cluster with an operation in progress. */
-export const passingStatuses = [
-  'DEPLOYMENT_QUEUED',
-  'DEPLOYING',
-  'DRY_RUN',
-  'STOP_QUEUED',
-  'STOPPING',
-  'DELETE_QUEUED',
-  'DELETING',
-] as const
-
 export const lockedMessage = ({ name, lock_owner_name, lock_reason }: ClusterRow): string =>
   `Cluster "${name}" is locked by ${lock_owner_name}: ${lock_reason}`
 
 /** Undefined if no operation is in progress. */
 export const passingMessage = ({ name, status }: ClusterRow): string | undefined =>
-  passingStatuses.some((one) => one === status)
+  passingClusterStates.some((one) => one === status)
     ? `Cluster "${name}" is ${status}: another operation is in progress. Try again when it has ended.`
     : undefined
 

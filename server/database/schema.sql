@@ -1540,6 +1540,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_cluster_health()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into state_change (organization_id, cluster_id, type, data)
+  select organization_id, id, 'cluster.status', jsonb_build_object('cluster_id', id, 'status', status)
+    from cluster where id = new.cluster_id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_cluster_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1681,6 +1692,10 @@ CREATE TRIGGER backup_file_deleted AFTER DELETE ON public.backup_file FOR EACH R
 CREATE TRIGGER backup_requested AFTER INSERT ON public.backup FOR EACH ROW EXECUTE FUNCTION record_backup_status();
 
 CREATE TRIGGER backup_status AFTER UPDATE OF state, proof_state, restore_state ON public.backup FOR EACH ROW WHEN ((((old.state IS DISTINCT FROM new.state) OR (old.proof_state IS DISTINCT FROM new.proof_state)) OR (old.restore_state IS DISTINCT FROM new.restore_state))) EXECUTE FUNCTION record_backup_status();
+
+CREATE TRIGGER cluster_health_first AFTER INSERT ON public.cluster_health FOR EACH ROW EXECUTE FUNCTION record_cluster_health();
+
+CREATE TRIGGER cluster_health_state AFTER UPDATE OF state ON public.cluster_health FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_cluster_health();
 
 CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
 

@@ -7,6 +7,7 @@ import { Empty, Page, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { relativeTime } from '../ui/time.ts'
+import { Rooms } from './clusters/Rooms.tsx'
 import { FirstVisit } from './FirstVisit.tsx'
 import { GoingOn } from './GoingOn.tsx'
 import { NewProject } from './NewProject.tsx'
@@ -56,6 +57,7 @@ export function OrganizationPage() {
           )}
         </Section>
       ))}
+      <Rooms organizationId={organizationId} />
     </Page>
   )
 }

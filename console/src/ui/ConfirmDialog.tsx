@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import styles from './ConfirmDialog.module.css'
 import { FormDialog } from './Dialog.tsx'
 import { TextField } from './Field.tsx'
@@ -13,10 +13,13 @@ interface ConfirmDialogProps {
   readonly error: unknown
   readonly onConfirm: () => void
   readonly onClose: () => void
+  /** Choices about the deletion. */
+  readonly children?: ReactNode
 }
 
 /** Says what a deletion loses, and deletes once the name was typed. */
-export function ConfirmDialog({ noun, name, losses, isBusy, error, onConfirm, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog({ noun, name, losses, isBusy, error, ...rest }: ConfirmDialogProps) {
+  const { onConfirm, onClose, children } = rest
   const [typed, setTyped] = useState('')
   return (
     <FormDialog
@@ -30,6 +33,7 @@ export function ConfirmDialog({ noun, name, losses, isBusy, error, onConfirm, on
       refusal={typed === name ? undefined : 'the name is not typed yet'}
       onSubmit={onConfirm}
     >
+      {children}
       {losses.length > 0 && (
         <>
           <p>This cannot be undone. It deletes:</p>

@@ -1,19 +1,43 @@
+import type { ClusterState } from '@quayside/contract/enums.ts'
 import { isAtRest, isFailed, type State as StateName } from '@quayside/contract/states.ts'
 import styles from './State.module.css'
 
 /** Every state that a service, a replica or a deployment may have. */
-export type AnyState = StateName | 'RUNNING' | 'STARTING' | 'WARNING' | 'ERROR' | 'COMPLETED' | 'SUCCESS' | 'ONGOING'
+export type AnyState =
+  | StateName
+  | ClusterState
+  | 'RUNNING'
+  | 'STARTING'
+  | 'WARNING'
+  | 'ERROR'
+  | 'COMPLETED'
+  | 'SUCCESS'
+  | 'ONGOING'
+  | Made
+/** The states of things beside services: the health of clusters, runs, backups and their proofs. */
+type Made = 'REACHABLE' | 'UNREACHABLE' | 'REFUSED' | 'SUCCEEDED' | 'FAILED' | 'PROVEN' | 'LOST' | 'SKIPPED'
 
 type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'idle'
 
-const good = new Set<AnyState>(['DEPLOYED', 'RESTARTED', 'RUNNING', 'COMPLETED', 'SUCCESS'])
+const good = new Set<AnyState>([
+  'DEPLOYED',
+  'RESTARTED',
+  'RUNNING',
+  'COMPLETED',
+  'SUCCESS',
+  'REACHABLE',
+  'SUCCEEDED',
+  'PROVEN',
+])
+const bad = new Set<AnyState>(['ERROR', 'UNREACHABLE', 'REFUSED', 'FAILED', 'LOST', 'INVALID_CREDENTIALS'])
+const busy = new Set<AnyState>(['STARTING', 'ONGOING', 'DRY_RUN'])
 
 /** Pure: how a state is shown. A state that is not known is shown quietly. */
 export function toneOf(state: AnyState): Tone {
   if (good.has(state)) return 'good'
-  if (state === 'ERROR' || isFailed(state as StateName)) return 'bad'
+  if (bad.has(state) || isFailed(state as StateName)) return 'bad'
   if (state === 'WARNING') return 'warn'
-  if (state === 'STARTING' || state === 'ONGOING' || !isAtRest(state as StateName)) return 'busy'
+  if (busy.has(state) || !isAtRest(state as StateName)) return 'busy'
   return 'idle'
 }
 

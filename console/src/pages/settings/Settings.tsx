@@ -9,6 +9,7 @@ const pages = [
   { to: `${base}/git-tokens`, name: 'Git tokens' },
   { to: `${base}/registries`, name: 'Registries' },
   { to: `${base}/helm-repositories`, name: 'Helm repositories' },
+  { to: `${base}/clusters`, name: 'Clusters' },
   { to: `${base}/webhooks`, name: 'Webhooks' },
   { to: `${base}/audit`, name: 'Audit log' },
 ] as const

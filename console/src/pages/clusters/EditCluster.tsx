@@ -1,0 +1,38 @@
+import { api } from '../../api/client.ts'
+import { aboutClusters, type Cluster } from '../../api/reads-clusters.ts'
+import { useForm } from '../../api/use-form.ts'
+import { clusterFields, clusterValues } from '../../forms/clusters.ts'
+import { asBody, asDraft } from '../../forms/draft.ts'
+import { FormFields } from '../../forms/FormFields.tsx'
+import { FormDialog } from '../../ui/Dialog.tsx'
+
+export interface ClusterDialogProps {
+  readonly organizationId: string
+  readonly cluster: Cluster
+  readonly onClose: () => void
+}
+
+/** Changes the record of a cluster. */
+export function EditCluster({ organizationId, cluster, onClose }: ClusterDialogProps) {
+  const form = useForm({
+    fields: clusterFields,
+    initial: clusterValues(asDraft(cluster)),
+    send: (draft) => api.editCluster({ organizationId, clusterId: cluster.id, body: asBody(draft) }),
+    changes: [aboutClusters(organizationId)],
+    onDone: onClose,
+  })
+  return (
+    <FormDialog
+      title={`Edit “${cluster.name}”`}
+      isOpen
+      onClose={onClose}
+      action="Save"
+      isBusy={form.isBusy}
+      error={form.error}
+      refusal={form.isDirty ? undefined : 'nothing is changed'}
+      onSubmit={form.submit}
+    >
+      <FormFields {...form.inputs} />
+    </FormDialog>
+  )
+}
