@@ -7,13 +7,13 @@ import { scopeOf, variables } from './api/reads-variables.ts'
 import type { organization } from './routes-frame.tsx'
 
 /** Reads the kind of service in an address. */
-function kindOf(name: string): KindName {
+export function kindOf(name: string): KindName {
   if (!isKind(name)) throw new Error(`"${name}" is no kind of service`)
   return name
 }
 
 /** Begins the reads of pages that name the services of an environment. */
-const readServices = (id: string) =>
+export const readServices = (id: string) =>
   Promise.all([
     queries.ensureQueryData(environment(id)),
     queries.ensureQueryData(services(id)),

@@ -19,6 +19,7 @@ import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
 import { organization, root } from './routes-frame.tsx'
 import { makingRoutes } from './routes-making.tsx'
+import { operationRoutes } from './routes-operations.tsx'
 import { settings } from './routes-organization.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
@@ -83,7 +84,14 @@ const servicePage = createRoute({
 const tree = root.addChildren([
   home,
   signedIn,
-  organization.addChildren([overview, environmentPage, servicePage, ...makingRoutes(organization), settings]),
+  organization.addChildren([
+    overview,
+    environmentPage,
+    servicePage,
+    ...makingRoutes(organization),
+    ...operationRoutes(organization),
+    settings,
+  ]),
 ])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true })

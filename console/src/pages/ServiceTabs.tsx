@@ -24,6 +24,11 @@ export function ServiceTabs(params: ServiceParams) {
           Variables
         </Link>
       )}
+      {params.kind === 'terraform' && (
+        <Link to={`${service}/stack`} {...shared}>
+          Stack
+        </Link>
+      )}
       <Link to={`${service}/settings`} {...shared}>
         Settings
       </Link>

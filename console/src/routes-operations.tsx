@@ -1,0 +1,28 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { queries } from './api/client.ts'
+import type { KindName } from './api/kinds.ts'
+import { stackRuns } from './api/reads-stacks.ts'
+import { Failed } from './pages/Failed.tsx'
+import type { organization } from './routes-frame.tsx'
+import { kindOf, readServices } from './routes-making.tsx'
+
+type Names = Readonly<Record<'environmentId' | 'serviceId', string>>
+const params = {
+  parse: (given: Names & { readonly kind: string }) => ({ ...given, kind: kindOf(given.kind) }),
+  stringify: (given: Names & { readonly kind: KindName }) => given,
+}
+
+/** The pages of the operation of a service. They are loaded when somebody opens them. */
+export function operationRoutes(parent: typeof organization) {
+  const getParentRoute = () => parent
+  const stack = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/stack',
+    errorComponent: Failed,
+    params,
+    loader: ({ params: { environmentId, serviceId } }) =>
+      Promise.all([readServices(environmentId), queries.fetchQuery(stackRuns({ environmentId, serviceId }))]),
+    component: lazyRouteComponent(() => import('./pages/stacks/StackPage.tsx'), 'StackPage'),
+  })
+  return [stack] as const
+}
