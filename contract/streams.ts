@@ -4,7 +4,7 @@ import { EnvironmentLog } from './resources/deployment.ts'
 import { StatusesWithStages } from './resources/deployment-history.ts'
 import { EnvironmentStatus } from './resources/status.ts'
 import { ClusterMetrics, ClusterStatus, Log, Metrics, milliseconds, ServiceStatus } from './resources/stream.ts'
-import { Enum, Integer, List, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
+import { Enum, extension, Integer, List, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
 
 /** The WebSocket streams of the API as data: queries, permissions and messages. */
 
@@ -45,6 +45,7 @@ const serviceLogs = {
   deployment_id: Type.Optional(Text(100)),
   query: Type.Optional(Text(1000)),
   start: Type.Optional(Type.String({ maxLength: 40 })),
+  end: Type.Optional(extension(Type.String({ maxLength: 40 }))),
   limit: Type.Optional(Integer(0, 10_000)),
   service_type: serviceType,
 }
@@ -58,7 +59,9 @@ const shell = {
 /** All streams by path. */
 export const streams = {
   '/service/logs': {
-    summary: 'Streams the last log lines of a service that match the query, then new ones.',
+    summary:
+      'Streams the last log lines of a service that match the query, then new ones. With `end` it ends after ' +
+      'the last lines up to that moment.',
     targets: ['service'],
     access: 'read',
     query: Type.Object(serviceLogs),

@@ -21,6 +21,7 @@ import { organization, root } from './routes-frame.tsx'
 import { makingRoutes } from './routes-making.tsx'
 import { operationRoutes } from './routes-operations.tsx'
 import { settings } from './routes-organization.tsx'
+import { serviceRoutes } from './routes-service.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
 
@@ -90,6 +91,7 @@ const tree = root.addChildren([
     servicePage,
     ...makingRoutes(organization),
     ...operationRoutes(organization),
+    ...serviceRoutes(organization),
     settings,
   ]),
 ])

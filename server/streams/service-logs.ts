@@ -10,7 +10,7 @@ import type { Feed, StreamsOptions } from './streams.ts'
 const defaultLimit = 1000
 const longestTail = 10_000
 
-/** Sends the last lines that match the query, then new ones. */
+/** Sends the last lines that match the query, then new ones unless the query has an end. */
 export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database' | 'lines'>): Feed {
   return async (call, outlet, signal) => {
     const { id, name } = serviceOf(call)
@@ -26,6 +26,7 @@ export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database'
     const seq = last?.seq ?? 0
     const former = count === 0 ? [] : await lines.tail(stream, count, (line) => line.seq <= seq && fits(line))
     for (const line of former) await tell(outlet, line, name, signal)
+    if (textOf(call, 'end') !== undefined) return
     for await (const line of lines.follow(stream, seq, signal)) {
       await releases?.learn(serviceLine(line).release)
       if (fits(line)) await tell(outlet, line, name, signal)
@@ -89,10 +90,12 @@ function filterOf(call: StreamCall, releases: Pick<ReleasesOf, 'has'> | undefine
   const isRun = isId(replica) && replica !== serviceOf(call).id
   const isOfRun = (name: string): boolean => isRun && name.includes(replica)
   const wanted = textOf(call, 'query')?.toLowerCase()
-  const from = momentOf(textOf(call, 'start'))
+  const from = momentOf('start', textOf(call, 'start')) ?? Number.NEGATIVE_INFINITY
+  const to = momentOf('end', textOf(call, 'end')) ?? Number.POSITIVE_INFINITY
   return (stored) => {
     const line = serviceLine(stored)
-    if (Date.parse(line.at) < from) return false
+    const at = Date.parse(line.at)
+    if (at < from || at > to) return false
     if (line.marker !== undefined) return true
     if (replica !== undefined && line.replica !== replica && !isOfRun(line.replica)) return false
     if (releases && !releases.has(line.release)) return false
@@ -103,11 +106,11 @@ function filterOf(call: StreamCall, releases: Pick<ReleasesOf, 'has'> | undefine
 const isId = (text: string | undefined): text is string => text !== undefined && parseId(text) !== undefined
 
 /** RFC 3339, or a count of seconds, milliseconds or nanoseconds since 1970. */
-function momentOf(text: string | undefined): number {
-  if (text === undefined) return Number.NEGATIVE_INFINITY
+function momentOf(name: 'start' | 'end', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
   if (/^\d{1,20}$/.test(text))
     return text.length > 15 ? Number(text) / 1e6 : Number(text) * (text.length > 11 ? 1 : 1000)
   const moment = Date.parse(text)
-  if (Number.isNaN(moment)) throw new AppError('invalid', 'start must be a date and time, or a count since 1970.')
+  if (Number.isNaN(moment)) throw new AppError('invalid', `${name} must be a date and time, or a count since 1970.`)
   return moment
 }

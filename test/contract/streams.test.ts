@@ -196,6 +196,24 @@ test('/service/logs sends the lines that match the query: the last ones, then ne
   client.socket.close()
 })
 
+test('/service/logs ends after the last lines up to a moment', async () => {
+  const line = (minute: number) => ({
+    at: `2026-03-01T00:0${minute}:00.000Z`,
+    replica: 'one',
+    release: 'r1',
+    stream: 'stdout',
+    text: `minute ${minute}`,
+  })
+  await lines.append(`service/${service}`, [line(1), line(2), line(3)])
+  const ask = (change: Record<string, string>) =>
+    connect('/service/logs', queryOf(streams['/service/logs'], ofA, change))
+  const client = ask({ end: '2026-03-01T00:02:00Z', limit: '2' })
+  const { code } = await client.ended
+  assert.deepEqual([code, client.messages.map((message) => Object(message).message)], [1000, ['minute 1', 'minute 2']])
+  const { code: refused, reason } = await ask({ end: 'tomorrow' }).ended
+  assert.deepEqual([refused, reason], [1007, 'end must be a date and time, or a count since 1970.'])
+})
+
 test('/service/status, /service/pods and /deployment/status send changes', async () => {
   const wide = queryOf(streams['/service/status'], ofA, { environment: undefined })
   const [running, pods, deployment, project] = [

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { ServicePlace } from '../api/follow-lines.ts'
 import { environment, services, stageNames, stages } from '../api/reads.ts'
 import { type ServiceRow, stageRows } from '../api/stage-rows.ts'
 import { Page } from '../ui/Page.tsx'
@@ -12,21 +13,49 @@ import { type ServiceParams, ServiceTabs } from './ServiceTabs.tsx'
 
 interface ServiceFrameProps {
   readonly params: ServiceParams
-  readonly children: (service: ServiceRow) => ReactNode
+  readonly children: (service: ServiceRow, place: ServicePlace) => ReactNode
 }
 
 /** The frame of every page of a service: where it is, its state, its actions and its pages. */
 export function ServiceFrame({ params, children }: ServiceFrameProps) {
   const { organizationId, environmentId, kind, serviceId } = params
   const { data: about } = useSuspenseQuery(environment(environmentId))
+  const row = useServiceRow(environmentId, serviceId)
+  if (!row) return <Missing />
+  const place = {
+    organization: organizationId,
+    cluster: about.cluster_id,
+    project: about.project.id,
+    environment: environmentId,
+    service: serviceId,
+  }
+  return (
+    <Page
+      title={row.name}
+      above={<Way {...params} />}
+      beside={<State state={row.status.state} />}
+      actions={<ServiceActions {...{ kind, serviceId, state: row.status.state }} />}
+    >
+      <ServiceTabs {...params} />
+      <OutOfDate environmentId={environmentId} serviceId={serviceId} />
+      {children(row, place)}
+    </Page>
+  )
+}
+
+/** A service with its state, if the environment has it. */
+export function useServiceRow(environmentId: string, serviceId: string): ServiceRow | undefined {
   const { data: statuses } = useSuspenseQuery(stages(environmentId))
   const { data: names } = useSuspenseQuery(stageNames(environmentId))
   const { data: list } = useSuspenseQuery(services(environmentId))
-  const row = stageRows(statuses, names, list)
+  return stageRows(statuses, names, list)
     .flatMap((stage) => stage.services)
     .find(({ id }) => id === serviceId)
-  if (!row) return <Missing />
-  const way = (
+}
+
+function Way({ organizationId, environmentId }: ServiceParams) {
+  const { data: about } = useSuspenseQuery(environment(environmentId))
+  return (
     <>
       <Link to="/organizations/$organizationId" params={{ organizationId }}>
         Projects
@@ -35,17 +64,5 @@ export function ServiceFrame({ params, children }: ServiceFrameProps) {
         {about.name}
       </Link>
     </>
-  )
-  return (
-    <Page
-      title={row.name}
-      above={way}
-      beside={<State state={row.status.state} />}
-      actions={<ServiceActions {...{ kind, serviceId, state: row.status.state }} />}
-    >
-      <ServiceTabs {...params} />
-      <OutOfDate environmentId={environmentId} serviceId={serviceId} />
-      {children(row)}
-    </Page>
   )
 }

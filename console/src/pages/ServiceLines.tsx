@@ -1,36 +1,25 @@
-import { useDeferredValue, useEffect, useState } from 'react'
-import { followLines, type ServicePlace } from '../api/follow-lines.ts'
-import { LineStore } from '../api/line-store.ts'
-import { Button } from '../ui/Button.tsx'
+import { Link } from '@tanstack/react-router'
+import type { ServicePlace } from '../api/follow-lines.ts'
 import { Lines } from '../ui/Lines.tsx'
 import { Section } from '../ui/Page.tsx'
-import styles from './ServiceLines.module.css'
+import type { ServiceParams } from './ServiceTabs.tsx'
+import { useLines } from './use-lines.ts'
 
-/** The lines of a service as they are printed, with a search that the server does. */
-export function ServiceLines({ place }: { readonly place: ServicePlace }) {
-  const [store] = useState(() => new LineStore((work) => void requestAnimationFrame(work)))
-  const [text, setText] = useState('')
-  const [isPaused, setPaused] = useState(false)
-  const wanted = useDeferredValue(text)
-  const { organization, cluster, project, environment, service } = place
-  useEffect(() => {
-    if (isPaused) return undefined
-    store.clear()
-    return followLines(store, { organization, cluster, project, environment, service }, wanted)
-  }, [store, organization, cluster, project, environment, service, wanted, isPaused])
+interface ServiceLinesProps {
+  readonly params: ServiceParams
+  readonly place: ServicePlace
+}
+
+/** The last lines of a service as they are printed, and the way to all of them. */
+export function ServiceLines({ params, place }: ServiceLinesProps) {
+  const [store] = useLines(place, {})
+  const all = (
+    <Link to="/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/lines" params={params}>
+      All lines
+    </Link>
+  )
   return (
-    <Section title="Lines">
-      <div className={styles['tools']}>
-        <input
-          type="search"
-          className={styles['search']}
-          placeholder="Lines that contain …"
-          aria-label="Search in the lines"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-        <Button onClick={() => setPaused(!isPaused)}>{isPaused ? 'Continue' : 'Pause'}</Button>
-      </div>
+    <Section title="Lines" actions={all}>
       <Lines store={store} label="Lines of the service" />
     </Section>
   )

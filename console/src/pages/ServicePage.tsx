@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { kinds } from '../api/kinds.ts'
-import { environment, links } from '../api/reads.ts'
+import { links } from '../api/reads.ts'
 import { Notice } from '../ui/Notice.tsx'
 import { Section } from '../ui/Page.tsx'
 import { relativeTime } from '../ui/time.ts'
@@ -15,20 +15,12 @@ export function ServicePage() {
   const params = useParams({
     from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId',
   })
-  const { organizationId, environmentId, kind, serviceId } = params
-  const { data: about } = useSuspenseQuery(environment(environmentId))
+  const { environmentId, kind, serviceId } = params
   const { data: addresses } = useSuspenseQuery(links(environmentId))
   const urls = addresses.filter(({ service_id }) => service_id === serviceId)
-  const place = {
-    organization: organizationId,
-    cluster: about.cluster_id,
-    project: about.project.id,
-    environment: environmentId,
-    service: serviceId,
-  }
   return (
     <ServiceFrame params={params}>
-      {({ status }) => (
+      {({ status }, place) => (
         <>
           {status.service_deployment_status === 'NEVER_DEPLOYED' && status.state === 'READY' && (
             <Notice>It is not deployed yet. Press Deploy, and it runs in a moment.</Notice>
@@ -40,7 +32,7 @@ export function ServicePage() {
           {status.reason && <p className={styles['reason']}>{status.reason}</p>}
           {urls.length > 0 && <Addresses urls={urls.map(({ url }) => url)} />}
           <ServiceHistory {...{ environmentId, kind, serviceId }} />
-          <ServiceLines place={place} />
+          <ServiceLines params={params} place={place} />
         </>
       )}
     </ServiceFrame>

@@ -19,6 +19,9 @@ export function ServiceTabs(params: ServiceParams) {
       <Link to={service} {...shared}>
         Overview
       </Link>
+      <Link to={`${service}/lines`} {...shared}>
+        Lines
+      </Link>
       {params.kind !== 'database' && (
         <Link to={`${service}/variables`} {...shared}>
           Variables

@@ -1,0 +1,17 @@
+import type { LineStore } from '../api/line-store.ts'
+import { plainText } from '../ui/ansi.ts'
+
+/** Saves the lines that are shown as a file: the moment, the replica and the text of each. */
+export function downloadLines({ lines }: LineStore, name: string): void {
+  const parts: string[] = []
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines.at(index)
+    if (line) parts.push(`${new Date(line.at).toISOString()} ${line.pod} ${plainText(line.text)}\n`)
+  }
+  const url = URL.createObjectURL(new Blob(parts, { type: 'text/plain' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${name}.log`
+  link.click()
+  URL.revokeObjectURL(url)
+}
