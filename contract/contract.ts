@@ -14,6 +14,7 @@ import { commitOperations } from './resources/commit.ts'
 import { copyOperations } from './resources/copy.ts'
 import { credentialsOperations } from './resources/credentials.ts'
 import { customRoleOperations } from './resources/custom-role.ts'
+import { deploymentComparisonOperations } from './resources/deployment-comparison.ts'
 import { deploymentHistoryOperations } from './resources/deployment-history.ts'
 import { deploymentRuleOperations } from './resources/deployment-rule.ts'
 import { deploymentStageOperations } from './resources/deployment-stage.ts'
@@ -78,6 +79,7 @@ export const contract = {
   ...environmentActionOperations,
   ...copyOperations,
   ...deploymentHistoryOperations,
+  ...deploymentComparisonOperations,
   ...operationsIn('history', matrix),
   ...overviewOperations,
   ...variableOperations('Environment', '/environment/{environmentId}', 'environment'),

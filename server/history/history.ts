@@ -40,10 +40,10 @@ export function toEntry(row: HistoryRow & WithSettings & WithRun) {
 /** `origin` is the deployed service. Its repository gives the address of the commit's page. */
 export function toCommit(
   { id, created_at, message, author_name, tag = '' }: CommitJson,
-  { kind, settings }: Pick<HistoryRow, 'kind'> & WithSettings,
+  { kind, settings }: Pick<HistoryRow, 'kind'> & { readonly settings: object | null },
 ) {
   // The settings of a release were checked when they were stored.
-  const [source] = settings ? repositoriesOf(kind, settings as unknown as Settings) : []
+  const [source] = settings ? repositoriesOf(kind, settings as Settings) : []
   const commit_page_url = source && commitPage(source.repository, id)
   return {
     created_at: new Date(created_at),

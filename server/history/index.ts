@@ -1,5 +1,6 @@
 /** Histories, logs and stages of deployments, and the statuses of environments and projects. */
 export { statusesOfExecution, statusesWithStages } from './by-stages.ts'
+export { compareDeployments } from './compare-deployments.ts'
 export {
   environmentHistory,
   environmentHistoryV1,

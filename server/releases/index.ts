@@ -10,6 +10,7 @@ export {
   stopGraceSeconds,
 } from './acting-settings.ts'
 export { passwordsIn } from './basic-auth.ts'
+export { changedNames } from './changed-names.ts'
 export { type ChartValues, type ValuesFile, type ValuesInput, valuesOfChart } from './chart-values.ts'
 export { isTriedOnData, scratchRelease } from './database-scratch.ts'
 export { contentOfRelease, engineRelease, presentContent, type ReleaseReader } from './engine-release.ts'

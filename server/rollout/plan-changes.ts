@@ -1,11 +1,10 @@
 import type { Database, Sql } from '../database/index.ts'
-import { findRelease, type ReleaseRow } from '../releases/index.ts'
+import { changedNames, findRelease, type ReleaseRow } from '../releases/index.ts'
 import type { RefusalOptions } from '../requests/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { OpenPlan } from '../stacks/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { differences } from './copied-release.ts'
-import { changedNames } from './plan-deployment.ts'
 
 interface ContentOptions extends RefusalOptions {
   readonly database: Sql

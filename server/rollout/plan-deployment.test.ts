@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
+import { type PlanFacts, planService, type Version } from './plan-deployment.ts'
 
 const repository = { url: 'https://git.example/shop.git', branch: 'main', root_path: '/', git_token_id: null }
 const settings = {
@@ -148,12 +148,4 @@ test('planService starts stopped services, for the first time or again, and skip
   assert.match(copied.reasons[1] ?? '', /those of application "shop", its image is used and nothing is built/)
   const skipped = plan(version(), { running: undefined, wasDeployed: false, skipped: 'It cannot.' })
   assert.deepEqual([skipped.effect, skipped.reasons, skipped.skipped], ['SKIP', ['It cannot.'], 'It cannot.'])
-})
-
-test('changedNames ignores the order of members and treats a missing one as null', () => {
-  assert.deepEqual(
-    changedNames({ a: { x: 1, y: [{ p: 1, q: 2 }] }, b: null }, { a: { y: [{ q: 2, p: 1 }], x: 1 } }),
-    [],
-  )
-  assert.deepEqual(changedNames({ a: { x: 1 }, b: 1 }, { a: 'text', c: false }), ['a', 'b', 'c'])
 })

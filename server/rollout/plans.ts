@@ -1,6 +1,7 @@
 import { AppError, notFound } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import {
+  changedNames,
   changesOf,
   contentOfRelease,
   findRelease,
@@ -14,7 +15,7 @@ import { twinOf } from './built-before.ts'
 import { readChartDiffs } from './chart-diffs.ts'
 import { differences } from './copied-release.ts'
 import type { PlanChangesOptions } from './plan-changes.ts'
-import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
+import { type PlanFacts, planService, type Version } from './plan-deployment.ts'
 import { readStackPlans } from './stack-plans.ts'
 
 export type PlansOptions = PlanChangesOptions

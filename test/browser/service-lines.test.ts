@@ -23,7 +23,8 @@ const talking = (): Tree => ({
       if (request.url === '/stop') timer = clearInterval(timer)
       response.end(String(count))
     }).listen(8080)
-    console.log('INFO ready\\nWARN disk is filling\\n\\u001b[31mERROR needle <img src=x onerror=alert(1)>\\u001b[0m\\u0007')
+    console.log('INFO ready\\nWARN disk is filling')
+    console.log('\\u001b[31mERROR needle <img src=x onerror=alert(1)>\\u001b[0m\\u0007')
     process.on('SIGTERM', () => process.exit(0))`,
 })
 

@@ -17,7 +17,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   engines: [],
   environments: ['audit', 'database', 'engines', 'organizations', 'services', 'variables', 'vault', 'workflows'],
   git: [],
-  history: ['database', 'jobs', 'logs', 'organizations', 'releases', 'requests', 'services'],
+  history: ['database', 'jobs', 'logs', 'organizations', 'releases', 'requests', 'services', 'vault'],
   http: [
     'access',
     'accounts',

@@ -1,6 +1,7 @@
 import { authorizeParent, type Caller, mayAccess, requireNewEnvironment, visible } from '../../access/index.ts'
 import type { Copier } from '../../environments/index.ts'
 import {
+  compareDeployments,
   deploymentRequestTarget,
   environmentHistory,
   environmentHistoryV1,
@@ -63,6 +64,7 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
     listEnvironmentLog: async ({ target }) => ({
       results: toEnvironmentLogV1(await environmentLog(database, lines, target, undefined)),
     }),
+    compareDeployments: ({ target, query }) => compareDeployments(rooms, target, query),
     listServiceDeploymentQueue: async ({ target }) => ({ results: await serviceQueue(database, target.id) }),
     getRequestStatus: async ({ query, memberships }) => {
       const place = (row: RequestTargetRow) => ({ projectId: row.project_id, mode: row.environment_mode })

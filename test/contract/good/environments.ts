@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { OperationName } from '../../../contract/contract.ts'
 import { newId } from '../../../server/lib/id.ts'
+import { addExecution, executionOf } from '../../support/execution.ts'
 import type { Objects } from '../../support/fixture.ts'
 import type { Platform } from '../../support/platform.ts'
 import type { Good } from '../requests.ts'
@@ -91,6 +92,13 @@ export const environments: Partial<Record<OperationName, Good>> = {
       await queued(platform, fresh)
       return fresh
     },
+  },
+  compareServiceDeployments: {
+    prepare: async ({ database }, { applicationId }) => {
+      await addExecution(database, applicationId)
+      return undefined
+    },
+    of: ({ applicationId }) => ({ query: { from: executionOf(applicationId), to: executionOf(applicationId) } }),
   },
   listContainerDeploymentHistory: onceDeployed('container'),
   listDatabaseDeploymentHistory: onceDeployed('database'),
