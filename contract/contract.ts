@@ -33,6 +33,7 @@ import { projectOperations } from './resources/project.ts'
 import { registryOperations } from './resources/registry.ts'
 import { annotationsGroupOperations, labelsGroupOperations } from './resources/tag-group.ts'
 import { variableOperations } from './resources/variable-operations.ts'
+import { variableUseOperations } from './resources/variable-use.ts'
 import { webhookOperations } from './resources/webhook.ts'
 import { operationsIn } from './services/kind-operations.ts'
 import { kindNames } from './services/kinds.ts'
@@ -96,6 +97,7 @@ export const contract = {
   ...operationsIn('variables', matrix),
   ...operationsIn('imports', matrix),
   ...anyVariableOperations,
+  ...variableUseOperations,
   ...operationsIn('advancedSettings', matrix, byName),
   ...operationsIn('restrictions', matrix, byName),
   ...operationsIn('customDomains', matrix),

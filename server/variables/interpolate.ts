@@ -23,6 +23,11 @@ export class ResolveError extends Error {
 export const maxFileBytes = 1024 * 1024
 const reference = /\{\{([A-Za-z][A-Za-z0-9_]{0,254})\}\}/g
 
+/** Lists the keys that a text names as `{{KEY}}`, each once. */
+export const keysNamedIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(reference)].map(([, key = '']) => key)),
+]
+
 /** A quick check, since most texts contain no reference. */
 export const mayRefer = (text: string | Secret): boolean => reveal(text).includes('{{')
 

@@ -10,12 +10,21 @@ import type { Rooms } from './rooms.ts'
 /** Returns the variable scope of a project, an environment or a service. */
 export function scopeOf(target: ProjectRow | EnvironmentRow | ServiceRow): Scope {
   if ('environment_id' in target) return serviceScope(target)
-  const { organization_id: organizationId } = target
-  if ('project_id' in target) {
-    return { scope: 'ENVIRONMENT', environmentId: target.id, projectId: target.project_id, organizationId }
-  }
-  return { scope: 'PROJECT', projectId: target.id, organizationId }
+  return 'project_id' in target ? environmentScope(target) : projectScope(target)
 }
+
+export const projectScope = (row: ProjectRow) => ({
+  scope: 'PROJECT' as const,
+  projectId: row.id,
+  organizationId: row.organization_id,
+})
+
+export const environmentScope = (row: EnvironmentRow) => ({
+  scope: 'ENVIRONMENT' as const,
+  environmentId: row.id,
+  projectId: row.project_id,
+  organizationId: row.organization_id,
+})
 
 export const serviceScope = (row: ServiceRow) => ({
   scope: 'SERVICE' as const,

@@ -1,3 +1,4 @@
+import { visible } from '../../access/index.ts'
 import {
   createSecret,
   createVariable,
@@ -5,6 +6,7 @@ import {
   editVariable,
   listSecrets,
   listVariables,
+  listVariableUses,
   removeSecret,
   removeVariable,
   standOnSecret,
@@ -12,7 +14,7 @@ import {
 } from '../../variables/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
-import { scopeOf } from './variable-parent.ts'
+import { environmentScope, projectScope, scopeOf } from './variable-parent.ts'
 
 /** Handlers for variables and secrets of the target: a project, an environment or a service. */
 export const variableHandlers = (rooms: Rooms) => {
@@ -34,5 +36,8 @@ export const variableHandlers = (rooms: Rooms) => {
       standOnSecret(rooms, scopeOf(target), idOf(ids), { ...body, type: 'ALIAS' }),
     createSecretOverride: ({ target, ids, body }) =>
       standOnSecret(rooms, scopeOf(target), idOf(ids), { ...body, type: 'OVERRIDE' }),
+    listEnvironmentVariableUses: ({ target }) => listVariableUses(rooms.database, environmentScope(target), () => true),
+    listProjectVariableUses: ({ target, caller }) =>
+      listVariableUses(rooms.database, projectScope(target), (mode) => visible(caller).environment(target.id, mode)),
   } satisfies Partial<Handlers>
 }

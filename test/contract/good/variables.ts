@@ -28,6 +28,15 @@ const imported = (scope: string): Good => ({
   },
 })
 
+/** A variable that has a user. */
+const used: Good = {
+  prepare: async ({ call, a }, { variables, environmentId }) => {
+    const body = { key: `USES_${environmentId.slice(-4)}`, alias_scope: 'ENVIRONMENT', alias_parent_id: environmentId }
+    await call(a.tokens.ADMIN, 'POST', `/variable/${variables.project}/alias`, body)
+    return undefined
+  },
+}
+
 export const variables: Partial<Record<OperationName, Good>> = {
   createProjectEnvironmentVariableAlias: alias,
   createProjectSecretAlias: alias,
@@ -72,6 +81,8 @@ export const variables: Partial<Record<OperationName, Good>> = {
   createJobSecretOverride: secretOf('job'),
   importJobEnvironmentVariable: imported('JOB'),
 
+  listProjectVariableUses: used,
+  listEnvironmentVariableUses: used,
   listVariables: { of: ({ applicationId }) => ({ query: { parent_id: applicationId, scope: 'APPLICATION' } }) },
   createVariable: {
     of: ({ projectId }) => ({
