@@ -61,9 +61,14 @@ const readEnvironment = (id: string) =>
     queries.ensureQueryData(environmentHistory(id)),
   ])
 
+/** Pure: the view of an environment in its address. The table is the usual one. */
+const viewOf = ({ view }: Readonly<Record<string, unknown>>): { readonly view?: 'map' } =>
+  view === 'map' ? { view } : {}
+
 const environmentPage = createRoute({
   getParentRoute: () => organization,
   path: 'environments/$environmentId',
+  validateSearch: viewOf,
   loader: ({ params }) => readEnvironment(params.environmentId),
   component: EnvironmentPage,
 })

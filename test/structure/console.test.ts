@@ -15,6 +15,8 @@ const libraries: Readonly<Record<string, RegExp>> = {
   '@tanstack/react-router': /^(?:pages\/|routes(?:-[a-z]+)?\.tsx$|main\.tsx$)/,
   '@tanstack/react-query': /^(?:api\/|pages\/|main\.tsx$)/,
   '@base-ui/react/dialog': /^ui\//,
+  '@xyflow/react': /^ui\/Graph\.tsx$/,
+  '@xyflow/react/dist/base.css': /^ui\/Graph\.tsx$/,
   oauth4webapi: /^api\/session\.ts$/,
   'quayside:endpoints': /^api\/client\.ts$/,
   '@quayside/client/client-of.ts': /^(?:api\/|endpoints\.d\.ts$)/,

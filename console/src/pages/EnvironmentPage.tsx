@@ -3,22 +3,18 @@ import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { kinds } from '../api/kinds.ts'
-import { environment, links, services, stageNames, stages } from '../api/reads.ts'
-import { type ServiceRow, stageRows } from '../api/stage-rows.ts'
+import { environment, services, stageNames, stages } from '../api/reads.ts'
+import { stageRows } from '../api/stage-rows.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
-import { Empty, Page, Section } from '../ui/Page.tsx'
+import { Empty, Page } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { State } from '../ui/State.tsx'
-import { Table } from '../ui/Table.tsx'
 import { CloneDialog } from './CloneDialog.tsx'
 import { DeleteEnvironment } from './DeleteEnvironment.tsx'
 import { DeployDialog } from './DeployDialog.tsx'
 import { DeploymentLines } from './DeploymentLines.tsx'
 import { EnvironmentHistory } from './EnvironmentHistory.tsx'
-
-const columns = ['Service', 'Kind', 'State', 'Version', 'Address']
-const versions = { NEVER_DEPLOYED: 'never deployed', OUT_OF_DATE: 'out of date', UP_TO_DATE: 'up to date' } as const
+import { EnvironmentServices } from './EnvironmentServices.tsx'
 
 /** The services of an environment by stage, with their states, and the actions of the whole. */
 export function EnvironmentPage() {
@@ -29,7 +25,6 @@ export function EnvironmentPage() {
   const { data: statuses } = useSuspenseQuery(stages(environmentId))
   const { data: names } = useSuspenseQuery(stageNames(environmentId))
   const { data: list } = useSuspenseQuery(services(environmentId))
-  const { data: addresses } = useSuspenseQuery(links(environmentId))
   const rows = stageRows(statuses, names, list)
   const { state, deployment_request_id: request } = statuses.environment
   const [dialog, setDialog] = useState<'deploy' | 'copy'>()
@@ -82,59 +77,11 @@ export function EnvironmentPage() {
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name: about.name }} onClose={close} />}
       {dialog === 'copy' && <CloneDialog {...{ organizationId, environmentId, name: about.name }} onClose={close} />}
       {empty !== undefined && <Empty>{empty}</Empty>}
-      {rows.map((stage) => (
-        <Section key={stage.id} title={stage.name}>
-          <Table label={`Services of ${stage.name}`} columns={columns}>
-            {stage.services.map((service) => (
-              <Row key={service.id} {...{ organizationId, environmentId, service }}>
-                {addresses.filter(({ service_id }) => service_id === service.id).map(({ url }) => url)}
-              </Row>
-            ))}
-          </Table>
-        </Section>
-      ))}
+      {rows.length > 0 && <EnvironmentServices />}
       <EnvironmentHistory environmentId={environmentId} />
       {statuses.environment.last_deployment_date && (
         <DeploymentLines organization={organizationId} project={about.project.id} environment={environmentId} />
       )}
     </Page>
-  )
-}
-
-interface RowProps {
-  readonly organizationId: string
-  readonly environmentId: string
-  readonly service: ServiceRow
-  readonly children: readonly (string | undefined)[]
-}
-
-function Row({ organizationId, environmentId, service, children }: RowProps) {
-  const { id, name, kind, status } = service
-  return (
-    <tr>
-      <td>
-        <Link
-          to="/organizations/$organizationId/environments/$environmentId/$kind/$serviceId"
-          params={{ organizationId, environmentId, kind, serviceId: id }}
-        >
-          {name}
-        </Link>
-      </td>
-      <td>{kinds[kind].noun}</td>
-      <td>
-        <State state={status.state} />
-        {status.reason && <div>{status.reason}</div>}
-      </td>
-      <td>{versions[status.service_deployment_status]}</td>
-      <td>
-        {children.map((url) => (
-          <div key={url}>
-            <a href={url} target="_blank" rel="noreferrer">
-              {url}
-            </a>
-          </div>
-        ))}
-      </td>
-    </tr>
   )
 }
