@@ -83,6 +83,21 @@ describe('variables in the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(await violations(page), [])
   })
 
+  it('names the users of a variable, and again before it is deleted', async () => {
+    const { page, home } = session
+    await page.goto(`${home}/environments/${shop.environmentId}/variables`)
+    await row('DOOR_CODE').getByText('CODE of shop (alias)').waitFor()
+    await press('Delete DOOR_CODE')
+    await dialog().getByText('These aliases and overrides are deleted with it:').waitFor()
+    await dialog().getByText('CODE of shop (alias)').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await page.keyboard.press('Escape')
+    await page.goto(`${home}/projects/${projectId}/variables`)
+    await row('GREETING').getByText('GREETING of shop (override)').waitFor()
+    await row('GREETING').getByRole('link', { name: 'shop' }).click()
+    await page.getByText('overrides that of the project').waitFor()
+  })
+
   it('shows the effect of a .env file before it is sent, and imports it', async () => {
     const { page } = session
     await press('Paste a .env file')

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { type VariablePlace, variablesKey } from '../api/reads-variables.ts'
 import { useForm } from '../api/use-form.ts'
 import { FormFields } from '../forms/FormFields.tsx'
@@ -8,10 +9,12 @@ interface VariableDialogProps {
   readonly place: VariablePlace
   readonly change: VariableAct
   readonly onClose: () => void
+  /** Above the fields, such as the effect of a deletion. */
+  readonly children?: ReactNode
 }
 
 /** The form of a change of one variable. */
-export function VariableDialog({ place, change, onClose }: VariableDialogProps) {
+export function VariableDialog({ place, change, onClose, children }: VariableDialogProps) {
   const { title, action, fields, initial, send } = formOf(place, change)
   // A change of variables makes services out of date.
   const form = useForm({ fields, initial, send, changes: [variablesKey, ['environment']], onDone: onClose })
@@ -26,7 +29,7 @@ export function VariableDialog({ place, change, onClose }: VariableDialogProps) 
       error={form.error}
       onSubmit={form.submit}
     >
-      {change.act === 'delete' && <p>Its aliases and overrides are deleted with it.</p>}
+      {children}
       <FormFields {...form.inputs} />
     </FormDialog>
   )

@@ -1,21 +1,31 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { usesAt, usesById, type VariableUse } from '../api/reads-variable-uses.ts'
 import { type Variable, type VariablePlace, variables } from '../api/reads-variables.ts'
 import { wordOf } from '../forms/plan-env.ts'
 import { Button } from '../ui/Button.tsx'
 import { CheckField } from '../ui/Field.tsx'
+import { Notice } from '../ui/Notice.tsx'
 import { Empty } from '../ui/Page.tsx'
+import { Problem } from '../ui/Problem.tsx'
 import { Table } from '../ui/Table.tsx'
+import { DeletedWith } from './DeletedWith.tsx'
 import { PasteEnv } from './PasteEnv.tsx'
 import { VariableDialog } from './VariableDialog.tsx'
 import styles from './Variables.module.css'
+import { VariableUsers } from './VariableUsers.tsx'
 import type { VariableAct } from './variable-dialogs.ts'
 
-const columns = ['Key', 'Value', 'Scope', 'Kind', 'Actions']
+const columns = ['Key', 'Value', 'Scope', 'Kind', 'Used by', 'Actions']
+const none: never[] = []
 
 /** Every variable and secret that is visible at a place, and their changes. */
 export function Variables({ place }: { readonly place: VariablePlace }) {
   const { data } = useSuspenseQuery(variables(place))
+  const { environmentId } = useParams({ strict: false })
+  const uses = useQuery(usesAt(place, environmentId))
+  const usesOf = useMemo(() => usesById(uses.data?.results ?? none), [uses.data])
   const [text, setText] = useState('')
   const [hasBuiltIn, setBuiltIn] = useState(false)
   const [change, setChange] = useState<VariableAct>()
@@ -40,16 +50,32 @@ export function Variables({ place }: { readonly place: VariablePlace }) {
           New variable
         </Button>
       </div>
+      <Problem error={uses.error} />
+      {uses.data?.is_complete === false && <Notice>There are more uses of variables than are listed.</Notice>}
       {shown.length === 0 ? (
         <Empty>{text === '' ? 'There is no variable yet.' : 'No key contains this text.'}</Empty>
       ) : (
         <Table label="Variables" columns={columns}>
           {shown.map((variable) => (
-            <Row key={variable.id} {...{ place, variable }} onChange={setChange} />
+            <Row
+              key={variable.id}
+              {...{ place, variable }}
+              uses={usesOf.get(variable.id) ?? none}
+              onChange={setChange}
+            />
           ))}
         </Table>
       )}
-      {change && <VariableDialog place={place} change={change} onClose={() => setChange(undefined)} />}
+      {change && (
+        <VariableDialog place={place} change={change} onClose={() => setChange(undefined)}>
+          {change.act === 'delete' && (
+            <DeletedWith
+              variableKey={change.variable.key}
+              uses={uses.data && (usesOf.get(change.variable.id) ?? none)}
+            />
+          )}
+        </VariableDialog>
+      )}
       {isPasting && <PasteEnv place={place} present={data} onClose={() => setPasting(false)} />}
     </>
   )
@@ -58,10 +84,11 @@ export function Variables({ place }: { readonly place: VariablePlace }) {
 interface RowProps {
   readonly place: VariablePlace
   readonly variable: Variable
+  readonly uses: readonly VariableUse[]
   readonly onChange: (change: VariableAct) => void
 }
 
-function Row({ place, variable, onChange }: RowProps) {
+function Row({ place, variable, uses, onChange }: RowProps) {
   const { key, value, is_secret: isSecret, scope, variable_type: type, mount_path: path, description } = variable
   const isOwn = scope === place.scope
   const button = (act: 'edit' | 'override' | 'alias' | 'delete', word: string) => (
@@ -81,6 +108,9 @@ function Row({ place, variable, onChange }: RowProps) {
       </td>
       <td>{wordOf(scope)}</td>
       <td>{kindOf(variable, type)}</td>
+      <td>
+        <VariableUsers uses={uses} />
+      </td>
       <td>
         <div className={styles['actions']}>
           {isOwn && button('edit', 'Change')}
