@@ -46,6 +46,8 @@ export function mountConsole(app: FastifyInstance, directory: string): void {
       const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => undefined)
       if (page === undefined) return notBuilt(reply)
       reply.header('content-security-policy', policy).header('cache-control', 'no-cache')
+      // A page that opens the console has no handle on its window.
+      reply.header('cross-origin-opener-policy', 'same-origin')
       return reply.type('text/html; charset=utf-8').send(page)
     })
   }

@@ -134,7 +134,9 @@ export function returnAddress(parameters: URLSearchParams): string {
   sessionStorage.removeItem(returnKey)
   const { state, to } = Object(kept)
   const isOurs = typeof state === 'string' && state === parameters.get('state') && typeof to === 'string'
-  return isOurs && to.startsWith('/') && !to.startsWith('//') ? to : paths.home
+  // Browsers read "/\host" and "/<tab>/host" as another host, too.
+  const url = new URL(isOurs ? to : paths.home, location.origin)
+  return url.origin === location.origin ? `${url.pathname}${url.search}` : paths.home
 }
 
 /** Ends the session of the issuer, too. */
