@@ -24,7 +24,15 @@ export interface TestConsole {
 export async function openConsole(env: Readonly<Record<string, string>> = {}): Promise<TestConsole> {
   assert.equal(await buildConsole(new URL('../..', import.meta.url).pathname, process.execPath), undefined)
   const server = await startServer({ env })
-  const browser = await openTestBrowser()
+  try {
+    return await signedIn(server, await openTestBrowser())
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+async function signedIn(server: ServerProcess, browser: TestBrowser): Promise<TestConsole> {
   const context = await browser.context({
     viewport: { width: 1200, height: 900 },
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -34,10 +42,15 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
   const [objections, errors]: [string[], string[]] = [[], []]
   page.on('console', (message) => message.type() === 'error' && objections.push(message.text()))
   page.on('pageerror', ({ message }) => [objections, errors].forEach((list) => void list.push(message)))
-  await createOwner(page, server)
   const home = `${server.apiUrl}/organizations/${server.organizationId}`
-  await signIn(page, home)
-  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  try {
+    await createOwner(page, server)
+    await signIn(page, home)
+    await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  } catch (error) {
+    await browser.close()
+    throw error
+  }
   return {
     server,
     browser,
