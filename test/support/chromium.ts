@@ -51,11 +51,15 @@ export async function signIn(page: Page, url: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Lists what axe objects to on a page, each with the elements. */
-export async function violations(page: Page): Promise<string[]> {
+/**
+ * Lists what axe objects to on a page, each with the elements. `rules` names the rules to check,
+ * such as `color-contrast`. Without it, all are checked.
+ */
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe.source)
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   // The script has just made it.
-  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
+  const found = await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)
   const list: unknown = Object(found).violations
   return Array.isArray(list)
     ? list.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }: { html: string }) => html).join(' ')}`)

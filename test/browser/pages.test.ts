@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { noBrowser, violations } from '../support/chromium.ts'
+import { openConsole, type TestConsole } from '../support/console.ts'
+import { listPages, pages } from '../support/console-pages.ts'
+import { type Furnished, furnish, type Texts } from '../support/furnish.ts'
+import { walkByKeyboard } from '../support/keyboard.ts'
+import { type QuietPage, quietPage } from '../support/quiet.ts'
+
+// Every page of the console: its title, its colours, a narrow window and the keyboard.
+
+/** Texts without a space are the hardest for a narrow window. */
+const text: Texts = (field) =>
+  field.endsWith('description') ? `The ${field}, which is a whole sentence.` : field.replaceAll(' ', '-')
+
+describe('every page of the console', { skip: noBrowser ?? false }, () => {
+  let ours: TestConsole
+  let page: Page
+  let quiet: QuietPage
+  let furnished: Furnished
+
+  before(async () => {
+    ours = await openConsole()
+    ;({ page } = ours)
+    quiet = quietPage(page)
+    furnished = await furnish(ours.server, text)
+  })
+  after(() => ours?.close())
+
+  for (const route of Object.keys(pages)) {
+    it(`works at ${route}`, async (t) => {
+      for (const { address, heading } of listPages(furnished, text).filter((one) => one.route === route)) {
+        t.diagnostic(address)
+        await page.setViewportSize({ width: 1200, height: 900 })
+        assert.equal(await quiet.open(`${ours.server.apiUrl}${address}`), heading)
+        assert.equal(await page.title(), `${heading} – Quayside`)
+        assert.deepEqual(await violations(page), [])
+        assert.deepEqual(await walkByKeyboard(page), { missed: [], unmarked: [], leaves: true })
+        await page.emulateMedia({ colorScheme: 'dark' })
+        assert.deepEqual(await violations(page, ['color-contrast']), [], 'dark')
+        await page.emulateMedia({ colorScheme: 'light' })
+        await page.setViewportSize({ width: 380, height: 700 })
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 380)
+      }
+    })
+  }
+
+  it('has no error in its scripts', () => assert.deepEqual(ours.objections, []))
+})
