@@ -25,9 +25,8 @@ async function readRoutes(directory: string): Promise<readonly string[]> {
     bundle: true,
     format: 'esm',
     platform: 'node',
-    packages: 'external',
     jsx: 'automatic',
-    loader: { '.css': 'empty', '.module.css': 'empty' },
+    loader: { '.css': 'empty', '.module.css': 'empty', '.svg': 'empty' },
     plugins: [noEndpoints],
   })
   Object.assign(globalThis, { location: new URL('http://localhost/') })

@@ -17,6 +17,13 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
     except: ['database'],
   },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/settings': '{service name}',
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/lines': '{service name}',
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/stack': {
+    heading: '{service name}',
+    except: ['application', 'container', 'database', 'job', 'helm'],
+  },
+  '/organizations/$organizationId/settings/clusters': 'Clusters',
+  '/organizations/$organizationId/settings/clusters/$clusterId': 'local',
   '/organizations/$organizationId/settings/members': 'Members',
   '/organizations/$organizationId/settings/roles': 'Roles',
   '/organizations/$organizationId/settings/roles/$roleId': '{role name}',
