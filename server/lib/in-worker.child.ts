@@ -1,6 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** The thread of `inWorker`: loads the module, calls the function and returns its result. */
-const { module, name, argument } = workerData
-const loaded = await import(module)
-parentPort?.postMessage(await loaded[name](argument))
+/** The thread of `inWorker`: loads the module, and calls the function with each argument it gets. */
+const { module, name } = workerData
+const loading = import(module)
+parentPort?.on('message', async ({ argument }) => {
+  const loaded = await loading
+  parentPort?.postMessage(await loaded[name](argument))
+})

@@ -20,6 +20,7 @@ export async function withDependencies(
     lock: files.get('Chart.lock')?.toString(),
     present: [...new Set([...files.keys()].flatMap((path) => /^charts\/([^/]+)\//.exec(path)?.[1] ?? []))],
   }
+  if (!mayName(argument.chart)) return files
   // The worker returns what the function of that name returns.
   const found = (await inWorker({ module: reader, name: 'readDependencies', argument })) as NeededCharts
   if ('problem' in found) throw new EngineError('refused', `the chart is incomplete: ${found.problem}`)
@@ -34,3 +35,6 @@ export async function withDependencies(
   if (whole.size <= mostOfChart.files && bytes <= mostOfChart.bytes) return whole
   throw new EngineError('refused', 'the chart is too large with the charts that it names; split it')
 }
+
+/** Whether a `Chart.yaml` may name others. A key may be written with escapes. */
+const mayName = (text: string): boolean => /dependencies|\\/.test(text)

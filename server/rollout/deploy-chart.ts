@@ -31,7 +31,7 @@ type HelmRelease = ReleaseRow & { readonly kind: 'helm' }
 export interface MadeChart {
   readonly release: string
   readonly pin: ChartPin
-  readonly loaded: { fetched?: FetchedChart; objects?: readonly RenderedObject[] }
+  readonly loaded: { fetched?: FetchedChart; release?: ChartRelease; objects?: readonly RenderedObject[] }
 }
 
 const fetchSeconds = 300
@@ -183,7 +183,8 @@ async function load(
 ): Promise<{ readonly release: ChartRelease; readonly objects: readonly RenderedObject[] }> {
   const attempt = { signal, output: work.report }
   loaded.fetched ??= await fetchChart(options, work, row, pin, attempt)
-  const release = await engineChart(options, work, row, loaded.fetched)
+  loaded.release ??= await engineChart(options, work, row, loaded.fetched)
+  const { release } = loaded
   work.report.hide(release.secrets)
   loaded.objects ??= await whileUnreachable(options, signal, work.report, () =>
     chartsOf(options).render(release, attempt),

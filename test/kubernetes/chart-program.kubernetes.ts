@@ -32,7 +32,7 @@ for (const [name, program] of [
       else process.env['HELM_PLUGINS'] = former
     })
     const helm = createHelm({ program, directory: join(home, 'sessions') })
-    await using session = await helm.open(new Secret('http://127.0.0.1:9'), 'none')
+    await using session = await helm.open({ url: new Secret('http://127.0.0.1:9'), name: 'none' }, 'none')
     const signal = AbortSignal.timeout(20_000)
     const { stdout } = await session.run(['plugin', 'list'], { timeoutMs: 20_000, signal })
     assert.doesNotMatch(stdout.toString(), /evil/)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Agent, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Secret } from '../../../lib/secret.ts'
@@ -11,13 +11,15 @@ import { deletesClaim } from './keep-volumes.ts'
 export interface ApiProxy extends AsyncDisposable {
   /** Its address. The path is random, and a secret. */
   readonly url: Secret
+  /** A name of the address, under which the program may keep what it learns of the cluster. */
+  readonly name: string
 }
 
 /** Headers that concern one connection. */
 const ofConnection = ['host', 'connection', 'authorization', 'upgrade', 'keep-alive', 'transfer-encoding', 'te']
 
-export interface ApiProxyOptions {
-  readonly kube: Pick<Kube, 'target'>
+/** The rights of one call. */
+export interface ProxyRights {
   /** The token of an account that acts instead of the platform's own. */
   readonly token?: Secret | undefined
   /** The release in Helm, whose records the platform's own account reads and writes. */
@@ -26,16 +28,43 @@ export interface ApiProxyOptions {
   readonly keepsVolumes?: boolean
 }
 
+/** Addresses that wait for their next call. Others are closed. */
+const mostIdle = 2
+
+interface Door extends ApiProxy {
+  rights: ProxyRights | undefined
+  readonly server: Server
+}
+
 /**
  * Opens the API server to a program that knows the address. The program gets no credential: the
- * proxy adds it, and connects only where the client of the cluster may.
+ * proxy adds it, and connects only where the client of the cluster may. An address serves one call
+ * at a time, and another one later: the program keeps descriptions of the cluster by its address.
  */
-export async function openApiProxy({ kube, token, release, keepsVolumes }: ApiProxyOptions): Promise<ApiProxy> {
+export function createApiProxies(kube: Pick<Kube, 'target'>) {
+  const idle: Door[] = []
+  const giveBack = async (door: Door): Promise<void> => {
+    door.rights = undefined
+    door.server.closeAllConnections()
+    if (idle.length < mostIdle) idle.push(door)
+    else await door[Symbol.asyncDispose]()
+  }
+  return {
+    async open(rights: ProxyRights): Promise<ApiProxy> {
+      const door = idle.pop() ?? (await openDoor(kube))
+      door.rights = rights
+      return { url: door.url, name: door.name, [Symbol.asyncDispose]: () => giveBack(door) }
+    },
+  }
+}
+
+async function openDoor(kube: Pick<Kube, 'target'>): Promise<Door> {
   const path = `/${randomBytes(24).toString('hex')}`
   const agent = new Agent({ keepAlive: true, maxSockets: 32 })
   const server = createServer((asked, answer) => {
     const rest = asked.url?.startsWith(`${path}/`) ? asked.url.slice(path.length) : undefined
-    if (rest === undefined) return void answer.writeHead(404).end()
+    if (rest === undefined || !door.rights) return void answer.writeHead(404).end()
+    const { token, release, keepsVolumes } = door.rights
     if (keepsVolumes && deletesClaim(rest, asked.method)) return absent(asked, answer, 'the claim is kept')
     const acting = isRecord(rest, asked.method ?? 'GET', release) ? undefined : token
     kube.target().then(
@@ -44,16 +73,19 @@ export async function openApiProxy({ kube, token, release, keepsVolumes }: ApiPr
     )
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  // An address that waits keeps no process alive. A call does.
+  server.unref()
   // It listens on TCP, so its address is an object.
   const { port } = server.address() as AddressInfo
-  return {
-    url: new Secret(`http://127.0.0.1:${port}${path}`),
+  const door: Door = {
+    ...{ url: new Secret(`http://127.0.0.1:${port}${path}`), name: `${port}`, rights: undefined, server },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       agent.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+  return door
 }
 
 /**
@@ -61,7 +93,7 @@ export async function openApiProxy({ kube, token, release, keepsVolumes }: ApiPr
  * of a chart may not list Secrets, and records are the only ones of which Helm does not know the
  * names. Pure.
  */
-export function isRecord(text: string, method: string, { namespace, name }: ApiProxyOptions['release']): boolean {
+export function isRecord(text: string, method: string, { namespace, name }: ProxyRights['release']): boolean {
   const asked = URL.parse(text, 'http://localhost')
   const secrets = `/api/v1/namespaces/${namespace}/secrets`
   // The API server must read the path as we do.

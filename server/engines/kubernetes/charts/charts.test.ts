@@ -119,7 +119,7 @@ test('what a chart renders is read with the name of the template that is wrong',
   assert.match(Object(readRendered('a: 1')).problem, /without apiVersion, kind or metadata\.name/)
 })
 
-const revision = (number: number, status: string, description = '') => ({ revision: number, status, description })
+const revision = (number: number, status: string, release = '') => ({ revision: number, status, release })
 
 test('a release whose last change is incomplete goes back to the last complete one', () => {
   assert.equal(repairOf([]), undefined)
@@ -139,11 +139,7 @@ test('a version that was installed and fails later goes back too, once', () => {
   assert.deepEqual(repairOf(installed, 'new'), { rollbackTo: 1 })
   assert.equal(repairOf(installed, 'another'), undefined)
   assert.equal(repairOf([revision(1, 'deployed', 'new')], 'new'), 'uninstall')
-  const restored = [
-    revision(1, 'superseded', 'old'),
-    revision(2, 'superseded', 'new'),
-    revision(3, 'deployed', 'Rollback'),
-  ]
+  const restored = [revision(1, 'superseded', 'old'), revision(2, 'superseded', 'new'), revision(3, 'deployed', 'old')]
   assert.equal(repairOf(restored, 'new'), undefined)
 })
 

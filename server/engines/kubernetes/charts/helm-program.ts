@@ -5,6 +5,7 @@ import { messageOf } from '../../../lib/error.ts'
 import { type RunResult, run } from '../../../lib/run.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import { EngineError } from '../../engine.ts'
+import type { ApiProxy } from './api-proxy.ts'
 import { prepareSessions } from './session-place.ts'
 
 /** The program `helm`, and where it may keep files for the time of a call. */
@@ -52,8 +53,9 @@ export function createHelm({ program, directory }: HelmSettings) {
       isChecked = true
     },
 
-    async open(server: Secret, namespace: string): Promise<HelmSession> {
-      const own = join(await place(), randomBytes(12).toString('hex'))
+    async open({ url, name }: Pick<ApiProxy, 'url' | 'name'>, namespace: string): Promise<HelmSession> {
+      const all = await place()
+      const own = join(all, randomBytes(12).toString('hex'))
       await mkdir(own, { recursive: true, mode: 0o700 })
       const write = async (path: string, content: string | Buffer): Promise<string> => {
         const whole = join(own, path)
@@ -61,11 +63,12 @@ export function createHelm({ program, directory }: HelmSettings) {
         await writeFile(whole, content, { mode: 0o600 })
         return whole
       }
-      const kubeconfig = await write('kubeconfig', kubeconfigOf(server, namespace))
+      const kubeconfig = await write('kubeconfig', kubeconfigOf(url, namespace))
       return {
         directory: own,
         write,
-        run: (args, limits) => runHelm(program, args, { ...limits, own, kubeconfig }),
+        run: (args, limits) =>
+          runHelm(program, args, { ...limits, own, kubeconfig, known: join(all, `known-${name}`) }),
         [Symbol.asyncDispose]: () => rm(own, { recursive: true, force: true, maxRetries: 3 }),
       }
     },
@@ -76,13 +79,15 @@ export type Helm = ReturnType<typeof createHelm>
 async function runHelm(
   program: string,
   args: readonly string[],
-  given: Parameters<HelmSession['run']>[1] & { readonly own: string; readonly kubeconfig: string },
+  given: Parameters<HelmSession['run']>[1] & Readonly<Record<'own' | 'kubeconfig' | 'known', string>>,
 ): Promise<RunResult> {
-  const { own, kubeconfig, ...limits } = given
+  const { own, kubeconfig, known, ...limits } = given
   const env = {
     HOME: own,
     TMPDIR: own,
     KUBECONFIG: kubeconfig,
+    // Descriptions of the kinds of the cluster, for later calls at the same address.
+    KUBECACHEDIR: known,
     HELM_CACHE_HOME: join(own, 'cache'),
     HELM_CONFIG_HOME: join(own, 'config'),
     HELM_DATA_HOME: join(own, 'data'),

@@ -4,6 +4,7 @@ import { masker } from '../../../lib/masker.ts'
 import type { RunResult } from '../../../lib/run.ts'
 import { type ChartRelease, EngineError, type RenderedObject } from '../../engine.ts'
 import type { KubeHost } from '../host.ts'
+import { label } from '../labels.ts'
 import { lastLinesOf } from '../last-lines.ts'
 import { acceptedArguments } from './chart-arguments.ts'
 import { isInstalled, keptRevisions, readHistory } from './chart-history.ts'
@@ -31,7 +32,7 @@ export async function installChart(
   const checked = acceptedArguments(release.arguments)
   if ('refusal' in checked) throw new EngineError('refused', checked.refusal)
   const { name } = helmRelease(release)
-  const history = await readHistory(session, name, signal)
+  const history = await readHistory(host, release, signal)
   if (isInstalled(history, release.id)) return
   await putRight(session, release, { history }, attempt)
   await resumePrograms(host, release, signal)
@@ -47,13 +48,16 @@ export async function installChart(
   const { result, hopeless } = await untilReady(host, session, { release, args }, signal)
   if (result?.exitCode === 0) return
   const error = await explain(host, release, result, hopeless, signal)
-  await putRight(session, release, { history: await readHistory(session, name, signal) }, attempt)
+  await putRight(session, release, { history: await readHistory(host, release, signal) }, attempt)
   throw error
 }
 
-/** The labels of the record of a release, by which the cluster tells that a chart is installed. */
+/**
+ * The labels of the record of a release, by which the cluster tells that a chart is installed, and
+ * in which version.
+ */
 const labelsOfRecord = (release: ChartRelease, instance: string): string =>
-  Object.entries(chartLabels(release, instance))
+  Object.entries({ ...chartLabels(release, instance), [label.release]: release.id })
     .map(([name, value]) => `${name}=${value}`)
     .join()
 

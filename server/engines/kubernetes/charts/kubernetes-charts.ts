@@ -12,9 +12,9 @@ import { kinds } from '../client/index.ts'
 import { asEngineErrors } from '../engine-errors.ts'
 import { ensureEnvironment } from '../environments.ts'
 import type { KubeHost } from '../host.ts'
-import { openApiProxy } from './api-proxy.ts'
+import { createApiProxies } from './api-proxy.ts'
 import { openAccount } from './chart-account.ts'
-import { readHistory } from './chart-history.ts'
+import { hasDeployed, readHistory } from './chart-history.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
 import { secretsOfChart } from './chart-secrets.ts'
 import { toChartService } from './chart-service.ts'
@@ -44,6 +44,7 @@ interface Call {
 /** Runs charts on one cluster with the program `helm`. */
 export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): KubernetesCharts {
   const helm = createHelm(settings)
+  const proxies = createApiProxies(host.kube)
   /** Runs `work` with the rights of the environment's account, or with those of the platform. */
   const within = <T>(
     { place, objects = [], keepsVolumes = false }: Call,
@@ -55,8 +56,8 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
       const secrets = place.isClusterWide ? [] : await secretsOfChart(host, place, objects, signal)
       await using account = place.isClusterWide ? undefined : await openAccount(host, place, secrets, signal)
       const release = helmRelease(place)
-      await using proxy = await openApiProxy({ kube: host.kube, token: account?.token, release, keepsVolumes })
-      await using session = await helm.open(proxy.url, release.namespace)
+      await using proxy = await proxies.open({ token: account?.token, release, keepsVolumes })
+      await using session = await helm.open(proxy, release.namespace)
       return await work(session)
     })
 
@@ -72,11 +73,8 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 
     render: (release: ChartRelease, { signal }: Attempt): Promise<readonly RenderedObject[]> =>
       within({ place: release }, signal, async (session) => {
-        const [known, isUpgrade] = await Promise.all([
-          readKinds(host.kube, signal),
-          hasDeployedRevision(host, release, signal),
-        ])
-        return renderChart(session, release, { kinds: known, isUpgrade }, signal)
+        const [known, history] = await Promise.all([readKinds(host.kube, signal), readHistory(host, release, signal)])
+        return renderChart(session, release, { kinds: known, isUpgrade: hasDeployed(history) }, signal)
       }),
 
     diff: (release, objects, { signal }) =>
@@ -94,7 +92,7 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 
     restore: (place, failed, attempt) =>
       within({ place }, attempt.signal, async (session) => {
-        const history = await readHistory(session, helmRelease(place).name, attempt.signal)
+        const history = await readHistory(host, place, attempt.signal)
         await putRight(session, place, { history, failed }, attempt)
       }),
 
@@ -111,13 +109,6 @@ export function createKubernetesCharts(host: KubeHost, settings: HelmSettings): 
 
     listServices: (place, signal) => asEngineErrors(() => listServices(host, place, signal)),
   }
-}
-
-/** Whether the newest revision of a release is deployed, by the labels of Helm's records. */
-async function hasDeployedRevision(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<boolean> {
-  const { name, namespace } = helmRelease(place)
-  const labels = { owner: 'helm', name, status: 'deployed' }
-  return (await host.kube.list(kinds.secret, { namespace, labels }, signal)).items.length > 0
 }
 
 async function listServices(host: KubeHost, place: ChartPlace, signal: AbortSignal): Promise<ChartService[]> {

@@ -1,4 +1,4 @@
-import { inWorker, OverLimit } from '../../../lib/in-worker.ts'
+import { OverLimit, type PreparedWorker, prepareWorker } from '../../../lib/in-worker.ts'
 import { masker } from '../../../lib/masker.ts'
 import { type ChartRelease, EngineError, type RenderedObject } from '../../engine.ts'
 import { helmRelease } from './chart-names.ts'
@@ -23,6 +23,8 @@ export async function renderChart(
 ): Promise<readonly RenderedObject[]> {
   const { name, namespace } = helmRelease(release)
   checkFiles(release)
+  // It loads while the program renders.
+  await using reading = prepareReader()
   for (const [path, content] of release.files) await session.write(`chart/${path}`, content)
   const values = await session.write('values.json', release.values.reveal())
   const args = [
@@ -41,7 +43,7 @@ export async function renderChart(
   const mask = masker(release.secrets)
   if (exitCode !== 0) throw new EngineError('refused', `the chart cannot be rendered: ${mask(saidBy(stderr))}`)
   if (stdout.length > most.bytes) throw tooMuch(`more than ${most.bytes / 1024 ** 2} MiB`)
-  const rendered = await readObjects(stdout.toString())
+  const rendered = await readWith(reading, stdout.toString())
   if ('problem' in rendered) throw new EngineError('refused', `the chart is wrong: ${mask(rendered.problem)}`)
   if (rendered.objects.length > most.objects) throw tooMuch(`${rendered.objects.length} objects`)
   const objects = withoutKnownKinds(rendered.objects, kinds)
@@ -56,11 +58,19 @@ export async function renderChart(
 const reader = new URL('read-rendered.ts', import.meta.url)
 
 /** A worker reads it, because YAML may take time quadratic in its length. */
+const prepareReader = (): PreparedWorker =>
+  prepareWorker({ module: reader, name: 'readRendered' }, { limitMs: 30_000, memoryMiB: 1024 })
+
+/** Reads objects that are written as YAML. Throws EngineError if that takes too long. */
 export async function readObjects(text: string): Promise<Rendered> {
+  await using reading = prepareReader()
+  return await readWith(reading, text)
+}
+
+async function readWith(reading: PreparedWorker, text: string): Promise<Rendered> {
   try {
-    const task = { module: reader, name: 'readRendered', argument: text }
     // The worker returns what the function of that name returns.
-    return (await inWorker(task, { limitMs: 30_000, memoryMiB: 1024 })) as Rendered
+    return (await reading.run(text)) as Rendered
   } catch (cause) {
     if (cause instanceof OverLimit) throw tooMuch('YAML that takes too long to read', cause)
     throw cause
