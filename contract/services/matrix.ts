@@ -98,6 +98,7 @@ export const matrix = {
     'get{Kind}Plan':                           [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
     'list{Kind}States':                        [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
     'restore{Kind}State':                      [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
+    'check{Kind}Drift':                        [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
     'get{Kind}DriftPolicy':                    [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
     'edit{Kind}DriftPolicy':                   [notStack,   notStack,   notStack,   notStack,   notStack,   yes],
   },

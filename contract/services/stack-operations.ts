@@ -58,6 +58,21 @@ export const stackTemplates = <const N extends KindName>(name: N) => ({
     reply: StackState,
     status: 200,
   }),
+  'check{Kind}Drift': operation({
+    extension: true,
+    ...onService(name),
+    method: 'POST',
+    path: `${pathOf(name)}/driftCheck`,
+    handler: 'checkStackDrift',
+    access: 'deploy',
+    event: { type: 'MAINTENANCE', target: 'SERVICE' },
+    summary:
+      'Checks a Terraform stack for changes from outside now. Returns the run, which makes a plan of the deployed ' +
+      'version and applies nothing. 409 before the first deployment, while the stack is at work, and while a run ' +
+      'holds the lock.',
+    reply: StackRun,
+    status: 202,
+  }),
   'get{Kind}DriftPolicy': operation({
     extension: true,
     ...onService(name),

@@ -29,8 +29,9 @@ import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pu
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createGitProviders } from '../repositories/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../requests/index.ts'
-import { createListChartServices, createPlanToApply } from '../rollout/index.ts'
+import { createCheckStack, createListChartServices, createPlanToApply } from '../rollout/index.ts'
 import { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../services/index.ts'
+import { createStacks } from '../stacks/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
@@ -115,6 +116,7 @@ export function createRooms(
       hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
     gitProviders: createGitProviders(safeFetch),
     runnerImages: config.runnerImages,
+    checkStack: createCheckStack({ database, stacks: createStacks({ vault, clock }), workflows }),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({
       database,

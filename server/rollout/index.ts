@@ -5,6 +5,7 @@
 export { summarizeDiff } from './chart-diff-summary.ts'
 export { chartDiff, chartDiffs } from './chart-diffs.ts'
 export { createListChartServices, type ListChartServices } from './chart-services.ts'
+export { createCheckStack } from './check-stack.ts'
 export { dataRefusal } from './database-place.ts'
 export { createDeploymentSlots } from './deployment-slots.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'

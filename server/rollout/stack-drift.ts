@@ -25,7 +25,7 @@ import { type LoadedStack, loadStack, phaseRelease } from './stack-release.ts'
 
 export const driftWorkflow = 'stack-drift'
 
-interface Input {
+export interface DriftInput {
   readonly runId: string
   readonly serviceId: string
   readonly [key: string]: string
@@ -40,7 +40,7 @@ const marginSeconds = 300
  * holds the lock of the stack only until a deployment takes it. Does nothing if the stack is not
  * deployed or has other work.
  */
-export const createDriftWorkflow = (options: RecipeOptions): Workflow<Input> => ({
+export const createDriftWorkflow = (options: RecipeOptions): Workflow<DriftInput> => ({
   name: driftWorkflow,
   run: (input, step, context) => check(options, input, step, context),
   abandoned: (input, reason, sql) =>
@@ -52,7 +52,7 @@ export const createDriftWorkflow = (options: RecipeOptions): Workflow<Input> => 
   unfinished: unfinishedDrift,
 })
 
-async function check(options: RecipeOptions, input: Input, step: Step, context: RunContext): Promise<void> {
+async function check(options: RecipeOptions, input: DriftInput, step: Step, context: RunContext): Promise<void> {
   const service = await findService(options.database, input.serviceId)
   if (!service) return
   const recipe = recipeFor(options, { engine: service.cluster_engine })
@@ -69,19 +69,24 @@ async function check(options: RecipeOptions, input: Input, step: Step, context: 
   }
 }
 
-/** Returns the version to check. Null: nothing is checked now. */
-async function begin({ stacks }: RecipeOptions, sql: Sql, { runId, serviceId }: Input): Promise<string | null> {
+/** Returns the version to check. Null: nothing is checked now, or a deployment has the lock. */
+async function begin({ stacks }: RecipeOptions, sql: Sql, { runId, serviceId }: DriftInput): Promise<string | null> {
   const service = await findService(sql, serviceId)
-  const release_id = service && checkable(service) ? service.release_id : null
-  const row = release_id === null ? undefined : await findRelease(sql, release_id)
-  if (row?.kind !== 'terraform') return null
+  const row = service && (await checkedVersion(sql, service))
+  if (!row) return null
   const run = { id: runId, service_id: serviceId, release_id: row.id, backend: row.settings.backend }
-  return (await stacks.beginDrift(sql, run)) ? row.id : null
+  if ((await stacks.beginDrift(sql, run)) !== undefined) return null
+  return (await holdsLock(sql, runId)) ? row.id : null
 }
 
-/** Pure: whether a stack is deployed and settled. A stopped or uninstalled one has no release. */
-export const checkable = ({ state, release_id, copying, restoring }: ServiceRow): boolean =>
-  isAtRest(state) && release_id !== null && copying === null && restoring === null
+/** Returns the deployed version of a stack. Undefined if it has none, or is not settled. */
+export async function checkedVersion(sql: Sql, service: ServiceRow): Promise<StackRelease | undefined> {
+  const { state, release_id, copying, restoring } = service
+  // A stopped or uninstalled stack has no release.
+  if (!isAtRest(state) || release_id === null || copying !== null || restoring !== null) return undefined
+  const row = await findRelease(sql, release_id)
+  return row?.kind === 'terraform' ? row : undefined
+}
 
 interface Check {
   readonly service: ServiceRow

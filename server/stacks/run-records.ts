@@ -18,6 +18,13 @@ export async function stackPlan(sql: Sql, of: { readonly serviceId: string; read
   throw new AppError('notFound', `Run ${of.runId} has no plan: ${row.reason ?? 'it has not made one yet'}.`)
 }
 
+/** Returns a run. Throws AppError `notFound` if the stack has no such run. */
+export async function findRun(sql: Sql, of: { readonly serviceId: string; readonly runId: string }) {
+  const row = await findRunWithPlan(sql, of)
+  if (!row) throw notFound('run', of.runId)
+  return toRecord(row)
+}
+
 /** Returns the fields of the API only. */
 export const toRecord = ({
   id,

@@ -98,23 +98,24 @@ export function createStacks({ vault, clock }: StacksOptions) {
       const refused = backendRefusal(run, await findBackend(sql, run.service_id))
       if (refused !== undefined) throw new AppError('conflict', refused)
       if (await insertStackRun(sql, { ...run, created_at: clock.now() })) return
-      const lock = await findLock(sql, run.service_id)
-      const serial = lock && (await keptSerial(sql, run.service_id, lock.id))
-      if (lock) throw new AppError('conflict', lockedText(lock, serial))
+      throw new AppError('conflict', await lockRefusal(sql, run.service_id))
     },
 
     /**
-     * Begins a check for drift and takes the lock of its stack. Returns false if it is taken, or if
-     * the state is in another backend than that of the deployed version.
+     * Begins a check for drift and takes the lock of its stack. Returns why it cannot begin: the
+     * lock is taken, or the state is in another backend than that of the deployed version.
      */
     async beginDrift(
       sql: Sql,
       run: Pick<StackRunRow, 'id' | 'service_id' | 'release_id'> & { readonly backend: Backend },
-    ): Promise<boolean> {
+    ): Promise<string | undefined> {
+      const { service_id } = run
       const check = { ...run, request_id: null, action: 'DRIFT' } as const
-      if (backendRefusal(check, await findBackend(sql, run.service_id)) !== undefined) return false
-      await forgetRuns(sql, run.service_id)
-      return insertStackRun(sql, { ...check, created_at: clock.now() })
+      const refused = backendRefusal(check, await findBackend(sql, service_id))
+      if (refused !== undefined) return refused
+      await forgetRuns(sql, service_id)
+      if (await insertStackRun(sql, { ...check, created_at: clock.now() })) return undefined
+      return lockRefusal(sql, service_id)
     },
 
     /** Returns the newest version of the state. Undefined if the stack has none. */
@@ -232,6 +233,12 @@ export function createStacks({ vault, clock }: StacksOptions) {
   }
 }
 export type Stacks = ReturnType<typeof createStacks>
+
+async function lockRefusal(sql: Sql, serviceId: string): Promise<string> {
+  const lock = await findLock(sql, serviceId)
+  if (!lock) return 'The stack was locked a moment ago. Try again.'
+  return lockedText(lock, await keptSerial(sql, serviceId, lock.id))
+}
 
 /** Where a version of a state is sealed. */
 export const stateCell = (id: string) => ({ table: 'stack_state', row: id, column: 'sealed_state' })

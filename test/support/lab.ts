@@ -60,7 +60,7 @@ const tree: Tree = {
 
 /** Deploys a lab into an environment and waits until it is running. */
 export async function makeLab(server: ServerProcess, environmentId: string): Promise<Lab> {
-  const application = await makeApplication(server, { environmentId, name: 'lab' })
+  const application = await makeApplication(server, { environmentId, name: 'lab', settings: { cpu: 100 } })
   await application.run(tree)
   const { port, host } = new URL(application.url)
   // The name of the application is not resolved: the router listens on 127.0.0.1.

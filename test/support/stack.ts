@@ -25,8 +25,11 @@ export async function provideRunnerImage(name: 'terraform' | 'opentofu'): Promis
   if (stdout.includes('none.')) return undefined
   const owner = name === 'terraform' ? 'hashicorp' : name
   const found = Object(await viewEngine().ask('GET', `/images/${owner}/${name}:1/json`))
-  const tags: unknown = found.RepoTags
-  return Array.isArray(tags) ? tags.map(String).toSorted((one, other) => other.length - one.length)[0] : undefined
+  // A build has another tag on it for a moment.
+  const tags: string[] = (Array.isArray(found.RepoTags) ? found.RepoTags.map(String) : []).filter((tag: string) =>
+    tag.startsWith(`${owner}/${name}:`),
+  )
+  return tags.toSorted((one, other) => other.length - one.length)[0]
 }
 
 export interface StackEnd {

@@ -32,7 +32,7 @@ import type { GitWebhooks, HostedRepositoryUse, PushRecords } from '../../pushes
 import type { createRegistries } from '../../registries/index.ts'
 import type { createGitProviders } from '../../repositories/index.ts'
 import type { createSelected, Deployments } from '../../requests/index.ts'
-import type { ListChartServices } from '../../rollout/index.ts'
+import type { createCheckStack, ListChartServices } from '../../rollout/index.ts'
 import type { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../../services/index.ts'
 import type { RunnerImages } from '../../stacks/index.ts'
 import type { createKeyRotations, Vault } from '../../vault/index.ts'
@@ -69,6 +69,8 @@ export interface Rooms {
   readonly gitProviders: ReturnType<typeof createGitProviders>
   /** The images in which stacks run. */
   readonly runnerImages: RunnerImages
+  /** Begins a check of a stack for changes from outside. */
+  readonly checkStack: ReturnType<typeof createCheckStack>
   readonly registries: ReturnType<typeof createRegistries>
   readonly clusters: ReturnType<typeof createClusters>
   readonly credentials: ReturnType<typeof createCredentials>

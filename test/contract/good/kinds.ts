@@ -1,4 +1,8 @@
+import assert from 'node:assert/strict'
 import type { OperationName } from '../../../contract/contract.ts'
+import { newId } from '../../../server/lib/id.ts'
+import { freeze } from '../../../server/releases/index.ts'
+import { findService } from '../../../server/services/index.ts'
 import { addExecution, executionOf } from '../../support/execution.ts'
 import type { Objects } from '../../support/fixture.ts'
 import { containerBody, databaseBody, helmBody, jobBody, terraformBody } from '../../support/objects/kinds.ts'
@@ -62,6 +66,17 @@ const hasRun: Prepare = async ({ database }, { more }) => {
 
 const unable = (reason: RegExp, body?: object): Good => ({ ...(body && { body }), refused: { status: 400, reason } })
 const charts = /^Helm charts need Kubernetes/
+/** Prepares a stack with a deployed version whose last check has ended. */
+const appliedStack: Prepare = async ({ database, rooms }, { more }) => {
+  const service = await findService(database, more['terraformId'] ?? '')
+  assert.ok(service)
+  await database`update stack_run set status = 'SUCCESS' where service_id = ${service.id}`
+  const { id } = await freeze(database, rooms.vault, service, { id: newId(), commit: null, now: new Date() })
+  await database`
+    update service set state = 'DEPLOYED', release_id = ${id}, last_deployment_date = now() where id = ${service.id}`
+  return undefined
+}
+
 const stacks = /^Terraform stacks need an image of their engine/
 
 export const kinds: Partial<Record<OperationName, Good>> = {
@@ -75,6 +90,7 @@ export const kinds: Partial<Record<OperationName, Good>> = {
   editJob: { body: { max_nb_restart: 3 } },
   editHelm: { body: { timeout_sec: 60 } },
   editTerraform: { body: { timeout_sec: 60 } },
+  checkTerraformDrift: { prepare: appliedStack },
   editTerraformDriftPolicy: { body: { cron_at: '0 4 * * *', timezone: 'Europe/Paris' } },
   cloneApplication: clone('application'),
   cloneContainer: clone('container'),
