@@ -1,5 +1,6 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
+import { environmentSearchOf } from './api/environment-search.ts'
 import { isKind } from './api/kinds.ts'
 import {
   environment,
@@ -61,14 +62,10 @@ const readEnvironment = (id: string) =>
     queries.ensureQueryData(environmentHistory(id)),
   ])
 
-/** Pure: the view of an environment in its address. The table is the usual one. */
-const viewOf = ({ view }: Readonly<Record<string, unknown>>): { readonly view?: 'map' } =>
-  view === 'map' ? { view } : {}
-
 const environmentPage = createRoute({
   getParentRoute: () => organization,
   path: 'environments/$environmentId',
-  validateSearch: viewOf,
+  validateSearch: environmentSearchOf,
   loader: ({ params }) => readEnvironment(params.environmentId),
   component: EnvironmentPage,
 })

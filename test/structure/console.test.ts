@@ -15,6 +15,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   '@tanstack/react-router': /^(?:pages\/|routes(?:-[a-z]+)?\.tsx$|main\.tsx$)/,
   '@tanstack/react-query': /^(?:api\/|pages\/|main\.tsx$)/,
   '@base-ui/react/dialog': /^ui\//,
+  '@base-ui/react/autocomplete': /^ui\/CommandList\.tsx$/,
   '@xyflow/react': /^ui\/Graph\.tsx$/,
   '@xyflow/react/dist/base.css': /^ui\/Graph\.tsx$/,
   oauth4webapi: /^api\/session\.ts$/,

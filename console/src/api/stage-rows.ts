@@ -40,3 +40,11 @@ export function stageRows(statuses: Statuses, stages: Stages, services: Services
     }))
     .filter(({ services: inside }) => inside.length > 0)
 }
+
+/** Pure: the status of a service of an environment. Undefined if it is deleted. */
+export const findStatus = (statuses: Statuses, kind: KindName, serviceId: string): Status | undefined =>
+  statuses.stages.flatMap((stage) => stage[kinds[kind].plural] ?? []).find(({ id }) => id === serviceId)
+
+/** Pure: whether an environment has no service. */
+export const isEmpty = ({ stages }: Statuses): boolean =>
+  stages.every((stage) => kindNames.every((kind) => (stage[kinds[kind].plural] ?? []).length === 0))

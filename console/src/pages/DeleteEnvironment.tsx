@@ -1,21 +1,19 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, queries } from '../api/client.ts'
 import { lossesOfAll } from '../api/losses.ts'
 import { environment, services } from '../api/reads.ts'
-import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 
 interface DeleteEnvironmentProps {
   readonly organizationId: string
   readonly environmentId: string
+  readonly onClose: () => void
 }
 
 /** Deletes an environment, and leads to the organization. */
-export function DeleteEnvironment({ organizationId, environmentId }: DeleteEnvironmentProps) {
+export function DeleteEnvironment({ organizationId, environmentId, onClose }: DeleteEnvironmentProps) {
   const navigate = useNavigate()
-  const [isOpen, setOpen] = useState(false)
   const { data: about } = useSuspenseQuery(environment(environmentId))
   const { data: list } = useSuspenseQuery(services(environmentId))
   const remove = useMutation({
@@ -26,21 +24,14 @@ export function DeleteEnvironment({ organizationId, environmentId }: DeleteEnvir
     },
   })
   return (
-    <>
-      <Button look="danger" onClick={() => setOpen(true)}>
-        Delete
-      </Button>
-      {isOpen && (
-        <ConfirmDialog
-          noun="environment"
-          name={about.name}
-          losses={list.length === 0 ? ['the environment, which has no service'] : lossesOfAll(list)}
-          isBusy={remove.isPending}
-          error={remove.error}
-          onConfirm={() => remove.mutate()}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </>
+    <ConfirmDialog
+      noun="environment"
+      name={about.name}
+      losses={list.length === 0 ? ['the environment, which has no service'] : lossesOfAll(list)}
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    />
   )
 }

@@ -1,8 +1,8 @@
 import { refusal } from '@quayside/contract/states.ts'
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
+import type { EnvironmentSearch } from '../api/environment-search.ts'
 import { environment, services, stageNames, stages } from '../api/reads.ts'
 import { stageRows } from '../api/stage-rows.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
@@ -16,18 +16,27 @@ import { DeploymentLines } from './DeploymentLines.tsx'
 import { EnvironmentHistory } from './EnvironmentHistory.tsx'
 import { EnvironmentServices } from './EnvironmentServices.tsx'
 
+const place = '/organizations/$organizationId/environments/$environmentId'
+
 /** The services of an environment by stage, with their states, and the actions of the whole. */
 export function EnvironmentPage() {
-  const { organizationId, environmentId } = useParams({
-    from: '/organizations/$organizationId/environments/$environmentId',
-  })
+  const { organizationId, environmentId } = useParams({ from: place })
   const { data: about } = useSuspenseQuery(environment(environmentId))
   const { data: statuses } = useSuspenseQuery(stages(environmentId))
   const { data: names } = useSuspenseQuery(stageNames(environmentId))
   const { data: list } = useSuspenseQuery(services(environmentId))
   const rows = stageRows(statuses, names, list)
   const { state, deployment_request_id: request } = statuses.environment
-  const [dialog, setDialog] = useState<'deploy' | 'copy'>()
+  const { act: dialog } = useSearch({ from: place })
+  const navigate = useNavigate()
+  const setDialog = (act: EnvironmentSearch['act']): void =>
+    void navigate({
+      to: place,
+      params: { organizationId, environmentId },
+      search: ({ act: _, ...rest }) => ({ ...rest, ...(act && { act }) }),
+      replace: act === undefined,
+      resetScroll: false,
+    })
   const close = () => setDialog(undefined)
   const stop = useMutation({ mutationFn: () => api.stopEnvironment({ environmentId }) })
   const cancel = useMutation({ mutationFn: () => api.cancelEnvironmentDeployment({ environmentId }) })
@@ -43,7 +52,9 @@ export function EnvironmentPage() {
       beside={<State state={state} />}
       actions={
         <>
-          <DeleteEnvironment {...{ organizationId, environmentId }} />
+          <Button look="danger" onClick={() => setDialog('delete')}>
+            Delete
+          </Button>
           {request && (
             <Button onClick={() => cancel.mutate()} isBusy={cancel.isPending}>
               Cancel
@@ -76,6 +87,7 @@ export function EnvironmentPage() {
       <Problem error={stop.error ?? cancel.error} />
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name: about.name }} onClose={close} />}
       {dialog === 'copy' && <CloneDialog {...{ organizationId, environmentId, name: about.name }} onClose={close} />}
+      {dialog === 'delete' && <DeleteEnvironment {...{ organizationId, environmentId }} onClose={close} />}
       {empty !== undefined && <Empty>{empty}</Empty>}
       {rows.length > 0 && <EnvironmentServices />}
       <EnvironmentHistory environmentId={environmentId} />

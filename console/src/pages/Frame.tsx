@@ -6,6 +6,7 @@ import { signOut } from '../api/session.ts'
 import { Button } from '../ui/Button.tsx'
 import { Mark } from '../ui/Mark.tsx'
 import styles from './Frame.module.css'
+import { CommandCenter } from './palette/CommandCenter.tsx'
 
 /** The frame of all pages of an organization. It follows the changes of the organization. */
 export function Frame() {
@@ -26,6 +27,7 @@ export function Frame() {
             Settings
           </Link>
           <a href="/docs">API</a>
+          <CommandCenter organizationId={organizationId} />
           <Button onClick={() => void signOut()}>Sign out</Button>
         </nav>
       </header>
