@@ -11,6 +11,16 @@ import { StackPlan } from '../services/stack-records.ts'
 export const deploymentEffects = ['FIRST_START', 'START', 'REBUILD', 'RESTART', 'KEEP', 'SKIP'] as const
 export type DeploymentEffect = (typeof deploymentEffects)[number]
 
+/** A difference to the running version with its values, of at most 2,000 characters each. */
+const PlannedValue = Type.Object({
+  kind: Enum(['SETTING', 'IMAGE', 'VARIABLE', 'FILE']),
+  name: Type.String(),
+  before: Nullable(Type.String({ description: 'null: it is a secret or missing' })),
+  after: Nullable(Type.String({ description: 'null: it is a secret or missing' })),
+  is_secret: Type.Boolean(),
+})
+export type PlannedValue = typeof PlannedValue.static
+
 export const PlannedService = Type.Object({
   service_id: Uuid,
   service_type: Enum(serviceTypes),
@@ -23,6 +33,10 @@ export const PlannedService = Type.Object({
   changed_settings: Type.Array(Type.String()),
   /** Variables, secrets and paths of files that differ from the running version. */
   changed_variables: Type.Array(Type.String()),
+  /** The values of both. The texts of secrets are left out. */
+  changed_values: Type.Array(PlannedValue),
+  /** The commit of the running version, if it has one. */
+  running_commit: Nullable(Type.String()),
   /** The branch to build, if any. Its newest commit is looked up when the request runs. */
   branch: Nullable(Type.String()),
   /** Why the service is skipped. */

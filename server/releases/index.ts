@@ -11,6 +11,7 @@ export {
 } from './acting-settings.ts'
 export { passwordsIn } from './basic-auth.ts'
 export { changedNames } from './changed-names.ts'
+export { type ChangedValue, changedValues } from './changed-values.ts'
 export { type ChartValues, type ValuesFile, type ValuesInput, valuesOfChart } from './chart-values.ts'
 export { isTriedOnData, scratchRelease } from './database-scratch.ts'
 export { contentOfRelease, engineRelease, presentContent, type ReleaseReader } from './engine-release.ts'
@@ -31,7 +32,7 @@ export {
   setReleasePort,
 } from './release-store.ts'
 export { leastMemoryMiB, startDeadlineSeconds } from './to-workload.ts'
-export { changesOf, ofEachDeployment, sorted } from './unchanged.ts'
+export { changesOf, ofEachDeployment, type ReleaseContent, sorted } from './unchanged.ts'
 export {
   archiveCommandOf,
   type Build,

@@ -7,6 +7,7 @@ import {
   findRelease,
   findReleaseOf,
   presentContent,
+  type ReleaseContent,
   type ReleaseReader,
   type ReleaseRow,
 } from '../releases/index.ts'
@@ -46,15 +47,19 @@ const noteOf = ({ created_at, commit, image }: ReleaseRow): string =>
   `variables and secrets of that time: image ${image?.digest || image?.reference}.`
 
 /** Lists what a deployment now would change of a release, except image and commit. */
-export async function differences(
+export const differences = async (...of: Parameters<typeof contentsOf>): Promise<string[]> =>
+  changesOf(...(await contentsOf(...of)))
+
+/** Returns the content of a release, and the content that a deployment now would have. */
+export async function contentsOf(
   { database, vault, capabilitiesOf }: Pick<ReleaseReader, 'database' | 'vault'> & RefusalOptions,
   service: ServiceRow,
   release: ReleaseRow,
-): Promise<string[]> {
+): Promise<readonly [ReleaseContent, ReleaseContent]> {
   // The address is the same for both, so its value does not matter.
   const isOfEngine = capabilitiesOf({ engine: service.cluster_engine })?.publishesPorts === true
   const reader = { database, vault, publicPorts: isOfEngine ? { address: '' } : undefined, layerGiB: 0 }
-  return changesOf(await contentOfRelease(reader, service, release), await presentContent(reader, service, release))
+  return [await contentOfRelease(reader, service, release), await presentContent(reader, service, release)]
 }
 
 /** Copies once: a retry finds the copy of the first try. */

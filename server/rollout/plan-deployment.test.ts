@@ -24,6 +24,8 @@ const plan = (wanted: Version, change: Partial<PlanFacts> = {}) =>
     wanted,
     running: version(),
     changes: [],
+    values: [],
+    runningCommit: 'abc',
     isHealthy: true,
     wasDeployed: true,
     skipped: undefined,
@@ -42,6 +44,8 @@ test('planService keeps the running version when nothing differs and the branch 
     is_first_deployment: false,
     changed_settings: [],
     changed_variables: [],
+    changed_values: [],
+    running_commit: 'abc',
     branch: 'main',
     skipped: null,
   })
@@ -148,4 +152,27 @@ test('planService starts stopped services, for the first time or again, and skip
   assert.match(copied.reasons[1] ?? '', /those of application "shop", its image is used and nothing is built/)
   const skipped = plan(version(), { running: undefined, wasDeployed: false, skipped: 'It cannot.' })
   assert.deepEqual([skipped.effect, skipped.reasons, skipped.skipped], ['SKIP', ['It cannot.'], 'It cannot.'])
+})
+
+test('the values of settings, images and variables are listed, and long ones are cut', () => {
+  const values = [
+    { kind: 'VARIABLE', name: 'KEY', before: 'old', after: 'x'.repeat(3_000), is_secret: false },
+    { kind: 'VARIABLE', name: 'TOKEN', before: null, after: null, is_secret: true },
+  ] as const
+  const next = version({ git_repository: { ...repository, branch: 'next' } }, { 'build.ram_max_in_gib': 4 })
+  const [branch, memory, key, token] = plan(next, { values }).changed_values
+  assert.deepEqual(branch, {
+    kind: 'SETTING',
+    name: 'git_repository.branch',
+    before: 'main',
+    after: 'next',
+    is_secret: false,
+  })
+  assert.deepEqual([memory?.name, memory?.before, memory?.after], ['build.ram_max_in_gib', null, '4'])
+  assert.match(String(key?.after), /^x{2000} … \(3000 characters\)$/)
+  assert.deepEqual(token, values[1])
+  const image = (name: string): Version => ({ ...version(), kind: 'container', settings: {}, image: name })
+  assert.deepEqual(plan(image('shop:2'), { running: image('shop:1') }).changed_values, [
+    { kind: 'IMAGE', name: 'image', before: 'shop:1', after: 'shop:2', is_secret: false },
+  ])
 })

@@ -1,9 +1,10 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
-import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
+import type { DeploymentEffect, PlannedValue } from '@quayside/contract/resources/deployment-plan.ts'
 import { isChartKind, isStackKind, isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
 import {
   type Build,
   buildOf,
+  type ChangedValue,
   changedNames,
   isRunWhenDeployed,
   pinnedRepositoryOf,
@@ -11,6 +12,7 @@ import {
   type Versioned,
 } from '../releases/index.ts'
 import { buildSecretNames } from './build-secrets.ts'
+import { settingAt, shortened } from './planned-text.ts'
 
 /** The parts of a version that decide whether it is built or started again. */
 export interface Version {
@@ -31,6 +33,10 @@ export interface PlanFacts {
   readonly running: Version | undefined
   /** Differences of its workload, named as by `changesOf`. */
   readonly changes: readonly string[]
+  /** The same variables and files with their values. */
+  readonly values: readonly ChangedValue[]
+  /** The commit of the running version, if it was built or fetched from one. */
+  readonly runningCommit: string | undefined
   readonly isHealthy: boolean
   readonly wasDeployed: boolean
   /** The reason why it would be skipped. */
@@ -60,9 +66,27 @@ export function planService(facts: PlanFacts) {
     is_first_deployment: !facts.wasDeployed,
     changed_settings,
     changed_variables,
+    changed_values: valuesOf(facts, changed_settings),
+    running_commit: facts.runningCommit ?? null,
     branch: branchOf(facts) ?? null,
     skipped: skipped ?? null,
   }
+}
+
+/** Lists settings, then the image, then variables and files. */
+function valuesOf({ wanted, running, values }: PlanFacts, changedSettings: readonly string[]): PlannedValue[] {
+  if (!running) return []
+  const settings = changedSettings.map((name) => {
+    const [before, after] = [running, wanted].map((of) => settingAt({ ...of.settings, ...of.advanced }, name))
+    return { kind: 'SETTING' as const, name, before: before ?? null, after: after ?? null, is_secret: false }
+  })
+  const [before, after] = [running.image ?? null, wanted.image ?? null]
+  const image = before === after ? [] : [{ kind: 'IMAGE' as const, name: 'image', before, after, is_secret: false }]
+  return [...settings, ...image, ...values].map((one) => ({
+    ...one,
+    before: shortened(one.before),
+    after: shortened(one.after),
+  }))
 }
 
 type Decision = readonly [DeploymentEffect, ...string[]]

@@ -2,6 +2,7 @@ import { AppError, notFound } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import {
   changedNames,
+  changedValues,
   changesOf,
   contentOfRelease,
   findRelease,
@@ -13,7 +14,7 @@ import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../r
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
 import { twinOf } from './built-before.ts'
 import { readChartDiffs } from './chart-diffs.ts'
-import { differences } from './copied-release.ts'
+import { contentsOf } from './copied-release.ts'
 import type { PlanChangesOptions } from './plan-changes.ts'
 import { type PlanFacts, planService, type Version } from './plan-deployment.ts'
 import { readStackPlans } from './stack-plans.ts'
@@ -91,7 +92,7 @@ async function factsOf(
   const leftOut =
     is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service, isCopy)
   const skipped = leftOut ?? refusalOf(options, service)
-  const changes = release && !skipped ? await changesSince(options, service, release, former) : []
+  const contents = release && !skipped ? await contentsSince(options, service, release, former) : undefined
   const wanted = toVersion(former ?? service, service)
   const running = release && toVersion(release, service)
   return {
@@ -100,7 +101,9 @@ async function factsOf(
     // A rollback does not resolve the tag: its image is known.
     wanted: former && running ? { ...wanted, image: running.image } : wanted,
     running,
-    changes,
+    changes: contents ? changesOf(...contents) : [],
+    values: contents ? changedValues(...contents) : [],
+    runningCommit: release?.commit?.id,
     isHealthy: status?.observed_state !== 'failing' && status?.observed_state !== 'absent',
     wasDeployed: service.last_deployment_date !== null,
     skipped,
@@ -128,15 +131,15 @@ const toVersion = (
 }
 
 /**
- * Lists what a deployment would change of the running release, or how a previous version differs.
+ * Returns the content of the running release, and that of a deployment now or of a previous version.
  */
-async function changesSince(
+async function contentsSince(
   options: PlansOptions,
   service: ServiceRow,
   release: ReleaseRow,
   former: ReleaseRow | undefined,
-): Promise<string[]> {
-  if (!former) return differences(options, service, release)
+) {
+  if (!former) return contentsOf(options, service, release)
   const reader = { ...options, publicPorts: { address: '' }, layerGiB: 0 }
-  return changesOf(await contentOfRelease(reader, service, release), await contentOfRelease(reader, service, former))
+  return [await contentOfRelease(reader, service, release), await contentOfRelease(reader, service, former)] as const
 }
