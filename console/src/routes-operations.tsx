@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import type { KindName } from './api/kinds.ts'
+import { jobRuns } from './api/reads-jobs.ts'
 import { stackRuns } from './api/reads-stacks.ts'
 import { Failed } from './pages/Failed.tsx'
 import type { organization } from './routes-frame.tsx'
@@ -24,5 +25,14 @@ export function operationRoutes(parent: typeof organization) {
       Promise.all([readServices(environmentId), queries.fetchQuery(stackRuns({ environmentId, serviceId }))]),
     component: lazyRouteComponent(() => import('./pages/stacks/StackPage.tsx'), 'StackPage'),
   })
-  return [stack] as const
+  const runs = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/runs',
+    errorComponent: Failed,
+    params,
+    loader: ({ params: { environmentId, serviceId } }) =>
+      Promise.all([readServices(environmentId), queries.fetchQuery(jobRuns({ environmentId, serviceId }))]),
+    component: lazyRouteComponent(() => import('./pages/jobs/JobPage.tsx'), 'JobPage'),
+  })
+  return [stack, runs] as const
 }

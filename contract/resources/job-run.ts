@@ -1,5 +1,12 @@
 import { Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
 
+/** The times at which a deployed job runs. */
+export const JobTimetable = Type.Object({
+  cron_at: Nullable(Type.String({ description: 'a cron expression; null if the job follows no timetable' })),
+  timezone: Type.String(),
+  next: Type.Array(Timestamp, { description: 'the next times, at most five' }),
+})
+
 /** One run of a job. A failed program is retried as often as the job's settings allow. */
 export const JobRun = Type.Object({
   id: Uuid,

@@ -105,6 +105,8 @@ export const matrix = {
   jobs: {
     //                                          application container   database    job         helm        terraform
     'list{Kind}Runs':                          [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
+    'get{Kind}Timetable':                      [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
+    'cancel{Kind}Run':                         [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
     'cleanFailed{Kind}':                       [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
     'cleanFailed{Kind}s':                      [notJob,     notJob,     notJob,     yes,        notJob,     notJob],
   },

@@ -1,5 +1,5 @@
 import { operation } from '../operation.ts'
-import { JobRun } from '../resources/job-run.ts'
+import { JobRun, JobTimetable } from '../resources/job-run.ts'
 import { DeploymentAccepted } from '../resources/status.ts'
 import { List, Results, Type, Uuid } from '../schema.ts'
 import { ChartDiff, ChartDiffRun } from './chart-records.ts'
@@ -73,6 +73,31 @@ export const jobTemplates = <const N extends KindName>(name: N) => ({
     handler: 'listJobRuns',
     summary: 'Lists the runs of a job, newest first, as many as its settings keep, at most 100.',
     reply: Results(JobRun),
+  }),
+  'get{Kind}Timetable': operation({
+    extension: true,
+    ...onService(name),
+    ...read,
+    path: `${pathOf(name)}/timetable`,
+    handler: 'getJobTimetable',
+    summary:
+      'Returns the timetable that a job follows, with its next five times. A job that is not deployed or is ' +
+      'stopped follows none.',
+    reply: JobTimetable,
+  }),
+  'cancel{Kind}Run': operation({
+    extension: true,
+    ...onService(name),
+    method: 'POST',
+    path: `${pathOf(name)}/run/{jobRunId}/cancel`,
+    handler: 'cancelJobRun',
+    access: 'deploy',
+    event: { type: 'TRIGGER_CANCEL', target: 'JOB' },
+    summary:
+      'Ends a run of the timetable of a job, which continues with its next time. 409 if the run has ended, or ' +
+      'belongs to a deployment.',
+    reply: JobRun,
+    status: 202,
   }),
   'cleanFailed{Kind}': operation({
     ...onService(name),

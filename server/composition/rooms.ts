@@ -23,6 +23,7 @@ import {
 } from '../environments/index.ts'
 import { isHosted } from '../git/index.ts'
 import type { Rooms } from '../http/index.ts'
+import { createRunCommands } from '../jobs/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
@@ -85,6 +86,7 @@ export function createRooms(
       addOwner,
     }),
     keyRotations: createKeyRotations({ database, clock, vault, workflows }),
+    runCommands: createRunCommands({ database, clock, workflows }),
     projects: createProjects({ database, clock }),
     environments: createEnvironments({
       database,

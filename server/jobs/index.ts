@@ -16,6 +16,7 @@ export {
 } from './jobs.ts'
 export { outputFile } from './outputs.ts'
 export { cleanFailedRuns, createRunPruner, createTaskSweeper, createTimetables } from './reconcilers.ts'
+export { createRunCommands, jobTimetable, type RunCommands } from './run-commands.ts'
 export { jobRuns } from './run-records.ts'
 export { runToEnd } from './run-task.ts'
 export { nextOccurrence, type Timetable } from './timetable.ts'

@@ -8,7 +8,8 @@ const longestList = 100
 export const jobRuns = async (database: Database, serviceId: string) =>
   (await listRuns(database, serviceId, longestList)).map(toRecord)
 
-function toRecord({ id, trigger, event, status, scheduled_at, created_at, started_at, ...ended }: JobRunRow) {
+/** Pure: a run as the API returns it. */
+export function toRecord({ id, trigger, event, status, scheduled_at, created_at, started_at, ...ended }: JobRunRow) {
   const { finished_at, tries, exit_code, reason } = ended
   const duration_sec =
     started_at && finished_at ? Math.max(0, Math.round((finished_at.getTime() - started_at.getTime()) / 1000)) : null

@@ -13,6 +13,12 @@ export async function lockSchedule(sql: Sql, serviceId: string): Promise<Schedul
   return row
 }
 
+/** Returns the timetable that a job follows. Undefined if it follows none. */
+export async function findSchedule(sql: Sql, serviceId: string): Promise<ScheduleRow | undefined> {
+  const [row] = await sql<ScheduleRow[]>`select * from job_schedule where service_id = ${serviceId}`
+  return row
+}
+
 export async function saveSchedule(sql: Sql, row: ScheduleRow): Promise<void> {
   await sql`
     insert into job_schedule ${sql({ ...row })}

@@ -19,6 +19,7 @@ import { beginRun, forgetOldRuns, insertRun } from './job-run-store.ts'
 import { createJobRunWorkflow, jobRunWorkflow } from './job-run-workflow.ts'
 import { endTimetable, failRun, followTimetable, type JobsOptions } from './jobs.ts'
 import { createTaskSweeper, createTimetables } from './reconcilers.ts'
+import { createRunCommands, jobTimetable } from './run-commands.ts'
 import { jobRuns } from './run-records.ts'
 
 interface Cron {
@@ -252,6 +253,30 @@ test('a failing run is restarted as often as allowed, and reports why it failed'
   const [run] = await cron.quiet(1)
   assert.deepEqual([run?.status, run?.exit_code, run?.tries], ['ERROR', 5, 2])
   assert.equal(run?.reason, 'It ended with exit code 5.\nno disk')
+})
+
+test('a person ends a run of the timetable, which continues, and no run of a deployment', async (t) => {
+  const cron = await openCron(t, { behaviour: { runsMs: 'forever' }, timeoutSeconds: 7200 })
+  const { database, clock } = cron.options
+  const commands = createRunCommands({ database, clock, workflows: cron.workflows })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('*/2 * * * *', 'Europe/Paris')
+  cron.clock.set('2026-05-04T10:02:00.100Z')
+  await cron.look()
+  await until('it runs', () => cron.engine.tasksBegun === 1)
+  const id = (await cron.runs())[0]?.id ?? ''
+  await assert.rejects(commands.cancel(newId(), id, 'Ada'), /run .* not/i)
+  await commands.cancel(cron.serviceId, id, 'Ada')
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.reason], ['CANCELED', 'Ada cancelled it.'])
+  await assert.rejects(commands.cancel(cron.serviceId, id, 'Ada'), /it has ended/)
+  const { cron_at, timezone, next } = await jobTimetable(database, cron.serviceId)
+  assert.deepEqual([cron_at, timezone, next.length], ['*/2 * * * *', 'Europe/Paris', 5])
+  assert.equal(next[4]?.toISOString(), '2026-05-04T10:12:00.000Z')
+  const forced = newId()
+  const of = { service_id: cron.serviceId, release_id: newId(), request_id: null, scheduled_at: null }
+  await insertRun(database, { ...of, id: forced, trigger: 'FORCED', event: 'CRON', created_at: clock.now() })
+  await assert.rejects(commands.cancel(cron.serviceId, forced, 'Ada'), /Cancel the deployment/)
 })
 
 test('a stopped job runs no more, and the runs of its timetable end', async (t) => {

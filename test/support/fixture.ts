@@ -14,6 +14,7 @@ import { addChartObjects } from './objects/charts.ts'
 import { addClusterObjects } from './objects/clusters.ts'
 import { addEnvironmentObjects } from './objects/environments.ts'
 import { addGitObjects } from './objects/git.ts'
+import { addJobRun } from './objects/job-runs.ts'
 import { addKinds } from './objects/kinds.ts'
 import { addParts } from './objects/parts.ts'
 import { addStackObjects } from './objects/stacks.ts'
@@ -123,6 +124,7 @@ const contributions = (): readonly Contribution[] => [
   addBackups,
   addChartObjects,
   addStackObjects,
+  addJobRun,
 ]
 
 let made = 0

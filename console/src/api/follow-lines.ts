@@ -8,6 +8,8 @@ export interface ServicePlace {
   readonly project: string
   readonly environment: string
   readonly service: string
+  /** A replica, or a run of a job. Absent for all of them. */
+  readonly pod_name?: string
 }
 
 const lastLines = 1_000

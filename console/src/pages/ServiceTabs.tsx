@@ -27,6 +27,11 @@ export function ServiceTabs(params: ServiceParams) {
           Variables
         </Link>
       )}
+      {params.kind === 'job' && (
+        <Link to={`${service}/runs`} {...shared}>
+          Runs
+        </Link>
+      )}
       {params.kind === 'terraform' && (
         <Link to={`${service}/stack`} {...shared}>
           Stack

@@ -1,7 +1,7 @@
 import { type DatabaseType, databaseTable, databaseTypes } from '@quayside/contract/services/database.ts'
 import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
-import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
+import { cleanFailedRuns, jobRuns, jobTimetable } from '../../jobs/index.ts'
 import { AppError, notFound } from '../../lib/error.ts'
 import { chartDiff, chartDiffs, type ListChartServices } from '../../rollout/index.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
@@ -27,6 +27,8 @@ export const kindHandlers = (rooms: Rooms, browse: Browse) => {
     }),
 
     listJobRuns: async ({ target }) => ({ results: await jobRuns(database, target.id) }),
+    getJobTimetable: ({ target }) => jobTimetable(database, target.id),
+    cancelJobRun: ({ target, ids, caller }) => rooms.runCommands.cancel(target.id, ids[0] ?? '', caller.name),
     cleanFailedJob: async ({ target }) => {
       const cleaned = await cleanFailedRuns(rooms, [target.id])
       return { clean_kubernetes_jobs: cleaned.map(({ id }) => id) }

@@ -20,6 +20,7 @@ import type {
   createStages,
 } from '../../environments/index.ts'
 import type { GitDriver } from '../../git/index.ts'
+import type { RunCommands } from '../../jobs/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LineStore } from '../../logs/index.ts'
 import type {
@@ -81,6 +82,8 @@ export interface Rooms {
   readonly services: ReturnType<typeof createServices>
   readonly deployments: Deployments
   readonly backups: Backups
+  /** Changes to runs of jobs. */
+  readonly runCommands: RunCommands
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly audit: ReturnType<typeof createAudit>
   readonly groups: ReturnType<typeof createGroups>

@@ -64,6 +64,12 @@ const hasRun: Prepare = async ({ database }, { more }) => {
   return undefined
 }
 
+/** Makes the run of the fixture one that is in progress. */
+const inProgress: Prepare = async ({ database }, { more }) => {
+  await database`update job_run set status = 'RUNNING', finished_at = null where id = ${more['jobRunId'] ?? ''}`
+  return undefined
+}
+
 const unable = (reason: RegExp, body?: object): Good => ({ ...(body && { body }), refused: { status: 400, reason } })
 const charts = /^Helm charts need Kubernetes/
 /** Prepares a stack with a deployed version whose last check has ended. */
@@ -134,6 +140,7 @@ export const kinds: Partial<Record<OperationName, Good>> = {
   getHelmKubernetesServices: { empty: true },
   getTerraformResources: { empty: true },
   listJobRuns: { prepare: hasRun },
+  cancelJobRun: { prepare: inProgress },
   cleanFailedJobs: { body: {} },
   autoDeployContainerEnvironments: { body: { image_name: 'library/hello', tag: '2.0' }, prepare: alone },
   autoDeployJobEnvironments: {
