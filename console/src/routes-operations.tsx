@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { backups, hasBackups } from './api/backups.ts'
 import { queries } from './api/client.ts'
 import type { KindName } from './api/kinds.ts'
 import { jobRuns } from './api/reads-jobs.ts'
@@ -34,5 +35,17 @@ export function operationRoutes(parent: typeof organization) {
       Promise.all([readServices(environmentId), queries.fetchQuery(jobRuns({ environmentId, serviceId }))]),
     component: lazyRouteComponent(() => import('./pages/jobs/JobPage.tsx'), 'JobPage'),
   })
-  return [stack, runs] as const
+  const backupsPage = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/backups',
+    errorComponent: Failed,
+    params,
+    loader: ({ params: { environmentId, kind, serviceId } }) =>
+      Promise.all([
+        readServices(environmentId),
+        hasBackups(kind) && queries.fetchQuery(backups({ environmentId, kind, serviceId })),
+      ]),
+    component: lazyRouteComponent(() => import('./pages/backups/BackupsPage.tsx'), 'BackupsPage'),
+  })
+  return [stack, runs, backupsPage] as const
 }

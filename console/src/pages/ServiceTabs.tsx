@@ -1,5 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { Link } from '@tanstack/react-router'
+import { hasBackups } from '../api/backups.ts'
 import styles from './ServiceTabs.module.css'
 
 /** The address of a page of a service. */
@@ -25,6 +26,11 @@ export function ServiceTabs(params: ServiceParams) {
       {params.kind !== 'database' && (
         <Link to={`${service}/variables`} {...shared}>
           Variables
+        </Link>
+      )}
+      {hasBackups(params.kind) && (
+        <Link to={`${service}/backups`} {...shared}>
+          Backups
         </Link>
       )}
       {params.kind === 'job' && (

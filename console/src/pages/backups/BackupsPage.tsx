@@ -1,0 +1,67 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type BackupPlace, backups, hasBackups } from '../../api/backups.ts'
+import { services } from '../../api/reads.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Page, Section } from '../../ui/Page.tsx'
+import { When } from '../../ui/When.tsx'
+import { Missing } from '../Failed.tsx'
+import { ServiceTabs } from '../ServiceTabs.tsx'
+import { BackupForm } from './BackupForm.tsx'
+import { BackupList } from './BackupList.tsx'
+import { BackupTimetable } from './BackupTimetable.tsx'
+
+/** The backups of a service with volumes, their proofs and their timetable. */
+export function BackupsPage() {
+  const params = useParams({
+    from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/backups',
+  })
+  const { environmentId, kind, serviceId } = params
+  const { data: list } = useSuspenseQuery(services(environmentId))
+  const service = list.find(({ id }) => id === serviceId)
+  if (!service || !hasBackups(kind)) return <Missing />
+  return <Backups {...{ params, name: service.name }} place={{ environmentId, kind, serviceId }} />
+}
+
+interface BackupsProps {
+  readonly params: Parameters<typeof ServiceTabs>[0]
+  readonly name: string
+  readonly place: BackupPlace
+}
+
+function Backups({ params, name, place }: BackupsProps) {
+  const { data } = useSuspenseQuery(backups(place))
+  const [isMaking, setMaking] = useState(false)
+  const isBeingMade = data.all.some(({ status }) => status.state === 'QUEUED' || status.state === 'RUNNING')
+  const button = (
+    <Button
+      look="main"
+      onClick={() => setMaking(true)}
+      refusal={isBeingMade ? 'it is being backed up already' : undefined}
+    >
+      Back up now
+    </Button>
+  )
+  return (
+    <Page title={name} actions={button}>
+      <ServiceTabs {...params} />
+      {isMaking && <BackupForm place={place} onClose={() => setMaking(false)} />}
+      <Section title="Timetable">
+        <BackupTimetable place={place} />
+      </Section>
+      <Section title="Backups">
+        <p>
+          {data.provenAt ? (
+            <>
+              A restore was last proven to work <When at={data.provenAt} />.
+            </>
+          ) : (
+            'No restore was proven to work yet. Each backup is proven after it is made.'
+          )}
+        </p>
+        <BackupList {...{ place, name, list: data.all }} />
+      </Section>
+    </Page>
+  )
+}
