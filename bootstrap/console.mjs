@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { execute } from './execute.mjs'
 
 /** The files from which the console is built. */
-const sources = ['console/src', 'console/build.ts', 'client', 'contract', 'package-lock.json']
+const sources = [
+  'console/src',
+  'console/build.ts',
+  'console/setting-kinds.ts',
+  'client',
+  'contract',
+  'package-lock.json',
+]
 
 /**
  * Builds the console unless its files are newer than all sources. Returns the output of a build

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { contract, type Operation } from '@quayside/contract'
 import { type BuildOptions, build, context, type Plugin } from 'esbuild'
+import { settingKinds } from './setting-kinds.ts'
 
 // Builds the console into console/dist: `node console/build.ts`. With `--watch` it builds again
 // after each change.
@@ -31,6 +32,18 @@ const endpoints: Plugin = {
   },
 }
 
+/** The module `quayside:settings` has the form of each advanced setting. */
+const settings: Plugin = {
+  name: 'settings',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^quayside:settings$/ }, ({ path }) => ({ path, namespace: 'settings' }))
+    plugin.onLoad({ filter: /.*/, namespace: 'settings' }, () => ({
+      loader: 'json',
+      contents: JSON.stringify(settingKinds()),
+    }))
+  },
+}
+
 const options = (directory: string): BuildOptions & { readonly metafile: true } => ({
   entryPoints: [join(here, 'src', 'main.tsx')],
   outdir: join(directory, 'assets'),
@@ -47,7 +60,7 @@ const options = (directory: string): BuildOptions & { readonly metafile: true } 
   loader: { '.svg': 'file' },
   publicPath: '/assets',
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [endpoints],
+  plugins: [endpoints, settings],
   logLevel: 'warning',
 })
 

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { clusterAdvanced } from './api/advanced.ts'
 import { queries } from './api/client.ts'
 import { clusterStatuses } from './api/reads-clusters.ts'
 import { clusters } from './api/reads-making.ts'
@@ -28,5 +29,13 @@ export function clusterRoutes(parent: typeof frame) {
     loader: ({ params }) => readClusters(params.organizationId),
     component: lazyRouteComponent(() => import('./pages/clusters/ClusterPage.tsx'), 'ClusterPage'),
   })
-  return [clustersPage, clusterPage] as const
+  const advancedPage = createRoute({
+    getParentRoute,
+    path: 'clusters/$clusterId/advanced',
+    errorComponent: Failed,
+    loader: ({ params: { organizationId, clusterId } }) =>
+      Promise.all([readClusters(organizationId), queries.fetchQuery(clusterAdvanced(organizationId, clusterId))]),
+    component: lazyRouteComponent(() => import('./pages/advanced/ClusterAdvancedPage.tsx'), 'ClusterAdvancedPage'),
+  })
+  return [clustersPage, clusterPage, advancedPage] as const
 }

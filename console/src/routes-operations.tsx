@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { advanced, hasAdvanced } from './api/advanced.ts'
 import { backups, hasBackups } from './api/backups.ts'
 import { queries } from './api/client.ts'
 import type { KindName } from './api/kinds.ts'
@@ -47,5 +48,17 @@ export function operationRoutes(parent: typeof organization) {
       ]),
     component: lazyRouteComponent(() => import('./pages/backups/BackupsPage.tsx'), 'BackupsPage'),
   })
-  return [stack, runs, backupsPage] as const
+  const advancedPage = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/advanced',
+    errorComponent: Failed,
+    params,
+    loader: ({ params: { environmentId, kind, serviceId } }) =>
+      Promise.all([
+        readServices(environmentId),
+        hasAdvanced(kind) && queries.fetchQuery(advanced(environmentId, kind, serviceId)),
+      ]),
+    component: lazyRouteComponent(() => import('./pages/advanced/ServiceAdvancedPage.tsx'), 'ServiceAdvancedPage'),
+  })
+  return [stack, runs, backupsPage, advancedPage] as const
 }

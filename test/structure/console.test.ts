@@ -19,6 +19,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   '@xyflow/react': /^ui\/Graph\.tsx$/,
   '@xyflow/react/dist/base.css': /^ui\/Graph\.tsx$/,
   oauth4webapi: /^api\/session\.ts$/,
+  'quayside:settings': /^forms\/advanced\.ts$/,
   'quayside:endpoints': /^api\/client\.ts$/,
   '@quayside/client/client-of.ts': /^(?:api\/|endpoints\.d\.ts$)/,
   '@quayside/client/events.ts': /^api\//,

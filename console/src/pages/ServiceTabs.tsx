@@ -1,5 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { Link } from '@tanstack/react-router'
+import { hasAdvanced } from '../api/advanced.ts'
 import { hasBackups } from '../api/backups.ts'
 import styles from './ServiceTabs.module.css'
 
@@ -46,6 +47,11 @@ export function ServiceTabs(params: ServiceParams) {
       <Link to={`${service}/settings`} {...shared}>
         Settings
       </Link>
+      {hasAdvanced(params.kind) && (
+        <Link to={`${service}/advanced`} {...shared}>
+          Advanced
+        </Link>
+      )}
     </nav>
   )
 }

@@ -1,8 +1,9 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import { aboutClusters, type Cluster, type ClusterStatus, clusterRefusal } from '../../api/reads-clusters.ts'
-import { Button } from '../../ui/Button.tsx'
+import { Button, buttonClass } from '../../ui/Button.tsx'
 import { PlainDialog } from '../../ui/PlainDialog.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { DeleteCluster } from './DeleteCluster.tsx'
@@ -39,6 +40,13 @@ export function ClusterActions({ organizationId, cluster, status }: ClusterActio
       <Button onClick={() => setDialog('edit')} refusal={locked}>
         Edit
       </Button>
+      <Link
+        className={buttonClass}
+        to="/organizations/$organizationId/settings/clusters/$clusterId/advanced"
+        params={place}
+      >
+        Advanced
+      </Link>
       <Button onClick={() => setDialog('kubeconfig')} refusal={locked}>
         Kubeconfig
       </Button>

@@ -1,0 +1,61 @@
+import { useState } from 'react'
+import { useChange } from '../../api/change.ts'
+import { messageOf } from '../../api/client.ts'
+import { changedSettings, draftOf, keyIn, pathOf, shownValue } from '../../forms/advanced.ts'
+import { type Draft, isSame, withValue } from '../../forms/draft.ts'
+import { Button } from '../../ui/Button.tsx'
+import { CheckField, TextField } from '../../ui/Field.tsx'
+import { Empty } from '../../ui/Page.tsx'
+import { Problem } from '../../ui/Problem.tsx'
+import styles from './Advanced.module.css'
+import { SettingRow } from './SettingRow.tsx'
+
+interface AdvancedSettingsProps {
+  readonly defaults: Draft
+  readonly values: Draft
+  readonly save: (settings: Draft) => Promise<unknown>
+  readonly makesOld: readonly string[]
+}
+
+/** All advanced settings of a service or a cluster, with their defaults. */
+export function AdvancedSettings({ defaults, values, save, makesOld }: AdvancedSettingsProps) {
+  const [draft, setDraft] = useState(() => draftOf(values))
+  const [text, setText] = useState('')
+  const [isShort, setShort] = useState(false)
+  const sent = changedSettings(draft, defaults)
+  const saving = useChange({ change: () => save(sent), makesOld })
+  const keys = Object.keys(defaults)
+  const message = saving.error ? messageOf(saving.error) : ''
+  const wrong = keyIn(message, keys)
+  const shown = keys.filter(
+    (key) => key === wrong || (key.includes(text.trim()) && (!isShort || Object.hasOwn(sent, key))),
+  )
+  const isSaved = isSame(sent, changedSettings(draftOf(values), defaults))
+  return (
+    <>
+      <div className={styles['tools']}>
+        <TextField label="Find a setting" value={text} onChange={setText} placeholder="timeout" />
+        <CheckField label="Only changed ones" isChecked={isShort} onChange={setShort} />
+        <Button look="main" onClick={() => saving.mutate()} isBusy={saving.isPending} refusal={refusalOf(isSaved)}>
+          Save
+        </Button>
+      </div>
+      <p role="status">{isSaved ? 'Everything is saved.' : 'There are changes that are not saved.'}</p>
+      {wrong === undefined && <Problem error={saving.error} />}
+      {shown.length === 0 && <Empty>No setting fits.</Empty>}
+      <ul className={styles['settings']}>
+        {shown.map((key) => (
+          <SettingRow
+            key={key}
+            {...{ name: key, draft, usual: defaults[key], isChanged: Object.hasOwn(sent, key) }}
+            problem={key === wrong ? message : undefined}
+            onChange={setDraft}
+            onReset={() => setDraft(withValue(draft, pathOf(key), shownValue(key, defaults[key])))}
+          />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const refusalOf = (isSaved: boolean): string | undefined => (isSaved ? 'nothing is changed' : undefined)
