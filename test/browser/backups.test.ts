@@ -7,7 +7,8 @@ import { openConsole, type TestConsole } from '../support/console.ts'
 import { makeDatabase, type TestDatabase } from '../support/database.ts'
 import { provideDatabaseImages } from '../support/database-images.ts'
 
-// A real Redis that is backed up, proven and restored in the console. The tests build on each other.
+// A real Redis that is backed up, proven and restored in the console. The tests build on each
+// other.
 
 describe('backups in the console', { skip: noBrowser ?? false }, () => {
   let ours: TestConsole

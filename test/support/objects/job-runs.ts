@@ -7,6 +7,7 @@ export const addJobRun: Contribution = async ({ database, objects }) => {
   await database`
     insert into job_run (id, service_id, release_id, "trigger", event, status, created_at, updated_at, started_at,
     finished_at)
-    values (${jobRunId}, ${objects.more['jobId'] ?? ''}, ${newId()}, 'CRON', 'CRON', 'SUCCESS', now(), now(), now(), now())`
+    values (${jobRunId}, ${objects.more['jobId'] ?? ''}, ${newId()}, 'CRON', 'CRON', 'SUCCESS', now(), now(), now(),
+    now())`
   return { jobRunId }
 }
