@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { createCertificates } from '../server/certificates/index.ts'
 import { type Composition, compose, createDrivers, type Drivers, type Ground } from '../server/composition/index.ts'
 import { readConfig } from '../server/config.ts'
 import { type Database, migrate, openDatabase, type PoolOptions } from '../server/database/index.ts'
+import { systemClock } from '../server/lib/clock.ts'
 import { createLogger } from '../server/lib/log.ts'
 import { openPepper, openVault, type Vault } from '../server/vault/index.ts'
 import { createSoleDuty } from '../server/workflows/index.ts'
@@ -25,11 +27,12 @@ export async function composeServer(
   const log = createLogger(config.logLevel, config.logFormat)
   const database = openDatabase({ url: at.url, ...(at.onStatement && { onStatement: at.onStatement }) })
   await migrate(database, { log })
+  const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   const ground: Ground = {
     config,
     log,
     database,
-    vault: await openVault({ database, masterKeyFile: config.masterKeyFile, log }),
+    vault,
     pepper: await openPepper({ database, file: join(at.directory, 'token.pepper') }),
     formerUrls: [],
     instance: 'bench',
@@ -41,6 +44,7 @@ export async function composeServer(
       stateFile: join(at.directory, 'routes.json'),
       logFile: join(at.directory, 'router.log'),
     },
+    certificates: createCertificates({ database, vault, clock: systemClock, log, settings: undefined }),
     reconcilers: [],
     always: [],
     duty: createSoleDuty(),

@@ -51,21 +51,44 @@ export interface Route {
   readonly asleep?: boolean
   /** The rules for its requests, if any. */
   readonly rules?: RouteRules
-  /**
-   * The certificate of its host. Without it, the host has none. Only ingress controllers of
-   * clusters speak TLS.
-   */
+  /** The certificate of its host. Without it, the host has none. */
   readonly tls?: RouteTls
 }
 
 export interface RouteTls {
   /**
    * A Secret of the cluster, a ClusterIssuer of cert-manager that makes a certificate for the host,
-   * or the default certificate of the ingress controller.
+   * the default certificate of the ingress controller, or a certificate of the platform for its own
+   * router.
    */
-  readonly from: { readonly secret: string } | { readonly issuer: string } | 'controller'
+  readonly from: { readonly secret: string } | { readonly issuer: string } | 'controller' | 'platform'
   /** Whether plain HTTP is redirected to HTTPS. */
   readonly redirects: boolean
+}
+
+/**
+ * The certificates of the platform's own router. The control plane sends them whole, beside the
+ * table. A router keeps them in memory only.
+ */
+export interface TlsMaterial {
+  readonly certificates: readonly TlsCertificate[]
+  readonly challenges: readonly AcmeChallenge[]
+}
+
+export interface TlsCertificate {
+  /** The host name, as in a route. */
+  readonly host: string
+  /** The certificate and those of its issuers, in PEM format. */
+  readonly chain: string
+  /** The private key, in PEM format. */
+  readonly key: string
+}
+
+/** A question of a certificate authority about a host (RFC 8555, HTTP-01), and its answer. */
+export interface AcmeChallenge {
+  readonly host: string
+  readonly token: string
+  readonly answer: string
 }
 
 /** The settings of a cluster for certificates, and the domain of its names. */

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { plainAddress } from '@quayside/contract/forwarded.ts'
 import type { Peer } from './sender.ts'
 import type { Traffic } from './traffic.ts'
@@ -13,11 +14,12 @@ const peers = new WeakMap<Socket, Peer>()
  * Returns the other end of a client's connection. It is computed once a connection, not once a
  * request.
  */
-export function peerOf({ trusts, port }: Pick<Traffic, 'trusts' | 'port'>, socket: Socket): Peer {
+export function peerOf({ trusts, port, tlsPort }: Pick<Traffic, 'trusts' | 'port' | 'tlsPort'>, socket: Socket): Peer {
   const known = peers.get(socket)
   if (known) return known
   const address = addressOf(socket)
-  const peer = { address, port, trusts: trusts(address) ? trusts : undefined }
+  const isSecure = socket instanceof TLSSocket
+  const peer = { address, isSecure, port: isSecure ? tlsPort : port, trusts: trusts(address) ? trusts : undefined }
   peers.set(socket, peer)
   return peer
 }

@@ -7,6 +7,8 @@ export interface RouterConfig {
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
+  /** The port of HTTPS. 0 means any free port. Undefined: the router speaks HTTP only. */
+  readonly tlsPort?: number
   /** Path of the unix socket on which the control plane talks to this process, unless `pod`. */
   readonly control: string
   /** Path of the file that keeps the last route table. */
@@ -30,6 +32,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     options: {
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '8080' },
+      'tls-port': { type: 'string' },
       control: { type: 'string' },
       state: { type: 'string' },
       trusted: { type: 'string', default: '' },
@@ -42,8 +45,8 @@ export function parseConfig(args: readonly string[]): RouterConfig {
   const pod = parsePodConfig(values)
   if (!values.control && !pod) throw new Error('--control is missing: the path of the control socket')
   if (!values.state) throw new Error('--state is missing: the path of the file that keeps the route table')
-  const port = Number(values.port)
-  if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new Error(`--port "${values.port}" is not a port number`)
+  const port = portIn('port', values.port)
+  const tlsPort = values['tls-port'] === undefined ? undefined : portIn('tls-port', values['tls-port'])
   const trusted = values.trusted.split(',').filter((network) => network !== '')
   checkNetworks(trusted)
   const connections = {
@@ -51,7 +54,14 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     perClient: countIn(values, 'connections-per-client'),
   }
   const { host, control = '', state, share } = values
-  return { host, port, control, state, trusted, connections, share, ...(pod && { pod }) }
+  const tls = tlsPort === undefined ? {} : { tlsPort }
+  return { host, port, ...tls, control, state, trusted, connections, share, ...(pod && { pod }) }
+}
+
+function portIn(flag: string, text: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new Error(`--${flag} "${text}" is not a port number`)
+  return port
 }
 
 function countIn<Flag extends string>(values: Readonly<Record<Flag, string>>, flag: Flag): number {

@@ -45,6 +45,10 @@ export class Connections {
     for (const socket of this.#shares.all) if (socket.bytesRead === 0) socket.destroy()
   }
 
+  closeAll(): void {
+    for (const socket of this.#shares.all) socket.destroy()
+  }
+
   /** Treats silent connections as idle from now on. For TCP ports, which have no requests. */
   watchSilence(): void {
     this.#cancelLook ??= after(limits.silenceMs, () => {

@@ -6,6 +6,10 @@ export const limits = {
   clientHeadersMs: 10_000,
   /** A client must have begun its first request this long after the router accepts no more. */
   firstByteMs: 1_000,
+  /** A TLS handshake must be complete within this time. */
+  handshakeMs: 10_000,
+  /** How many certificates are kept ready for handshakes. The others are prepared when needed. */
+  readyCertificates: 500,
   /** A UDP client that is silent for this long is forgotten. */
   udpIdleMs: 60_000,
   /** The same, once its endpoint has left the route. */

@@ -2,12 +2,14 @@ import { STATUS_CODES } from 'node:http'
 
 /** The error that a client gets if no endpoint can answer. */
 export interface Failure {
-  readonly status: 400 | 401 | 403 | 404 | 413 | 429 | 502 | 503 | 504
+  readonly status: 308 | 400 | 401 | 403 | 404 | 413 | 421 | 429 | 502 | 503 | 504
   /** One sentence for people. May contain text from users. */
   readonly message: string
   readonly retryAfterSeconds?: number
   /** The `WWW-Authenticate` header of a 401. */
   readonly challenge?: string
+  /** The `Location` header of a 308. */
+  readonly location?: string
 }
 
 export interface Page {
@@ -36,6 +38,7 @@ export function pageFor(failure: Failure, accept: string | undefined): Page {
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   ]
   if (failure.retryAfterSeconds !== undefined) headers.push('Retry-After', String(failure.retryAfterSeconds))
+  if (failure.location !== undefined) headers.push('Location', failure.location)
   if (failure.challenge !== undefined) headers.push('WWW-Authenticate', failure.challenge)
   return { headers, body }
 }

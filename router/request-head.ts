@@ -9,6 +9,8 @@ export interface RequestHead {
   readonly hasBody: boolean
   /** The address of the client, seen through trusted proxies. */
   readonly client: string
+  /** Whether the client used HTTPS. */
+  readonly isSecure: boolean
   /** The value of `Upgrade` if the request asks for an upgrade. */
   readonly upgrade: string | undefined
   /** Why the request is answered with 400. Undefined if it is valid. */
@@ -78,13 +80,14 @@ export function readRequestHead(raw: readonly string[], target: string, version:
   const scan = scanHeaders(raw, peer.trusts !== undefined)
   const { host, forwarded, upgrade, connection } = scan
   if (connection !== '' && connection !== 'keep-alive') dropNominated(forwarded, connection)
-  const client = addSender(forwarded, host ?? '', peer, scan.said)
+  const { client, isSecure } = addSender(forwarded, host ?? '', peer, scan.said)
   const hasBody = scan.codings > 0 || (scan.length !== undefined && scan.length !== '0')
   return {
     host,
     forwarded,
     hasBody,
     client,
+    isSecure,
     upgrade: upgrade !== undefined && lists(connection, 'upgrade') ? upgrade : undefined,
     refusal: refusalOf(scan, target, version),
   }

@@ -5,6 +5,7 @@ import {
   type RouteEndpoint,
   type RoutePort,
   type RouteTable,
+  type RouteTls,
 } from '@quayside/contract/routes.ts'
 import { parseRules } from './parse-rules.ts'
 import { record } from './record.ts'
@@ -58,8 +59,18 @@ function parsePort(value: unknown, where: string): RoutePort {
   return { protocol, port }
 }
 
+function parseTls(value: unknown, where: string): RouteTls {
+  const { from, redirects } = record(value, where)
+  if (from !== 'platform') throw new Error(`${where}.from: "platform" is expected`)
+  if (typeof redirects !== 'boolean') throw new Error(`${where}.redirects: true or false is expected`)
+  return { from, redirects }
+}
+
 function parseRoute(value: unknown, where: string): Route {
-  const { host, path, rewrite, listen, service, name, endpoints, follow, reason, asleep, rules } = record(value, where)
+  const { host, path, rewrite, listen, service, name, endpoints, follow, reason, asleep, rules, tls } = record(
+    value,
+    where,
+  )
   const port = listen === undefined ? undefined : parsePort(listen, `${where}.listen`)
   const behind = port === undefined ? '' : `:${port.port}`
   if (
@@ -91,6 +102,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(follow === undefined ? {} : { follow }),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),
+    ...(tls === undefined ? {} : { tls: parseTls(tls, `${where}.tls`) }),
     ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),
   }
 }

@@ -2,10 +2,10 @@ import type { Server } from 'node:http'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
+import { Certificates } from './certificates.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
 import type { RouterConfig } from './config.ts'
-import type { Connections } from './connections.ts'
 import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
 import { Following } from './following.ts'
@@ -21,16 +21,19 @@ import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { loadStoredTable } from './stored-table.ts'
+import { createTlsServer } from './tls-server.ts'
 import { newCounts, type Traffic } from './traffic.ts'
-import { createTrafficServer } from './traffic-server.ts'
+import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 8
+const protocol = 9
 
 export interface RunningRouter {
   /** The port that clients use. */
   readonly port: number
+  /** The same for HTTPS, if the router speaks it. */
+  readonly tlsPort?: number
   /** Settles once the router has ended, after `stop` or a shutdown over the control socket. */
   readonly ended: Promise<void>
   /**
@@ -59,29 +62,32 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
   const passwords = new Passwords()
+  const certificates = new Certificates(log)
   const traffic: Traffic = {
     routes,
     waiting,
     passwords,
+    certificates,
     counts: newCounts(),
     log,
     port: '',
+    tlsPort: '',
     trusts,
     connections: config.connections ?? usualConnections,
     tunnels,
     leaving: false,
     closing: false,
   }
-  const { server, connections } = createTrafficServer(traffic)
+  const plain = createTrafficServer(traffic)
+  const secure = config.tlsPort === undefined ? undefined : createTlsServer(traffic)
+  const fronts = secure ? [plain, secure] : [plain]
   const ports = new Ports(traffic, config.host)
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
-    stopping ??= end(traffic, { server, connections, ports, control, ready, isPod: pod !== undefined }, graceMs).then(
-      resolve,
-    )
+    stopping ??= end(traffic, { fronts, ports, control, ready, isPod: pod !== undefined }, graceMs).then(resolve)
     return stopping
   }
   const leave = async (): Promise<void> => {
@@ -96,6 +102,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     routes,
     waiting,
     ports,
+    certificates,
     log,
     save: (table) => saveTable(config.state, table),
     health: () => ({
@@ -104,6 +111,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       routes: routes.table.routes.length,
       host: config.host,
       port: Number(traffic.port),
+      ...(secure && { tlsPort: Number(traffic.tlsPort) }),
       trusted: config.trusted,
       connections: traffic.connections,
       protocol,
@@ -122,24 +130,36 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     ...(pod && { mayAsk: (request) => hasKey(request, pod.keyFile) }),
   })
   const following = new Following({ routes, presence: new Presence(control, limits.silentControlMs), log })
-  if (!config.share) await requireFree(config)
+  const { host, tlsPort: wantedTls = 0 } = config
+  if (!config.share) {
+    await requireFree(config)
+    if (secure) await requireFree({ host, port: wantedTls })
+  }
   await migrateConnections()
-  // A router that takes over can then listen before this one ends.
-  await listen(server, { host: config.host, port: config.port, reusePort: true })
-  const bound = server.address()
-  const port = typeof bound === 'object' && bound ? bound.port : config.port
+  const port = await open(plain, host, config.port)
   traffic.port = String(port)
+  const tlsPort = secure && (await open(secure, host, wantedTls))
+  if (tlsPort !== undefined) traffic.tlsPort = String(tlsPort)
   await ports.look()
   try {
     if (pod) await listenInPod(control, ready, { ...pod, host: config.host })
     else await listenControl(control, config.control)
   } catch (error) {
-    server.close()
+    for (const { server } of fronts) server.close()
     ports.close().catch(() => {})
     throw error
   }
   if (pod) following.start()
-  return { port, ended, stop, leave }
+  return { port, ...(tlsPort !== undefined && { tlsPort }), ended, stop, leave }
+}
+
+/**
+ * Listens so that a router that takes over can do so too before this one ends. Returns the port.
+ */
+async function open({ server }: Front, host: string, port: number): Promise<number> {
+  await listen(server, { host, port, reusePort: true })
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? bound.port : port
 }
 
 /** Returns the newest of the tables with which this router may start. */
@@ -152,8 +172,7 @@ async function firstTable({ state, pod }: RouterConfig, log: Log): Promise<Route
 const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void after(ms, resolve))
 
 interface Parts {
-  readonly server: Server
-  readonly connections: Connections
+  readonly fronts: readonly Front[]
   readonly ports: Ports
   readonly control: Server
   readonly ready: Server
@@ -161,7 +180,7 @@ interface Parts {
 }
 
 async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<void> {
-  const { server, connections, ports, control, ready, isPod } = parts
+  const { fronts, ports, control, ready, isPod } = parts
   traffic.leaving = true
   traffic.closing = true
   traffic.waiting.close()
@@ -173,13 +192,18 @@ async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<voi
   // On one machine the router that takes over uses the same path. In a pod, the control plane still
   // asks for open requests.
   const silenced = isPod ? undefined : silence()
-  const closed = Promise.all([closeListener(server), ports.close()])
+  const closed = Promise.all([...fronts.map(({ server }) => closeListener(server)), ports.close()])
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
-    server.closeAllConnections()
+    for (const { server, connections } of fronts) {
+      server.closeAllConnections()
+      connections.closeAll()
+    }
   })
-  server.closeIdleConnections()
-  const cancelSilent = after(limits.firstByteMs, () => connections.closeSilent())
+  for (const { server } of fronts) server.closeIdleConnections()
+  const cancelSilent = after(limits.firstByteMs, () => {
+    for (const { connections } of fronts) connections.closeSilent()
+  })
   await closed
   cancelSilent()
   cancel()

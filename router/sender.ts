@@ -6,6 +6,8 @@ export interface Peer {
   readonly address: string
   /** The router's own port. */
   readonly port: string
+  /** Whether the connection is encrypted. */
+  readonly isSecure: boolean
   /** Which addresses are trusted proxies. Undefined if the peer itself is not one. */
   readonly trusts: ((address: string) => boolean) | undefined
 }
@@ -40,22 +42,30 @@ export function noteForwarded(said: Forwarded, lower: string, value: string): bo
   return false
 }
 
-/** Adds the headers that name the sender of a request. Returns the address of the client. */
-export function addSender(headers: string[], host: string, peer: Peer, said: Forwarded): string {
+/** The client of a request, seen through trusted proxies. */
+export interface Sender {
+  readonly client: string
+  /** Whether the client used HTTPS. */
+  readonly isSecure: boolean
+}
+
+/** Adds the headers that name the sender of a request. */
+export function addSender(headers: string[], host: string, peer: Peer, said: Forwarded): Sender {
   const { trusts } = peer
   if (!trusts) {
-    headers.push('X-Forwarded-For', peer.address, 'X-Forwarded-Proto', 'http', 'X-Forwarded-Host', host)
-    headers.push('X-Forwarded-Port', peer.port, 'X-Real-IP', peer.address)
-    return peer.address
+    const { address: client, isSecure } = peer
+    headers.push('X-Forwarded-For', client, 'X-Forwarded-Proto', isSecure ? 'https' : 'http', 'X-Forwarded-Host', host)
+    headers.push('X-Forwarded-Port', peer.port, 'X-Real-IP', client)
+    return { client, isSecure }
   }
   const chain = forwardedChain(peer.address, said.forwardedFor, trusts)
   const client = chain[0] ?? peer.address
   const proto = said.proto.toLowerCase()
-  const isSecure = proto === 'https' || proto === 'wss'
+  const isSecure = proto === '' ? peer.isSecure : proto === 'https' || proto === 'wss'
   headers.push('X-Forwarded-For', chain.join(', '), 'X-Forwarded-Proto', isSecure ? 'https' : 'http')
   headers.push('X-Forwarded-Host', hostOf(said.host) === undefined ? host : said.host)
   headers.push('X-Forwarded-Port', portOf(said, isSecure) ?? peer.port, 'X-Real-IP', client)
-  return client
+  return { client, isSecure }
 }
 
 /** Returns the port of the proxy. If it names only the protocol, that is the usual port. */

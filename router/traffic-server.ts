@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
@@ -11,36 +12,51 @@ import { hostOf } from './host-of.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
+import { challengeAnswer, misdirection } from './secure.ts'
 import type { Traffic } from './traffic.ts'
 import { passUpgrade } from './upgrade.ts'
 
 /** Node creates no stream for a missing body. Its types do not know this option yet. */
 const withoutEmptyBodies = { optimizeEmptyRequests: true }
 
+/** The options of each server in front of the applications. */
+export const httpOptions = {
+  keepAlive: true,
+  noDelay: true,
+  insecureHTTPParser: false,
+  requireHostHeader: true,
+  maxHeaderSize: limits.headerBytes,
+  headersTimeout: limits.clientHeadersMs,
+  // A request body has no time limit.
+  requestTimeout: 0,
+  keepAliveTimeout: limits.clientIdleMs,
+  connectionsCheckingInterval: 2_000,
+  ...withoutEmptyBodies,
+} as const
+
+/** A server in front of the applications, with its connections. */
+export interface Front<S extends Server = Server> {
+  readonly server: S
+  readonly connections: Connections
+}
+
+/** Creates the HTTP server in front of the applications. It is not yet listening. */
+export function createTrafficServer(traffic: Traffic): Front {
+  const server = createServer(httpOptions)
+  return { server, connections: acceptTraffic(traffic, server, (socket) => socket) }
+}
+
 /**
- * Creates the HTTP server in front of the applications, and returns it with its connections. It is
- * not yet listening.
+ * Has a server carry requests to the applications. `below` returns the connection of a request's
+ * socket, which is another one with TLS. Returns the server's connections.
  */
-export function createTrafficServer(traffic: Traffic): { readonly server: Server; readonly connections: Connections } {
-  const server = createServer({
-    keepAlive: true,
-    noDelay: true,
-    insecureHTTPParser: false,
-    requireHostHeader: true,
-    maxHeaderSize: limits.headerBytes,
-    headersTimeout: limits.clientHeadersMs,
-    // A request body has no time limit.
-    requestTimeout: 0,
-    keepAliveTimeout: limits.clientIdleMs,
-    connectionsCheckingInterval: 2_000,
-    ...withoutEmptyBodies,
-  })
+export function acceptTraffic(traffic: Traffic, server: Server, below: (socket: Socket) => Socket): Connections {
   const connections = new Connections(traffic.connections, traffic.trusts)
   server.on('connection', (socket) => {
     if (!connections.admit(socket)) refuseConnection(traffic, socket)
   })
   const asked = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void => {
-    const { socket } = request
+    const socket = below(request.socket)
     connections.begin(socket)
     response.on('close', () => connections.end(socket))
     inOrder(traffic, request, response, awaitsContinue)
@@ -48,7 +64,7 @@ export function createTrafficServer(traffic: Traffic): { readonly server: Server
   server.on('request', (request, response) => asked(request, response, false))
   server.on('checkContinue', (request, response) => asked(request, response, true))
   server.on('upgrade', (request, socket, early) => {
-    connections.begin(request.socket)
+    connections.begin(below(request.socket))
     onUpgrade(traffic, request, socket, early)
   })
   server.on('connect', (_request, socket: Duplex) => {
@@ -56,7 +72,7 @@ export function createTrafficServer(traffic: Traffic): { readonly server: Server
     endConnection(socket, 'HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   })
   server.on('error', (error) => traffic.log.error('traffic server failed', { error: error.message }))
-  return { server, connections }
+  return connections
 }
 
 /** Serves pipelined requests one at a time. */
@@ -70,8 +86,15 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
   if (traffic.leaving) response.shouldKeepAlive = false
   const head = headOf(traffic, request)
   const host = head.refusal === undefined ? hostOf(head.host ?? '') : undefined
+  const known = host === undefined ? undefined : challengeAnswer(traffic, host, request.url)
+  if (known !== undefined) {
+    response.end(known)
+    return
+  }
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
-  const astray = target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined
+  const astray =
+    (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
+    (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
   if (host === undefined || astray) {
     traffic.counts.refused++
     answerFailure(request, response, astray ?? malformed(head), head)
@@ -106,7 +129,8 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const failure =
     ruled ??
     (refusal === undefined ? undefined : malformed({ refusal })) ??
-    (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined)
+    (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
+    (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
   if (host !== undefined && failure === undefined) {
     passUpgrade({ traffic, request, client, early, head, host })
   } else {

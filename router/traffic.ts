@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
+import type { Certificates } from './certificates.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
 import type { Routes } from './routes.ts'
@@ -23,10 +24,13 @@ export interface Traffic {
   readonly routes: Routes
   readonly waiting: Waiting
   readonly passwords: Passwords
+  readonly certificates: Certificates
   readonly counts: Counts
   readonly log: Log
   /** The router's own port, sent as `X-Forwarded-Port`. */
   port: string
+  /** The same for HTTPS. Empty if the router speaks HTTP only. */
+  tlsPort: string
   /** Whether a peer's `X-Forwarded-*` headers are trusted. */
   readonly trusts: (address: string) => boolean
   /** The limits of each port. */

@@ -28,6 +28,7 @@ import {
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
+import { type RouterTlsSettings, routerTls } from './config-tls.ts'
 import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
 import type { PodRouterSettings } from './routers/index.ts'
@@ -48,6 +49,11 @@ export interface Config {
   readonly publicUrl: string
   readonly routerHost: string
   readonly routerPort: number
+  /**
+   * The port of HTTPS, and the authority that makes certificates. Undefined: the router speaks HTTP
+   * only.
+   */
+  readonly routerTls: RouterTlsSettings | undefined
   /** Networks of proxies whose `X-Forwarded-*` headers the router and the API trust. */
   readonly trustedProxies: readonly string[]
   /** Limits of client connections at each port of the router, in total and per client. */
@@ -225,6 +231,7 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
+    routerTls: routerTls(variables),
     trustedProxies,
     routerConnections,
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),

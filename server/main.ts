@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { syncMembers } from './access/index.ts'
+import { type Certificates, createCertificates } from './certificates/index.ts'
 import { compose, createDrivers, createDriversWithoutDocker, type Ground } from './composition/index.ts'
 import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
@@ -77,7 +78,8 @@ async function run(
   await writeSetting(database, 'domain', config.domain)
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
   await noteInstance(config, instance)
-  const router = routerOptions(config, signal)
+  const certificates = createCertificates({ database, vault, clock, log, settings: config.routerTls })
+  const router = routerOptions(config, signal, certificates)
   const hasDocker = config.dockerSocket !== undefined
   const ground: Ground = {
     config,
@@ -89,6 +91,7 @@ async function run(
     instance,
     formerUrls: await rememberUrl(database, config.publicUrl),
     routerProcess: router,
+    certificates,
     reconcilers: hasDocker ? [superviseRouter(router)] : [],
     always: [createMemoryKeeper({ log, beside: () => renewConnections(database) })],
     // Several servers can share an outside database. The embedded one belongs to this process.
@@ -146,11 +149,12 @@ async function checkKeyFile({ masterKeyFile }: Config): Promise<void> {
   })
 }
 
-function routerOptions(config: Config, signal: AbortSignal): RouterProcessOptions {
+function routerOptions(config: Config, signal: AbortSignal, { source }: Certificates): RouterProcessOptions {
   const file = (name: string): string => join(config.dataDirectory, 'router', name)
   return {
     host: config.routerHost,
     port: config.routerPort,
+    ...(config.routerTls && source && { tls: { port: config.routerTls.port, source } }),
     trusted: config.trustedProxies,
     connections: config.routerConnections,
     controlSocket: file('control.sock'),

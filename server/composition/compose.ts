@@ -159,6 +159,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       mode: config.domainProof,
       nudgeRoutes,
     }),
+    ...ground.certificates.reconcilers((signal) => routes.publisherOf({ engine: null }).apply(signal)),
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...jobs.reconcilers,
     createDriftTimetables(recipe),

@@ -74,7 +74,13 @@ export function createFoundation(
     collect: (service, release, secrets) => collector.follow(service, { release, mask: masker(secrets) }),
   }
   const routeMarks = createRouteMarks({ database, clock })
-  const routes = createRoutePublishers(database, routeMarks, routers, (name) => reconcilerName('routes', name))
+  const routes = createRoutePublishers({
+    database,
+    marks: routeMarks,
+    routers,
+    nameOf: (name) => reconcilerName('routes', name),
+    speaksTls: config.routerTls !== undefined,
+  })
   const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
   return {

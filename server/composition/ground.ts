@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Builder, createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
+import type { Certificates } from '../certificates/index.ts'
 import type { Connection } from '../clusters/index.ts'
 import { type Config, socketOf } from '../config.ts'
 import type { Database } from '../database/index.ts'
@@ -33,6 +34,8 @@ export interface Ground {
   readonly instance: string
   /** The router process of this machine. */
   readonly routerProcess: RouterProcessOptions
+  /** The certificates of that process. */
+  readonly certificates: Certificates
   /** Run in addition to the reconcilers of the rooms. */
   readonly reconcilers: readonly Reconciler[]
   /** Run in each of the servers that share the database. */
@@ -90,7 +93,7 @@ export function createDrivers(ground: Ground): Drivers {
   return driversOf(ground, {
     engine,
     builder,
-    router: createOwnRouter({ process: routerProcess }),
+    router: createOwnRouter({ process: routerProcess, certificates: ground.certificates.source }),
     images: engine,
     building: {
       cannotBuild: undefined,

@@ -10,7 +10,7 @@ import { createAudit } from '../audit/index.ts'
 import { type BackupOptions, createBackups } from '../backups/index.ts'
 import { clusterEndowments, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { createCustomDomains, rulesProblem } from '../domains/index.ts'
+import { createCustomDomains, publicAddressOf, rulesProblem } from '../domains/index.ts'
 import {
   createClone,
   createExport,
@@ -165,8 +165,9 @@ export function createRooms(
       ownHosts: [config.publicUrl, ...formerUrls].map((url) => new URL(url).hostname),
       nameServers: foundation.nameServers,
       mode: config.domainProof,
+      speaksTls: config.routerTls !== undefined,
     }),
-    publicAddress: { scheme: 'http', port: config.routerPort },
+    publicAddress: publicAddressOf(config),
   }
   return rooms
 }

@@ -40,6 +40,14 @@ create table account_password (
   constraint account_password_pkey PRIMARY KEY (account_id)
 );
 
+create table acme_account (
+  directory text not null,
+  url text not null,
+  sealed_key text not null,
+  created_at timestamp with time zone not null,
+  constraint acme_account_pkey PRIMARY KEY (directory)
+);
+
 create table api_token (
   id uuid not null,
   organization_id uuid not null,
@@ -763,6 +771,24 @@ create table helm_repository (
   constraint helm_repository_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX helm_repository_name ON public.helm_repository USING btree (organization_id, lower(name));
+
+create table host_certificate (
+  host text not null,
+  chain text,
+  sealed_key text,
+  not_before timestamp with time zone,
+  not_after timestamp with time zone,
+  failures integer not null default 0,
+  tried_at timestamp with time zone,
+  finding text,
+  due_at timestamp with time zone not null,
+  challenge_token text,
+  challenge_answer text,
+  updated_at timestamp with time zone not null,
+  constraint host_certificate_check CHECK ((num_nulls(chain, sealed_key, not_before, not_after) = ANY (ARRAY[0, 4]))),
+  constraint host_certificate_check1 CHECK ((num_nulls(challenge_token, challenge_answer) = ANY (ARRAY[0, 2]))),
+  constraint host_certificate_pkey PRIMARY KEY (host)
+);
 
 create table hosted_branch (
   organization_id uuid not null,

@@ -33,19 +33,27 @@ export function toRecord(row: CustomDomainRow, place: DomainPlace) {
 }
 /** Where the service of a domain is reached. */
 export interface DomainPlace extends Pick<TrafficPlace, 'domain' | 'issuer'> {
+  /** Whether the platform's own router speaks TLS. */
+  readonly speaksTls: boolean
   /** The platform's name of the service. */
   readonly host: string
 }
 
 /** Returns the state of a domain's certificate, and where none is made, why. Pure. */
 export function certificateOf(
-  { generate_certificate, proof, certificate }: Pick<CustomDomainRow, 'generate_certificate' | 'proof' | 'certificate'>,
-  { domain, issuer }: Pick<DomainPlace, 'domain' | 'issuer'>,
+  {
+    domain: name,
+    generate_certificate,
+    proof,
+    certificate,
+  }: Pick<CustomDomainRow, 'domain' | 'generate_certificate' | 'proof' | 'certificate'>,
+  { domain, issuer, speaksTls }: Pick<DomainPlace, 'domain' | 'issuer' | 'speaksTls'>,
 ): { readonly state: DomainCertificateState; readonly message: string | null } {
   const answer = (state: DomainCertificateState, message: string | null) => ({ state, message })
   if (!generate_certificate) return answer('NOT_REQUESTED', null)
-  if (domain === null) return answer('UNAVAILABLE', withoutController)
-  if (issuer === null) return answer('UNAVAILABLE', withoutIssuer)
+  if (domain === null && !speaksTls) return answer('UNAVAILABLE', withoutTls)
+  if (domain === null && name.startsWith('*.')) return answer('UNAVAILABLE', wildcard)
+  if (domain !== null && issuer === null) return answer('UNAVAILABLE', withoutIssuer)
   if (proof === null) return answer('PENDING', 'The certificate is ordered once the domain is proven.')
   if (!certificate)
     return answer('PENDING', 'The certificate is ordered once a public HTTP port answers at the domain.')
@@ -55,8 +63,12 @@ export function certificateOf(
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-const withoutController =
-  'generate_certificate has no effect here: the router of the platform speaks HTTP. End TLS in front of it.'
+const withoutTls =
+  'generate_certificate has no effect here: the router of the platform speaks HTTP only. The operator names a port ' +
+  'for HTTPS by QUAYSIDE_ROUTER_TLS_PORT.'
+const wildcard =
+  'generate_certificate has no effect on *. names here: authorities check them in DNS only, which the platform ' +
+  'cannot do. Add the names that you need one by one.'
 const withoutIssuer =
   'generate_certificate has no effect here: the cluster has no issuer of certificates. An administrator names one by ' +
   'the advanced setting tls.cluster_issuer of the cluster.'

@@ -33,6 +33,8 @@ export interface CustomDomainsOptions {
   readonly ownHosts: readonly string[]
   readonly nameServers: NameServers
   readonly mode: DomainProof
+  /** Whether the platform's own router speaks TLS. */
+  readonly speaksTls?: boolean
 }
 
 /** The service that a custom domain leads to. */
@@ -62,7 +64,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
   /** The platform's name of a service: the target of its CNAME records. */
   const placeOf = async (service: DomainOwner): Promise<DomainPlace> => {
     const place = await findTrafficPlace(database, service.id)
-    return { ...place, host: hostName(service, place.domain ?? platform) }
+    const { speaksTls = false } = options
+    return { ...place, speaksTls, host: hostName(service, place.domain ?? platform) }
   }
   const record = async (service: DomainOwner, row: CustomDomainRow) => toRecord(row, await placeOf(service))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {

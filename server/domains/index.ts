@@ -4,7 +4,7 @@ export { createCustomDomains } from './custom-domains.ts'
 export { createHostDeclarer } from './declare-hosts.ts'
 export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'
-export { listLinks, type PublicAddress, portAddress, urlOf } from './links.ts'
+export { listLinks, type PublicAddress, portAddress, publicAddressOf, urlOf } from './links.ts'
 export { reservePassedPorts } from './passed-ports.ts'
 export { createProofReconciler } from './proof-reconciler.ts'
 export { releasePublicPort } from './public-port-store.ts'
@@ -31,3 +31,4 @@ export {
   touchRoutes,
 } from './route-store.ts'
 export { readServiceMarks } from './route-table-store.ts'
+export { securedHosts } from './secured-host-store.ts'

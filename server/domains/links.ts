@@ -10,10 +10,22 @@ import { listServiceRoutes, type RouteRow } from './route-store.ts'
 export interface PublicAddress {
   readonly scheme: 'http' | 'https'
   readonly port: number
+  /** The port of hosts with a certificate, if the router speaks TLS. */
+  readonly tlsPort?: number
 }
 
+/** Returns the address of the platform's own router. */
+export const publicAddressOf = (ports: {
+  readonly routerPort: number
+  readonly routerTls: { readonly port: number } | undefined
+}): PublicAddress => ({
+  scheme: 'http',
+  port: ports.routerPort,
+  ...(ports.routerTls && { tlsPort: ports.routerTls.port }),
+})
+
 /** Returns the URL of a host name behind the router. */
-export function urlOf(host: string, { scheme, port }: PublicAddress): string {
+export function urlOf(host: string, { scheme, port }: Pick<PublicAddress, 'scheme' | 'port'>): string {
   const usual = scheme === 'https' ? 443 : 80
   return `${scheme}://${host}${port === usual ? '' : `:${port}`}`
 }
@@ -38,7 +50,7 @@ export function toLinks(route: RouteRow, service_type: ServiceType, own: PublicA
   }
   const { public_protocol: protocol } = route
   if (protocol === null) {
-    const address = route.has_controller ? controllerAddress(route) : own
+    const address = addressOf(route, own)
     const url = urlOf(route.host, address) + (route.path === '/' ? '' : route.path)
     return [{ ...link, url, external_port: address.port }]
   }
@@ -55,5 +67,8 @@ export function portAddress({ host, public_port, has_controller, outside }: Rout
 }
 
 /** Ingress controllers are behind a load balancer with the usual ports. */
-const controllerAddress = ({ certificate }: Pick<RouteRow, 'certificate'>): PublicAddress =>
-  certificate && isServed(certificate) ? { scheme: 'https', port: 443 } : { scheme: 'http', port: 80 }
+function addressOf({ certificate, has_controller }: RouteRow, own: PublicAddress): PublicAddress {
+  const [plain, secure] = has_controller ? [{ scheme: 'http', port: 80 } as const, 443] : [own, own.tlsPort]
+  const isSecure = secure !== undefined && certificate !== null && isServed(certificate)
+  return isSecure ? { scheme: 'https', port: secure } : plain
+}

@@ -67,15 +67,20 @@ export interface RoutePublishers {
 }
 
 /** Creates a publisher for each router. `nameOf` returns the name of a router's reconciler. */
-export function createRoutePublishers(
-  database: Database,
-  marks: RouteMarks,
-  routers: Pick<Routers, 'each'>,
-  nameOf: (router: string) => string,
-): RoutePublishers {
+export function createRoutePublishers({
+  routers,
+  nameOf,
+  ...rest
+}: {
+  readonly database: Database
+  readonly marks: RouteMarks
+  readonly routers: Pick<Routers, 'each'>
+  readonly nameOf: (router: string) => string
+  readonly speaksTls: boolean
+}): RoutePublishers {
   const scoped = routers.each(({ name, router, scope }) => ({
     scope,
-    publisher: createRoutePublisher({ database, marks, router, scope, name: nameOf(name) }),
+    publisher: createRoutePublisher({ ...rest, router, scope, name: nameOf(name) }),
   }))
   const all = () => scoped.all.map(({ publisher }) => publisher)
   return {
@@ -97,12 +102,15 @@ export function createRoutePublisher({
   router,
   scope = allClusters,
   name = 'routes',
+  speaksTls = false,
 }: {
   database: Database
   marks: RouteMarks
   router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'>
   scope?: RouterScope
   name?: string
+  /** Whether the platform's own router speaks TLS. */
+  speaksTls?: boolean
 }): RoutePublisher {
   let applied: Table | undefined
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
@@ -151,8 +159,8 @@ export function createRoutePublisher({
     )
     await setCertificates(database, known)
     hasCertificates = found.length > 0
-    const missing = found.flatMap(({ service, host, certificate: { message } }) =>
-      message === null ? [] : [{ service, host, reason: message }],
+    const missing = found.flatMap(({ service, host, certificate: { state, message } }) =>
+      message === null || state === 'READY' ? [] : [{ service, host, reason: message }],
     )
     uncertified = Map.groupBy(missing, ({ service }) => service)
   }
@@ -169,7 +177,7 @@ export function createRoutePublisher({
     turn = next.catch(() => {})
     return next
   }
-  const apply = (signal: AbortSignal) => inTurn(() => readTable(database, scope), signal)
+  const apply = (signal: AbortSignal) => inTurn(() => readTable(database, scope, speaksTls), signal)
 
   return {
     apply,

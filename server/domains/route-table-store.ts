@@ -86,10 +86,14 @@ export async function readServiceMarks(sql: Sql, services: readonly string[]): P
 const isServed = (sql: Sql, { engines, isRest }: RouterScope) =>
   isRest ? sql`coalesce(k.engine <> all(${[...engines]}::text[]), true)` : sql`k.engine = any(${[...engines]}::text[])`
 
-/** Reads every route of the clusters of one router, and the mark of the table. */
+/**
+ * Reads every route of the clusters of one router, and the mark of the table. `speaksTls` says
+ * whether the platform's own router does.
+ */
 export async function readTable(
   sql: Sql,
   { engines, isRest }: RouterScope = allClusters,
+  speaksTls = false,
 ): Promise<{ mark: string; routes: Route[] }> {
   const rows = await sql<(TableRow & { readonly mark: string })[]>`
     select row.*, hashtextextended(row::text, 0)::text as mark from (
@@ -126,7 +130,10 @@ export async function readTable(
     }) => ({
       ...placeOf(place),
       ...(public_port === null &&
-        tlsMember({ has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, kind, wishes })),
+        tlsMember(
+          { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, kind, wishes },
+          speaksTls,
+        )),
       ...(public_port === null || public_protocol === null
         ? {}
         : { listen: { protocol: public_protocol, port: public_port } }),

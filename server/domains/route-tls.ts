@@ -19,20 +19,22 @@ const redirecting = 'network.ingress.force_ssl_redirect'
 /**
  * Pure: returns the certificate of a route. A name of the cluster's domain has the Secret that the
  * cluster names, or the certificate of its controller, or one of its issuer. A custom domain has
- * one of the issuer if the user wants it.
+ * one of the issuer if the user wants it. The platform's own router has a certificate for each of
+ * its names and for custom domains whose users want one, if it speaks TLS.
  */
 export function tlsMember(
   row: TlsRow & { readonly kind: KindName; readonly wishes: SettingValues },
+  speaksTls = false,
 ): Pick<Route, 'tls'> {
-  const from = sourceOf(row)
+  const from = sourceOf(row, speaksTls)
   if (from === undefined) return {}
   const settings = effectiveSettings(settingsOfKind(row.kind), row.wishes)
   return { tls: { from, redirects: settings[redirecting] === true } }
 }
 
-function sourceOf(row: TlsRow): NonNullable<Route['tls']>['from'] | undefined {
+function sourceOf(row: TlsRow, speaksTls: boolean): NonNullable<Route['tls']>['from'] | undefined {
   const { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate } = row
-  if (!has_domain) return undefined
+  if (!has_domain) return speaksTls && (generate_certificate ?? true) ? 'platform' : undefined
   const byIssuer = tls_issuer === null ? undefined : { issuer: tls_issuer }
   if (generate_certificate !== null) return generate_certificate ? byIssuer : undefined
   if (tls_secret !== null) return { secret: tls_secret }

@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { ownColumns } from '../accounts/index.ts'
+import { ownColumns as certificateColumns } from '../certificates/index.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -31,7 +32,7 @@ async function main(): Promise<void> {
   await using started = new AsyncDisposableStack()
   const database = await openCommandDatabase(config, log, started, session)
   if (isOfOrganizations) return await rotateOrganizations(database, file, log)
-  const count = await exchangeMasterKey({ database, file, columns: ownColumns })
+  const count = await exchangeMasterKey({ database, file, columns: [...ownColumns, ...certificateColumns] })
   if (count === undefined) console.log(`An interrupted rotation is completed: ${file} has its key.`)
   else console.log(`${file} has a new key. ${count} values were sealed with it again. Save the file now.`)
 }

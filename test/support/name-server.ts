@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
 
 /**
  * The records of a name. A name that begins with `*.` stands for every name with one more label and
@@ -24,28 +25,50 @@ export interface NameServer {
 const types = { 1: 'A', 5: 'CNAME', 16: 'TXT' } as const
 
 /**
- * Starts a DNS server on the loopback device that answers over UDP from a map. It stops when the
- * test ends.
+ * Starts a DNS server on the loopback device that answers over UDP and TCP from a map. It stops
+ * when the test ends.
  */
 export async function startNameServer(t: { after(work: () => unknown): void }): Promise<NameServer> {
   const socket = createSocket('udp4')
   const zones = new Map<string, Zone>()
   const asked: string[] = []
-  socket.on('message', (message, from) => {
+  const answerTo = (message: Buffer): Buffer | undefined => {
     const { name, type, end } = readQuestion(message)
     asked.push(name)
     const zone = zones.get(name) ?? zones.get(`*${name.slice(name.indexOf('.'))}`)
-    if (zone?.silent) return
-    socket.send(
-      answer(message.subarray(0, end), zone && recordsOf(zone, type), zone === undefined),
-      from.port,
-      from.address,
-    )
+    if (zone?.silent) return undefined
+    return answer(message.subarray(0, end), zone && recordsOf(zone, type), zone === undefined)
+  }
+  socket.on('message', (message, from) => {
+    const reply = answerTo(message)
+    if (reply) socket.send(reply, from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
-  t.after(() => socket.close())
+  const server = createServer((client) => answerOverTcp(client, answerTo))
+  server.listen(socket.address().port, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    socket.close()
+    server.close()
+  })
   return { address: `127.0.0.1:${socket.address().port}`, zones, asked }
+}
+
+/** Answers questions that begin with their length in two bytes. */
+function answerOverTcp(client: Socket, answerTo: (message: Buffer) => Buffer | undefined): void {
+  let received = Buffer.alloc(0)
+  client.on('error', () => client.destroy())
+  client.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    for (;;) {
+      const end = received.length < 2 ? Infinity : 2 + received.readUInt16BE(0)
+      if (received.length < end) return
+      const reply = answerTo(received.subarray(2, end))
+      received = received.subarray(end)
+      if (reply) client.write(Buffer.concat([Buffer.from([reply.length >> 8, reply.length & 255]), reply]))
+    }
+  })
 }
 
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { createFakeBuilder, type NamedBuilder } from '../../server/builders/index.ts'
+import { createCertificates } from '../../server/certificates/index.ts'
 import { noConnection } from '../../server/clusters/index.ts'
 import { type Composition, compose } from '../../server/composition/index.ts'
 import { readConfig } from '../../server/config.ts'
@@ -175,6 +176,7 @@ async function composeIn(
       pepper,
       instance: 'test',
       routerProcess,
+      certificates: createCertificates({ database, vault, clock: systemClock, log, settings: config.routerTls }),
       formerUrls: [],
       reconcilers: [],
       always: [],

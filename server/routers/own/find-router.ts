@@ -5,7 +5,7 @@ import { askRouter } from './control.ts'
 import type { RouterProcessOptions } from './router-process.ts'
 
 /** The values that a process of this version reports in `GET /health`. */
-const protocol = 8
+const protocol = 9
 const answerMs = 2_000
 /** A process that must end completes open requests for at most 30 s. */
 const endMs = 35_000
@@ -15,6 +15,8 @@ export interface Health {
   readonly pid: number
   readonly host: string
   readonly port: number
+  /** Undefined if it speaks HTTP only. */
+  readonly tlsPort: number | undefined
   readonly protocol: unknown
   readonly trusted: string
   readonly connections: unknown
@@ -31,11 +33,13 @@ export async function findRouter({
 }: Pick<RouterProcessOptions, 'controlSocket' | 'signal'>): Promise<Health | undefined> {
   const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
   try {
-    const { pid, host, port, trusted, connections, protocol, closing } = (await askRouter(controlSocket, question)).body
+    const { body } = await askRouter(controlSocket, question)
+    const { pid, host, port, tlsPort: tls, trusted, connections, protocol, closing } = body
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
       throw new Error(`what listens on ${controlSocket} is not a router`)
     }
-    return { pid, host, port, protocol, trusted: String(trusted), connections, closing: closing === true }
+    const tlsPort = typeof tls === 'number' ? tls : undefined
+    return { pid, host, port, tlsPort, protocol, trusted: String(trusted), connections, closing: closing === true }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -72,10 +76,19 @@ export async function endRouter(options: RouterProcessOptions): Promise<void> {
 }
 
 /** Whether a running process serves these options, and does so in this version. */
-export const serves = (running: Health, { host, port, trusted = [], connections }: RouterProcessOptions): boolean =>
+export const serves = (running: Health, options: RouterProcessOptions): boolean =>
+  hasAddress(running, options) && isCurrent(running, options)
+
+/** Whether a process listens where these options say. */
+export const hasAddress = (running: Health, { host, port, tls }: RouterProcessOptions): boolean =>
+  running.host === host && isPort(running.port, port) && isPort(running.tlsPort, tls?.port)
+
+/** 0 stands for any port. */
+const isPort = (actual: number | undefined, wanted: number | undefined): boolean =>
+  wanted === 0 ? actual !== undefined : actual === wanted
+
+const isCurrent = (running: Health, { trusted = [], connections }: RouterProcessOptions): boolean =>
   running.protocol === protocol &&
   !running.closing &&
-  running.host === host &&
-  (port === 0 || running.port === port) &&
   running.trusted === trusted.join() &&
   (connections === undefined || isDeepStrictEqual(running.connections, connections))

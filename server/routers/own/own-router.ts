@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Route, RouteTable } from '@quayside/contract/routes.ts'
+import type { HostCertificate, Route, RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
 import { activityIn, type ControlAnswer, numberIn, servicesIn, unexpected } from '../control-answer.ts'
-import type { Router } from '../router.ts'
+import type { RouteCertificate, Router } from '../router.ts'
+import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
+import { sendCertificates } from './send-certificates.ts'
 
 export interface OwnRouterOptions {
+  /** The certificates of its hosts. Without it, the router speaks HTTP only. */
+  readonly certificates?: TlsSource | undefined
   readonly process: RouterProcessOptions
   /** The time limit of one request to the process. Default 5,000. */
   readonly timeoutMs?: number
@@ -19,7 +23,7 @@ const attempts = 5
  * same table keeps its version, and is sent again only if the process does not confirm it. Tables
  * are applied one at a time.
  */
-export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRouterOptions): Router {
+export function createOwnRouter({ process: options, certificates, timeoutMs = 5_000 }: OwnRouterOptions): Router {
   const { controlSocket } = options
   let last: RouteTable = { version: 0, routes: [] }
   let turn: Promise<unknown> = Promise.resolve()
@@ -55,7 +59,10 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
   return {
     countsRequests: () => true,
     replaceAll: (routes, signal) => {
-      const result = turn.then(() => put(routes, signal))
+      const result = turn.then(async () => {
+        if (certificates) await sendCertificates(certificates, { controlSocket, timeoutMs, signal })
+        return put(routes, signal)
+      })
       turn = result.catch(() => {})
       return result
     },
@@ -74,7 +81,7 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
     },
     renew: async (signal) => void (await ensureRouterProcess({ ...options, signal })),
     portAddresses: async () => [],
-    certificates: async () => [],
+    certificates: async () => (certificates ? certificatesOf(last.routes, await certificates.states()) : []),
     listFindings: async () => [],
     wakes: async (sequence, waitMs, signal) => {
       const body = { sequence, timeoutMs: waitMs }
@@ -88,6 +95,16 @@ export function createOwnRouter({ process: options, timeoutMs = 5_000 }: OwnRout
     },
   }
 }
+
+/** Returns the states of the hosts of a table. */
+const certificatesOf = (
+  routes: readonly Route[],
+  states: ReadonlyMap<string, HostCertificate>,
+): readonly RouteCertificate[] =>
+  routes.flatMap(({ service, host, tls }) => {
+    const certificate = tls?.from === 'platform' ? states.get(host) : undefined
+    return certificate ? [{ service, host, certificate }] : []
+  })
 
 /** Returns the ports of the table that other programs use. */
 const takenOf = ({ body: { taken } }: ControlAnswer): readonly number[] =>

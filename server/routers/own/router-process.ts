@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
-import { endRouter, findRouter, type Health, serves } from './find-router.ts'
+import type { TlsSource } from '../tls-source.ts'
+import { endRouter, findRouter, type Health, hasAddress, serves } from './find-router.ts'
+import { sendCertificates } from './send-certificates.ts'
 import { startRouter } from './start-router.ts'
 
 /** The files of a router process. */
@@ -21,6 +23,8 @@ export interface RouterProcessOptions extends RouterFiles {
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
+  /** Undefined: the router speaks HTTP only. */
+  readonly tls?: RouterTls
   /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted?: readonly string[]
   /** The most connections of each port, and of one client among them. */
@@ -31,10 +35,18 @@ export interface RouterProcessOptions extends RouterFiles {
   readonly clock?: Clock
 }
 
+export interface RouterTls {
+  /** The port of HTTPS. 0 means any free port. */
+  readonly port: number
+  readonly source: Pick<TlsSource, 'mark' | 'material'>
+}
+
 export interface RouterProcess {
   readonly pid: number
   /** The port on which the router listens. */
   readonly port: number
+  /** Undefined if it speaks HTTP only. */
+  readonly tlsPort?: number
   /** Whether the process was already running. */
   readonly adopted: boolean
 }
@@ -69,7 +81,7 @@ const nothing = (): void => {}
 
 async function findOrStart(options: RouterProcessOptions): Promise<RouterProcess> {
   const running = await findRouter(options)
-  if (running && serves(running, options)) return { pid: running.pid, port: running.port, adopted: true }
+  if (running && serves(running, options)) return { ...portsOf(running), adopted: true }
   const waiting = await findSuccessor(options)
   if (waiting) return { ...(await takeOver(options, running, waiting)), adopted: true }
   if (running && mayShare(running, options)) {
@@ -81,8 +93,24 @@ async function findOrStart(options: RouterProcessOptions): Promise<RouterProcess
     return { ...(await takeOver(options, running, { ...started, controlSocket })), adopted: false }
   }
   if (running) await endRouter(options)
-  const { pid, port } = await startRouter(options)
-  return { pid, port, adopted: false }
+  const started = await startRouter(options)
+  await equip(options, options.controlSocket)
+  return { ...portsOf(started), adopted: false }
+}
+
+const portsOf = ({ pid, port, tlsPort }: Health): Omit<RouterProcess, 'adopted'> =>
+  tlsPort === undefined ? { pid, port } : { pid, port, tlsPort }
+
+/** The time limit of one request for certificates. */
+const certificatesMs = 5_000
+
+/**
+ * Sends the certificates to a process. They exist in memory only, so a previous process must not
+ * end before.
+ */
+async function equip({ tls, signal }: RouterProcessOptions, controlSocket: string): Promise<void> {
+  if (!tls) return
+  await sendCertificates(tls.source, { controlSocket, timeoutMs: certificatesMs, ...(signal && { signal }) })
 }
 
 /** The prefix of a successor's socket name. It is short because socket paths are limited. */
@@ -111,12 +139,13 @@ async function findSuccessor(options: RouterProcessOptions): Promise<Successor |
 async function takeOver(
   options: RouterProcessOptions,
   running: Health | undefined,
-  { pid, port, controlSocket }: Successor,
-): Promise<Pick<RouterProcess, 'pid' | 'port'>> {
+  successor: Successor,
+): Promise<Omit<RouterProcess, 'adopted'>> {
+  await equip(options, successor.controlSocket)
   if (running) await endRouter(options)
-  await rename(controlSocket, options.controlSocket)
-  return { pid, port }
+  await rename(successor.controlSocket, options.controlSocket)
+  return portsOf(successor)
 }
 
-const mayShare = (running: Health, { host, port }: RouterProcessOptions): boolean =>
-  Number(running.protocol) >= sharingSince && !running.closing && running.host === host && running.port === port
+const mayShare = (running: Health, options: RouterProcessOptions): boolean =>
+  Number(running.protocol) >= sharingSince && !running.closing && hasAddress(running, options)

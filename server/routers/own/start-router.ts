@@ -92,8 +92,9 @@ function spawnRouter(options: RouterProcessOptions, more: readonly string[]): Re
 }
 
 function commandLine(options: RouterProcessOptions): string[] {
-  const { host, port, controlSocket, stateFile, trusted = [], connections } = options
+  const { host, port, tls, controlSocket, stateFile, trusted = [], connections } = options
   const flags = ['--host', host, '--port', String(port), '--control', controlSocket, '--state', stateFile]
+  if (tls) flags.push('--tls-port', String(tls.port))
   if (trusted.length > 0) flags.push('--trusted', trusted.join(','))
   if (connections) {
     flags.push('--connections', String(connections.total), '--connections-per-client', String(connections.perClient))
@@ -101,13 +102,20 @@ function commandLine(options: RouterProcessOptions): string[] {
   return ['--max-semi-space-size=4', program, ...flags]
 }
 
+function portInUseText({ host, port, tls }: RouterProcessOptions): string {
+  const [ports, settings] =
+    tls === undefined
+      ? [`Port ${port} on ${host}, where applications are to answer, is in use`, 'QUAYSIDE_ROUTER_PORT']
+      : [
+          `Port ${port} or ${tls.port} on ${host}, where applications are to answer, is in use`,
+          'QUAYSIDE_ROUTER_PORT or QUAYSIDE_ROUTER_TLS_PORT',
+        ]
+  return `${ports}. End the program that uses it or set ${settings} to another port.`
+}
+
 async function notStarted(options: RouterProcessOptions, { exitCode, failure: cause }: NotStarted): Promise<AppError> {
   if (exitCode === portInUse) {
-    const where = `Port ${options.port} on ${options.host}, where applications are to answer, is in use`
-    return new AppError(
-      'unavailable',
-      `${where}. End the program that uses it or set QUAYSIDE_ROUTER_PORT to another port.`,
-    )
+    return new AppError('unavailable', portInUseText(options))
   }
   const log = await readFile(options.logFile, 'utf8').catch(() => '')
   return new AppError('unavailable', `The router process did not start; see ${options.logFile}.`, {

@@ -1,0 +1,81 @@
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { TlsCertificate } from '@quayside/contract/routes.ts'
+import { hostOf } from './host-of.ts'
+import { limits } from './limits.ts'
+import { describe, type Log } from './log.ts'
+import type { MarkedMaterial } from './tls-material.ts'
+
+/**
+ * The certificates of the control plane. They exist in memory only. A name that is not among them
+ * costs nothing but its lookup.
+ */
+export class Certificates {
+  readonly #log: Log
+  readonly #mostReady: number
+  #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
+  #mark: string | undefined
+  #answers: ReadonlyMap<string, string> = new Map()
+  /** Prepared for handshakes, the least recently used one first. */
+  readonly #ready = new Map<TlsCertificate, SecureContext>()
+
+  constructor(log: Log, mostReady: number = limits.readyCertificates) {
+    this.#log = log
+    this.#mostReady = mostReady
+  }
+
+  /** The mark of the current certificates. Undefined before the first ones. */
+  get mark(): string | undefined {
+    return this.#mark
+  }
+
+  /** Replaces all certificates and challenges. Established connections are unchanged. */
+  replace({ mark, certificates, challenges }: MarkedMaterial): void {
+    this.#mark = mark
+    const next = certificates.map((one): [string, TlsCertificate] => {
+      const known = this.#byHost.get(one.host)
+      return [one.host, known && known.chain === one.chain && known.key === one.key ? known : one]
+    })
+    this.#byHost = new Map(next)
+    this.#answers = new Map(challenges.map(({ host, token, answer }) => [`${host} ${token}`, answer]))
+    for (const one of this.#ready.keys()) if (this.#byHost.get(one.host) !== one) this.#ready.delete(one)
+  }
+
+  /** Returns the certificate of a host in the form of `hostOf`. Undefined if it has none. */
+  at(host: string): TlsCertificate | undefined {
+    return this.#byHost.get(host) ?? this.#byHost.get(`*${host.slice(host.indexOf('.'))}`)
+  }
+
+  /**
+   * Returns what a handshake for this server name uses. Undefined if the name has no certificate.
+   */
+  contextFor(serverName: string): SecureContext | undefined {
+    const host = hostOf(serverName)
+    const certificate = host === undefined ? undefined : this.at(host)
+    return certificate && this.#prepare(certificate)
+  }
+
+  /** Returns the answer to a challenge of a certificate authority. Undefined if it is unknown. */
+  answerTo(host: string, token: string): string | undefined {
+    return this.#answers.get(`${host} ${token}`)
+  }
+
+  #prepare(certificate: TlsCertificate): SecureContext | undefined {
+    const known = this.#ready.get(certificate)
+    this.#ready.delete(certificate)
+    const context = known ?? this.#create(certificate)
+    if (!context) return undefined
+    this.#ready.set(certificate, context)
+    const [oldest] = this.#ready.keys()
+    if (oldest && this.#ready.size > this.#mostReady) this.#ready.delete(oldest)
+    return context
+  }
+
+  #create({ host, chain, key }: TlsCertificate): SecureContext | undefined {
+    try {
+      return createSecureContext({ cert: chain, key })
+    } catch (error) {
+      this.#log.error('certificate cannot be used', { host, error: describe(error) })
+      return undefined
+    }
+  }
+}

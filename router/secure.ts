@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+import { hostOf } from './host-of.ts'
+import type { Failure } from './pages.ts'
+import type { RequestHead } from './request-head.ts'
+import type { Target } from './routes.ts'
+import type { Traffic } from './traffic.ts'
+
+/** A request, with its host name in the form of `hostOf` and its route. */
+interface Asked {
+  readonly head: RequestHead
+  readonly host: string
+  readonly target: Target | undefined
+}
+
+/**
+ * Returns why a request must use another connection: its host has another certificate than the
+ * connection, or its route requires HTTPS. Undefined if it need not.
+ */
+export function misdirection(
+  traffic: Traffic,
+  { socket, url = '/' }: IncomingMessage,
+  asked: Asked,
+): Failure | undefined {
+  const { certificates, tlsPort } = traffic
+  const { head, host, target } = asked
+  if (socket instanceof TLSSocket) {
+    const known = certificates.at(hostOf(serverNameOf(socket)) ?? '')
+    if (known && certificates.at(host) === known) return undefined
+    return { status: 421, message: `This connection is not one to ${host}. Open another connection for it.` }
+  }
+  if (head.isSecure || !target?.route.tls?.redirects || tlsPort === '' || !certificates.at(host)) return undefined
+  const port = tlsPort === '443' ? '' : `:${tlsPort}`
+  return { status: 308, message: `${host} requires HTTPS.`, location: `https://${host}${port}${url}` }
+}
+
+/** Node.js sets the name that the client sent. Its types have it on clients only. */
+const serverNameOf = (socket: TLSSocket & { readonly servername?: string | false | null }): string =>
+  socket.servername || ''
+
+const challengePath = '/.well-known/acme-challenge/'
+
+/** Returns the answer to a request of a certificate authority. Undefined for other requests. */
+export const challengeAnswer = ({ certificates }: Traffic, host: string, url = ''): string | undefined =>
+  url.startsWith(challengePath) ? certificates.answerTo(host, url.slice(challengePath.length)) : undefined

@@ -1,0 +1,39 @@
+import type { AcmeChallenge, TlsCertificate, TlsMaterial } from '@quayside/contract/routes.ts'
+import { record } from './record.ts'
+
+/** Certificates with the mark by which the control plane knows them. */
+export interface MarkedMaterial extends TlsMaterial {
+  readonly mark: string
+}
+
+/** Reads certificates from untrusted data. Throws an Error that names the invalid field. */
+export function parseTlsMaterial(value: unknown): MarkedMaterial {
+  const { certificates, challenges, mark } = record(value, 'the request')
+  return {
+    mark: text(mark, 'mark'),
+    certificates: list(certificates, 'certificates').map((one, index): TlsCertificate => {
+      const where = `certificates[${index}]`
+      const { host, chain, key } = record(one, where)
+      return { host: text(host, `${where}.host`), chain: text(chain, `${where}.chain`), key: text(key, `${where}.key`) }
+    }),
+    challenges: list(challenges, 'challenges').map((one, index): AcmeChallenge => {
+      const where = `challenges[${index}]`
+      const { host, token, answer } = record(one, where)
+      return {
+        host: text(host, `${where}.host`),
+        token: text(token, `${where}.token`),
+        answer: text(answer, `${where}.answer`),
+      }
+    }),
+  }
+}
+
+function list(value: unknown, where: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error(`${where}: a list is expected`)
+  return value
+}
+
+function text(value: unknown, where: string): string {
+  if (typeof value !== 'string') throw new Error(`${where}: a string is expected`)
+  return value
+}

@@ -1,0 +1,55 @@
+import { constants } from 'node:crypto'
+import { createServer, type Server } from 'node:https'
+import { Socket } from 'node:net'
+import { limits } from './limits.ts'
+import type { Traffic } from './traffic.ts'
+import { acceptTraffic, type Front, httpOptions } from './traffic-server.ts'
+
+/** The intermediate profile of https://wiki.mozilla.org/Security/Server_Side_TLS. */
+const profile = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+    ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+    ...['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ].join(':'),
+  ecdhCurve: 'X25519:prime256v1:secp384r1',
+  honorCipherOrder: false,
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const
+
+/**
+ * Creates the HTTPS server in front of the applications. It has no certificate of its own, so a
+ * client that sends no server name, or an unknown one, learns no other name. Not yet listening.
+ */
+export function createTlsServer(traffic: Traffic): Front<Server> {
+  const server = createServer({
+    ...httpOptions,
+    ...profile,
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: limits.handshakeMs,
+    SNICallback: (name, done) => done(null, traffic.certificates.contextFor(name)),
+  })
+  const accepted = new Map<string, Socket>()
+  const below = new WeakMap<Socket, Socket>()
+  server.on('connection', (socket) => {
+    if (!(socket instanceof Socket)) return
+    const ends = endsOf(socket)
+    accepted.set(ends, socket)
+    socket.once('close', () => accepted.delete(ends))
+  })
+  server.on('secureConnection', (socket) => {
+    const found = accepted.get(endsOf(socket))
+    if (found) below.set(socket, found)
+  })
+  server.on('tlsClientError', (_error, socket) => {
+    traffic.counts.refused++
+    socket.destroy()
+  })
+  const connections = acceptTraffic(traffic, server, (socket) => below.get(socket) ?? socket)
+  return { server, connections }
+}
+
+/** Both ends of a connection, which an encrypted socket and the one below it share. */
+const endsOf = ({ localAddress, remoteAddress, remotePort }: Socket): string =>
+  `${localAddress} ${remoteAddress} ${remotePort}`

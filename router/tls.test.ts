@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
+import { request } from 'node:https'
+import { connect as connectTcp } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { selfSigned, wildcard } from '../test/support/self-signed.ts'
+import { until } from '../test/support/until.ts'
+import { monotonic } from './clock.ts'
+import { limits } from './limits.ts'
+import { portOf, type TestBed, testBed } from './test-bed.ts'
+
+const host = 'outside.invalid'
+const own = { host, chain: selfSigned.cert, key: selfSigned.key }
+const others = { host: '*.apps.far.test', chain: wildcard.cert, key: wildcard.key }
+const tls = { from: 'platform', redirects: true } as const
+
+/** A router with HTTPS whose table leads `outside.invalid` to an application. */
+async function secureBed(t: TestContext): Promise<TestBed & { readonly tlsPort: number }> {
+  const bed = await testBed(t, { tlsPort: 0 })
+  const { tlsPort } = bed.router
+  assert.ok(tlsPort)
+  const application = await bed.application(({ headers }, response) => response.end(JSON.stringify(headers)))
+  await bed.lead([portOf(application)], { host, tls })
+  await serve(bed, [own, others])
+  return { ...bed, tlsPort }
+}
+
+async function serve({ tell }: TestBed, certificates: readonly object[], challenges: readonly object[] = []) {
+  assert.deepEqual(await tell('PUT', '/tls', { certificates, challenges, mark: 'one' }), { status: 200, body: {} })
+}
+
+/** Completes a handshake. The connection ends with the test. */
+async function shake(t: TestContext, port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false, ...options }, resolve)
+  socket.on('error', reject)
+  t.after(() => socket.destroy())
+  await promise
+  return socket
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+function ask(port: number, name: string, header = name): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const where = { host: '127.0.0.1', port, servername: name, rejectUnauthorized: false, agent: false }
+  const outgoing = request({ ...where, headers: { host: header } }, (message) => {
+    message.setEncoding('utf8')
+    let body = ''
+    message.on('data', (text) => {
+      body += text
+    })
+    message.on('end', () => resolve({ status: message.statusCode ?? 0, headers: message.headers, body }))
+  })
+  outgoing.on('error', reject).end()
+  return promise
+}
+
+test('a request over HTTPS reaches the application with the address and protocol of its client', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  const { status, body } = await ask(tlsPort, host)
+  assert.equal(status, 200)
+  const seen = JSON.parse(body)
+  assert.equal(seen['x-forwarded-proto'], 'https')
+  assert.equal(seen['x-forwarded-port'], String(tlsPort))
+  assert.equal(seen['x-forwarded-for'], '127.0.0.1')
+})
+
+test('a handshake gets the certificate of its server name', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  const serial = async (servername: string) =>
+    (await shake(t, tlsPort, { servername })).getPeerX509Certificate()?.fingerprint256
+  assert.equal(await serial(host), new X509Certificate(selfSigned.cert).fingerprint256)
+  assert.equal(await serial('OUTSIDE.invalid'), new X509Certificate(selfSigned.cert).fingerprint256)
+  assert.equal(await serial('shop.apps.far.test'), new X509Certificate(wildcard.cert).fingerprint256)
+})
+
+test('a handshake fails without a server name or for an unknown one, and shows no certificate', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  for (const servername of [
+    '',
+    'elsewhere.invalid',
+    'apps.far.test',
+    'a.b.apps.far.test',
+    '..',
+    `${'a'.repeat(250)}`,
+  ]) {
+    await assert.rejects(shake(t, tlsPort, { servername }), /handshake failure|ECONNRESET|disconnected/i, servername)
+  }
+})
+
+test('only TLS 1.2 and 1.3 with forward secrecy and authenticated ciphers are accepted', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const socket = await shake(t, tlsPort, { minVersion: version, maxVersion: version })
+    assert.equal(socket.getProtocol(), version)
+  }
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  await assert.rejects(shake(t, tlsPort, old))
+  for (const ciphers of ['AES128-SHA', 'AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-SHA']) {
+    await assert.rejects(shake(t, tlsPort, { maxVersion: 'TLSv1.2', ciphers }), ciphers)
+  }
+})
+
+test('a client cannot renegotiate', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  const socket = await shake(t, tlsPort, { maxVersion: 'TLSv1.2' })
+  socket.removeAllListeners('error')
+  const failed = new Promise<Error>((resolve) => void socket.once('error', resolve))
+  socket.renegotiate({ rejectUnauthorized: false }, (error) => error && socket.destroy(error))
+  assert.match(String(await failed), /renegotiation/i)
+})
+
+test('a request for another host than the one of its connection is answered with 421', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  for (const other of ['shop.apps.far.test', 'elsewhere.invalid']) {
+    assert.equal((await ask(tlsPort, host, other)).status, 421)
+  }
+  assert.equal((await ask(tlsPort, 'shop.apps.far.test', host)).status, 421)
+  assert.equal((await ask(tlsPort, host, `${host}:443`)).status, 200)
+})
+
+test('plain HTTP is redirected to HTTPS if the route says so and the host has a certificate', async (t) => {
+  const bed = await secureBed(t)
+  const { status, headers } = await bed.ask({ host, path: '/a?b=c' })
+  assert.deepEqual([status, headers.location], [308, `https://${host}:${bed.tlsPort}/a?b=c`])
+  await serve(bed, [])
+  assert.equal((await bed.ask({ host })).status, 200)
+})
+
+test('a proxy that is trusted and says https is not redirected', async (t) => {
+  const bed = await testBed(t, { tlsPort: 0, trusted: ['127.0.0.1'] })
+  const application = await bed.application((_request, response) => response.end())
+  await bed.lead([portOf(application)], { host, tls })
+  await serve(bed, [own])
+  assert.equal((await bed.ask({ host, headers: { 'X-Forwarded-Proto': 'https' } })).status, 200)
+  assert.equal((await bed.ask({ host, headers: { 'X-Forwarded-Proto': 'http' } })).status, 308)
+})
+
+test('a challenge is answered for its host and token only', async (t) => {
+  const bed = await secureBed(t)
+  await serve(bed, [own], [{ host, token: 'abc', answer: 'abc.thumb' }])
+  const path = '/.well-known/acme-challenge/abc'
+  assert.equal((await bed.ask({ host, path })).body, 'abc.thumb')
+  assert.notEqual((await bed.ask({ host: 'elsewhere.invalid', path })).body, 'abc.thumb')
+  assert.equal((await bed.ask({ host, path: `${path}d` })).status, 308)
+  await serve(bed, [own])
+  assert.equal((await bed.ask({ host, path })).status, 308)
+})
+
+test('a certificate is exchanged without ending connections', async (t) => {
+  const bed = await secureBed(t)
+  const before = await shake(t, bed.tlsPort)
+  await serve(bed, [{ ...own, chain: wildcard.cert, key: wildcard.key }])
+  const after = await shake(t, bed.tlsPort)
+  assert.equal(after.getPeerX509Certificate()?.fingerprint256, new X509Certificate(wildcard.cert).fingerprint256)
+  const answered = new Promise<string>((resolve) => void before.once('data', (chunk) => resolve(String(chunk))))
+  before.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  assert.match(await answered, /^HTTP\/1\.1 200 /)
+})
+
+test('private keys are neither stored nor shown', async (t) => {
+  const bed = await secureBed(t)
+  await bed.lead([], { host, tls })
+  const secret = selfSigned.key.split('\n')[1] ?? ''
+  for (const path of ['/routes', '/health', '/activity']) {
+    assert.ok(!JSON.stringify((await bed.tell('GET', path)).body).includes(secret))
+  }
+  assert.ok(!(await readFile(bed.state, 'utf8')).includes(secret))
+})
+
+test('a slow handshake ends in time, however its bytes are spread', { timeout: 60_000 }, async (t) => {
+  const { tlsPort } = await secureBed(t)
+  const socket = connectTcp(tlsPort, '127.0.0.1')
+  t.after(() => socket.destroy())
+  const startedAt = monotonic()
+  // The beginning of a record of 500 bytes.
+  socket.write(Buffer.from([22, 3, 1, 1, 244, 1, 0, 1, 240, 3, 3]))
+  const drip = setInterval(() => socket.write(Buffer.from([0])), 200)
+  t.after(() => clearInterval(drip))
+  socket.on('error', () => {})
+  await until('the connection is closed', () => socket.closed, { limitMs: 30_000 })
+  assert.ok(monotonic() - startedAt < limits.handshakeMs * 1.5)
+})
+
+test('the control server confirms the mark of its certificates', async (t) => {
+  const bed = await testBed(t, { tlsPort: 0 })
+  const confirm = async (mark: string) => (await bed.tell('POST', '/tls', { mark })).status
+  assert.equal(await confirm('one'), 409)
+  await serve(bed, [own])
+  assert.equal(await confirm('one'), 200)
+  assert.equal(await confirm('two'), 409)
+})

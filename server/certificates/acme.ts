@@ -1,0 +1,104 @@
+import { X509Certificate } from 'node:crypto'
+import type { AcmeChallenge } from '@quayside/contract/routes.ts'
+import { axios, Client, crypto } from 'acme-client'
+import { messageOf } from '../lib/error.ts'
+import { Secret } from '../lib/secret.ts'
+import { type Authority, type Issued, RefusedError } from './authority.ts'
+
+export interface AcmeOptions {
+  /** The address of the authority's directory (RFC 8555). */
+  readonly directory: string
+  /** Where the authority may write about its certificates. */
+  readonly email?: string
+}
+
+/** The time limit of one request. */
+const requestMs = 20_000
+/** How often an authority is asked whether it is done, and the pauses in between. */
+const polling = { backoffAttempts: 20, backoffMin: 500, backoffMax: 10_000 } as const
+
+axios.defaults.timeout = requestMs
+// The plan of this room decides when a request is repeated. The library still repeats one whose
+// nonce was rejected.
+Object.assign(axios.defaults, { acmeSettings: { retryMaxAttempts: 0 } })
+axios.interceptors.response.use((response) => {
+  const { type, detail } = Object(response.data)
+  if (response.status < 400 || type === 'urn:ietf:params:acme:error:badNonce') return response
+  throw new RefusedError(sentence(`the certificate authority answered ${response.status}: ${detail ?? type ?? ''}`), {
+    retryAfterSeconds: secondsOf(response.headers['retry-after']),
+    isAccountGone: type === 'urn:ietf:params:acme:error:accountDoesNotExist',
+  })
+})
+
+/** Creates the client of an authority. */
+export function createAcmeAuthority({ directory, email }: AcmeOptions): Authority {
+  const clientOf = (key: Secret, url?: string): Client =>
+    new Client({ directoryUrl: directory, accountKey: key.reveal(), ...(url && { accountUrl: url }), ...polling })
+  return {
+    register: (signal) =>
+      refusing(signal, async () => {
+        const key = new Secret(String(await crypto.createPrivateEcdsaKey()))
+        const client = clientOf(key)
+        await client.createAccount({ termsOfServiceAgreed: true, ...(email && { contact: [`mailto:${email}`] }) })
+        return { url: client.getAccountUrl(), key }
+      }),
+    order: (account, host, publish, signal) =>
+      refusing(signal, () => order(clientOf(account.key, account.url), host, publish)),
+  }
+}
+
+async function order(
+  client: Client,
+  host: string,
+  publish: (challenge: AcmeChallenge) => Promise<void>,
+): Promise<Issued> {
+  const created = await client.createOrder({ identifiers: [{ type: 'dns', value: host }] })
+  for (const authorization of await client.getAuthorizations(created)) {
+    if (authorization.status === 'valid') continue
+    const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
+    if (!challenge) throw new RefusedError('The certificate authority does not check this name over HTTP.')
+    const answer = await client.getChallengeKeyAuthorization(challenge)
+    await publish({ host, token: challenge.token, answer })
+    await client.completeChallenge(challenge)
+    await client.waitForValidStatus(challenge)
+  }
+  const [key, request] = await crypto.createCsr({ altNames: [host] }, await crypto.createPrivateEcdsaKey())
+  const chain = await client.getCertificate(await client.finalizeOrder(created, request))
+  return { chain, key: new Secret(String(key)), ...validityOf(chain) }
+}
+
+function validityOf(chain: string): Pick<Issued, 'notBefore' | 'notAfter'> {
+  const { validFromDate: notBefore, validToDate: notAfter } = new X509Certificate(chain)
+  return { notBefore, notAfter }
+}
+
+/** Does the work until `signal` aborts. Translates errors of the library. */
+async function refusing<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work(), aborted])
+  } catch (cause) {
+    if (signal.aborted || cause instanceof RefusedError) throw cause
+    throw new RefusedError(sentence(messageOf(cause)), { cause })
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+const longestSentence = 400
+
+/** Turns words of an authority into a sentence for users. */
+function sentence(text: string): string {
+  const plain = text
+    .replace(/[^\x20-\x7e]/g, ' ')
+    .trim()
+    .slice(0, longestSentence)
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`
+}
+
+/** Returns the seconds of a `Retry-After` header. 0 if there is none, or if it is a date. */
+const secondsOf = (header: unknown): number =>
+  typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0

@@ -1,0 +1,53 @@
+import type { AcmeChallenge } from '@quayside/contract/routes.ts'
+import type { Secret } from '../lib/secret.ts'
+
+/** An account at a certificate authority. */
+export interface Account {
+  /** Its address at the authority. */
+  readonly url: string
+  /** Its private key, in PEM format. */
+  readonly key: Secret
+}
+
+/** A certificate as an authority issued it. */
+export interface Issued {
+  /** The certificate and those of its issuers, in PEM format. */
+  readonly chain: string
+  readonly key: Secret
+  readonly notBefore: Date
+  readonly notAfter: Date
+}
+
+/** A certificate authority that checks hosts over HTTP (RFC 8555, HTTP-01). */
+export interface Authority {
+  /** Creates an account with a new key. Accepts the terms of the authority. Throws RefusedError. */
+  register(signal: AbortSignal): Promise<Account>
+  /**
+   * Orders a certificate for one host. `publish` must return once the host answers the challenge.
+   * Throws RefusedError, and the reason of `signal` on abort.
+   */
+  order(
+    account: Account,
+    host: string,
+    publish: (challenge: AcmeChallenge) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Issued>
+}
+
+/** The authority rejected a request or could not be reached. `message` is a sentence for users. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+  /** How long the authority asks to wait. */
+  readonly retryAfterSeconds: number
+  /** The authority does not know the account any more. */
+  readonly isAccountGone: boolean
+
+  constructor(
+    message: string,
+    options: { readonly retryAfterSeconds?: number; readonly isAccountGone?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.retryAfterSeconds = options.retryAfterSeconds ?? 0
+    this.isAccountGone = options.isAccountGone ?? false
+  }
+}

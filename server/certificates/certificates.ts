@@ -1,0 +1,39 @@
+import type { Reconciler } from '../lib/reconciler.ts'
+import type { TlsSource } from '../routers/index.ts'
+import type { Authority } from './authority.ts'
+import { type CertificateOptions, createCertificateReconciler } from './reconciler.ts'
+import { createTlsSource } from './source.ts'
+
+export interface CertificatesOptions extends Omit<CertificateOptions, 'directory' | 'authority' | 'serve'> {
+  /** The authority and how it reaches the operator. Undefined: the router speaks HTTP only. */
+  readonly settings: { readonly directory: string; readonly email?: string } | undefined
+}
+
+/** The certificates of an installation. */
+export interface Certificates {
+  /** Undefined: the router speaks HTTP only. */
+  readonly source: TlsSource | undefined
+  /** Creates what orders certificates. Empty if the router speaks HTTP only. */
+  reconcilers(serve: CertificateOptions['serve']): readonly Reconciler[]
+}
+
+/** Creates the certificates of the platform's own router. Nothing is ordered before it runs. */
+export function createCertificates({ settings, ...options }: CertificatesOptions): Certificates {
+  if (!settings) return { source: undefined, reconcilers: () => [] }
+  const { directory } = settings
+  let loaded: Promise<Authority> | undefined
+  const authority = (): Promise<Authority> => {
+    loaded ??= load(settings)
+    return loaded
+  }
+  return {
+    source: createTlsSource({ ...options, directory }),
+    reconcilers: (serve) => [createCertificateReconciler({ ...options, directory, authority, serve })],
+  }
+}
+
+/** The library needs some megabytes, which only a server that orders certificates should use. */
+async function load(settings: NonNullable<CertificatesOptions['settings']>): Promise<Authority> {
+  const { createAcmeAuthority } = await import('./acme.ts')
+  return createAcmeAuthority(settings)
+}

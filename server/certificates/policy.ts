@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+
+export const letsEncrypt = 'https://acme-v02.api.letsencrypt.org/directory'
+
+/**
+ * Names below these are not in the public DNS (RFC 6761, 6762, 8375, 9476, and ICANN for
+ * `internal`).
+ */
+const withoutPublicDns = ['localhost', 'test', 'example', 'invalid', 'local', 'internal', 'home.arpa', 'alt', 'onion']
+
+/**
+ * Pure: whether an authority can make a certificate for a host by asking it over HTTP. None can for
+ * `*.example.org` and for names of single machines. Let's Encrypt needs names of the public DNS.
+ */
+export function isCertifiable(host: string, directory: string): boolean {
+  const isBelow = (zone: string): boolean => host === zone || host.endsWith(`.${zone}`)
+  if (host.startsWith('*.') || !host.includes('.') || isBelow('localhost')) return false
+  return directory !== letsEncrypt || !withoutPublicDns.some(isBelow)
+}
+
+const minuteMs = 60_000
+/** The pauses after failures in a row. Let's Encrypt allows five failures an hour for a name. */
+const pausesMs = [1, 5, 20, 60, 180, 360, 720].map((minutes) => minutes * minuteMs)
+/** A longer pause that an authority asks for is a mistake. */
+const longestPauseMs = 14 * 24 * 60 * minuteMs
+
+/**
+ * Pure: returns when a certificate is renewed: at two thirds of its life, earlier by up to a
+ * twentieth. How much depends on the host, so that hosts of the same age take turns.
+ */
+export function renewalAt(host: string, { notBefore, notAfter }: Validity): Date {
+  const life = notAfter.getTime() - notBefore.getTime()
+  return new Date(notBefore.getTime() + life * (2 / 3 - shareOf(host) / 20))
+}
+
+export interface Validity {
+  readonly notBefore: Date
+  readonly notAfter: Date
+}
+
+/**
+ * Pure: returns when the attempt after a failure begins. `failures` counts the last one. The pause
+ * is as long as the authority asks for, or grows with the failures. It is longer by up to a tenth.
+ */
+export function retryAt(host: string, failures: number, now: Date, retryAfterSeconds = 0): Date {
+  const pause = pausesMs[Math.min(failures, pausesMs.length) - 1] ?? 0
+  const asked = Math.min(retryAfterSeconds * 1000, longestPauseMs)
+  return new Date(now.getTime() + Math.max(pause, asked) * (1 + shareOf(host) / 10))
+}
+
+/** Returns a number from 0 to 1 that is always the same for a host. */
+const shareOf = (host: string): number => createHash('sha256').update(host).digest().readUInt32BE() / 2 ** 32

@@ -1,0 +1,118 @@
+import { type Database, inTransaction } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import { everyOne } from '../lib/every-one.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Reconciler } from '../lib/reconciler.ts'
+import type { Vault } from '../vault/index.ts'
+import { accountOf, forgetAccount } from './account.ts'
+import { type Authority, type Issued, RefusedError } from './authority.ts'
+import {
+  beginAttempt,
+  type DueHost,
+  deleteLeft,
+  listDueHosts,
+  setChallenge,
+  storeCertificate,
+  storeFailure,
+} from './certificate-store.ts'
+import { hostKeyCell } from './own-columns.ts'
+import { isCertifiable, renewalAt, retryAt } from './policy.ts'
+
+export interface CertificateOptions {
+  readonly database: Database
+  readonly vault: Pick<Vault, 'state' | 'sealOwn' | 'openOwn'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** The address of the authority's directory. */
+  readonly directory: string
+  /** Loads the authority when it is first needed. */
+  readonly authority: () => Promise<Authority>
+  /** Returns once the router has the certificates and challenges of the database. */
+  readonly serve: (signal: AbortSignal) => Promise<unknown>
+}
+
+/** Orders that run at the same time. */
+const slots = 4
+/** The time limit of one order. */
+const orderMs = 3 * 60_000
+/** A saved domain is tried at once only if its last attempt is at least this old. */
+const savedPauseMs = 60_000
+
+/** Orders and renews the certificates of hosts that are in the route table. */
+export function createCertificateReconciler(options: CertificateOptions): Reconciler {
+  const { database, clock, directory, vault } = options
+  return {
+    name: 'certificates',
+    everyMs: 5_000,
+    reconcile: async (signal) => {
+      if (!vault.state.open) return
+      const now = clock.now()
+      await deleteLeft(database, now)
+      const since = new Date(now.getTime() - savedPauseMs)
+      const due = (await listDueHosts(database, { now, since })).filter(({ host }) => isCertifiable(host, directory))
+      const waiting = due.values()
+      const work = async (): Promise<void> => {
+        for (const one of waiting) if (!signal.aborted) await attempt(options, one, signal)
+      }
+      await everyOne(Array.from({ length: Math.min(slots, due.length) }, work))
+    },
+  }
+}
+
+/**
+ * Tries to get one certificate. Records a failure instead of throwing it, unless `signal` aborts.
+ */
+async function attempt(options: CertificateOptions, { host, failures }: DueHost, signal: AbortSignal): Promise<void> {
+  const { database, clock, log, serve } = options
+  const startedAt = clock.now()
+  await beginAttempt(database, host, startedAt, retryAt(host, failures + 1, startedAt))
+  const deadline = startDeadline(orderMs, signal)
+  try {
+    await keep(options, host, await issue(options, host, deadline.signal))
+    await serve(signal)
+    log.info({ host }, 'certificate issued')
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (!(error instanceof RefusedError) && !deadline.isOver) throw error
+    const refused =
+      error instanceof RefusedError
+        ? error
+        : new RefusedError(`The order took longer than ${orderMs / 60_000} minutes.`)
+    const now = clock.now()
+    const due_at = retryAt(host, failures + 1, now, refused.retryAfterSeconds)
+    await storeFailure(database, { host, failures: failures + 1, finding: refused.message, due_at }, now)
+    log.warn({ host, failures: failures + 1, reason: refused.message, nextAttemptAt: due_at }, 'certificate failed')
+  }
+}
+
+/** Orders a certificate. An account that the authority has forgotten is created again once. */
+async function issue(options: CertificateOptions, host: string, signal: AbortSignal): Promise<Issued> {
+  const { database, clock, serve } = options
+  const authority = await options.authority()
+  const order = async (): Promise<Issued> =>
+    authority.order(
+      await accountOf(options, authority, signal),
+      host,
+      async (challenge) => {
+        await setChallenge(database, challenge, clock.now())
+        await serve(signal)
+      },
+      signal,
+    )
+  try {
+    return await order()
+  } catch (error) {
+    if (!(error instanceof RefusedError) || !error.isAccountGone) throw error
+    await forgetAccount(options)
+    return order()
+  }
+}
+
+const keep = ({ database, vault, clock }: CertificateOptions, host: string, issued: Issued): Promise<void> =>
+  inTransaction(database, async (sql) => {
+    const { chain, key, notBefore, notAfter } = issued
+    const sealed_key = await vault.sealOwn(sql, hostKeyCell(host), key.reveal())
+    const validity = { not_before: notBefore, not_after: notAfter, due_at: renewalAt(host, issued) }
+    await storeCertificate(sql, { host, chain, sealed_key, ...validity }, clock.now())
+  })
