@@ -1,18 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { RouteTable } from '@quayside/contract/routes.ts'
-import type { Certificates } from './certificates.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Ports } from './ports.ts'
 import { record } from './record.ts'
 import { parseEndpoints, parseRouteTable } from './route-table.ts'
 import type { Routes } from './routes.ts'
+import type { SecureFront } from './secure-front.ts'
 import { parseTlsMaterial } from './tls-material.ts'
 import type { Traffic } from './traffic.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'certificates' | 'log'> {
+export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'log'> {
+  readonly tls: SecureFront
   readonly ports: Pick<Ports, 'look' | 'taken'>
   /** Stores a table on disk. */
   save(table: RouteTable): Promise<void>
@@ -53,10 +54,10 @@ export function createControlServer(options: ControlOptions): Server {
       case 'POST /confirm':
         return table.confirm(await readJson(request))
       case 'PUT /tls':
-        options.certificates.replace(parseTlsMaterial(await readJson(request)))
+        await options.tls.apply(parseTlsMaterial(await readJson(request)))
         return { status: 200, body: {} }
       case 'POST /tls':
-        return confirmTls(options.certificates, await readJson(request))
+        return confirmTls(options.tls, await readJson(request))
       case 'POST /drain':
         return drain(options.routes, await readJson(request), signal)
       case 'POST /wakes':
@@ -147,7 +148,7 @@ function tableKeeper({ routes, waiting, ports, log, save, confirm: confirmed }: 
 }
 
 /** Answers 409 if the certificates with the mark of the body must be sent. */
-function confirmTls({ mark }: Pick<Certificates, 'mark'>, body: unknown): Reply {
+function confirmTls({ mark }: SecureFront, body: unknown): Reply {
   return { status: record(body, 'the request')['mark'] === mark ? 200 : 409, body: {} }
 }
 

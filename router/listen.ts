@@ -25,6 +25,15 @@ export const listen = (server: NetServer, where: ListenOptions): Promise<void> =
   })
 
 /**
+ * Listens so that a router that takes over can do so too before this one ends. Returns the port.
+ */
+export async function open(server: NetServer, { host, port }: Pick<RouterConfig, 'host' | 'port'>): Promise<number> {
+  await listen(server, { host, port, reusePort: true })
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? bound.port : port
+}
+
+/**
  * Listens on the control socket. Replaces the file of a dead process. Throws if another router
  * answers.
  */

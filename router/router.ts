@@ -10,7 +10,7 @@ import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
 import { Following } from './following.ts'
 import { limits } from './limits.ts'
-import { listen, listenControl, listenInPod, requireFree } from './listen.ts'
+import { listenControl, listenInPod, open, requireFree } from './listen.ts'
 import type { Log } from './log.ts'
 import { migrateConnections } from './migrate-connections.ts'
 import { Passwords } from './passwords.ts'
@@ -19,9 +19,9 @@ import { Presence } from './presence.ts'
 import { createReadyServer, Readiness } from './readiness.ts'
 import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
+import { createSecureFront } from './secure-front.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { loadStoredTable } from './stored-table.ts'
-import { createTlsServer } from './tls-server.ts'
 import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
@@ -79,8 +79,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     closing: false,
   }
   const plain = createTrafficServer(traffic)
-  const secure = config.tlsPort === undefined ? undefined : createTlsServer(traffic)
-  const fronts = secure ? [plain, secure] : [plain]
+  const tls = createSecureFront(traffic, config)
+  const fronts = tls.front ? [plain, tls.front] : [plain]
   const ports = new Ports(traffic, config.host)
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     routes,
     waiting,
     ports,
-    certificates,
+    tls,
     log,
     save: (table) => saveTable(config.state, table),
     health: () => ({
@@ -111,7 +111,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       routes: routes.table.routes.length,
       host: config.host,
       port: Number(traffic.port),
-      ...(secure && { tlsPort: Number(traffic.tlsPort) }),
+      ...(tls.front && { tlsPort: Number(traffic.tlsPort) }),
       trusted: config.trusted,
       connections: traffic.connections,
       protocol,
@@ -130,16 +130,11 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     ...(pod && { mayAsk: (request) => hasKey(request, pod.keyFile) }),
   })
   const following = new Following({ routes, presence: new Presence(control, limits.silentControlMs), log })
-  const { host, tlsPort: wantedTls = 0 } = config
-  if (!config.share) {
-    await requireFree(config)
-    if (secure) await requireFree({ host, port: wantedTls })
-  }
+  if (!config.share) await requireFree(config)
   await migrateConnections()
-  const port = await open(plain, host, config.port)
+  const port = await open(plain.server, config)
   traffic.port = String(port)
-  const tlsPort = secure && (await open(secure, host, wantedTls))
-  if (tlsPort !== undefined) traffic.tlsPort = String(tlsPort)
+  await tls.start()
   await ports.look()
   try {
     if (pod) await listenInPod(control, ready, { ...pod, host: config.host })
@@ -150,16 +145,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     throw error
   }
   if (pod) following.start()
-  return { port, ...(tlsPort !== undefined && { tlsPort }), ended, stop, leave }
-}
-
-/**
- * Listens so that a router that takes over can do so too before this one ends. Returns the port.
- */
-async function open({ server }: Front, host: string, port: number): Promise<number> {
-  await listen(server, { host, port, reusePort: true })
-  const bound = server.address()
-  return typeof bound === 'object' && bound ? bound.port : port
+  return { port, ...(tls.front && { tlsPort: Number(traffic.tlsPort) }), ended, stop, leave }
 }
 
 /** Returns the newest of the tables with which this router may start. */

@@ -18,10 +18,17 @@ const requestMs = 20_000
 const polling = { backoffAttempts: 20, backoffMin: 500, backoffMax: 10_000 } as const
 
 axios.defaults.timeout = requestMs
-// The plan of this room decides when a request is repeated. The library still repeats one whose
-// nonce was rejected.
-Object.assign(axios.defaults, { acmeSettings: { retryMaxAttempts: 0 } })
-axios.interceptors.response.use((response) => {
+// The plan of this room decides when a request is repeated. The library itself waits as long as an
+// authority says, and fails without a reason if there is no answer. It rejects every response, and
+// still repeats a request whose nonce was rejected.
+axios.interceptors.response.clear()
+axios.interceptors.response.use(undefined, (error: { readonly response?: Response }) => {
+  const { response } = error
+  if (!response) {
+    throw new RefusedError(sentence(`the certificate authority cannot be reached: ${reasonOf(error)}`), {
+      cause: error,
+    })
+  }
   const { type, detail } = Object(response.data)
   if (response.status < 400 || type === 'urn:ietf:params:acme:error:badNonce') return response
   throw new RefusedError(sentence(`the certificate authority answered ${response.status}: ${detail ?? type ?? ''}`), {
@@ -29,6 +36,15 @@ axios.interceptors.response.use((response) => {
     isAccountGone: type === 'urn:ietf:params:acme:error:accountDoesNotExist',
   })
 })
+
+interface Response {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly data: unknown
+}
+
+/** Failed connections to several addresses have a code and no message. */
+const reasonOf = (error: unknown): string => messageOf(error) || String(Object(error).code)
 
 /** Creates the client of an authority. */
 export function createAcmeAuthority({ directory, email }: AcmeOptions): Authority {

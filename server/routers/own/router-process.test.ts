@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { request } from 'node:https'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../../../test/support/free-port.ts'
+import { selfSigned } from '../../../test/support/self-signed.ts'
 import { until } from '../../../test/support/until.ts'
+import { systemClock as clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
 import { start } from '../../lib/run.ts'
 import { findRouter } from './find-router.ts'
@@ -169,6 +174,57 @@ test('a replaced process lets its successor listen first: no request is refused 
   const again = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
   assert.deepEqual(again, { pid: successor.pid, port: successor.port, adopted: true })
 })
+
+test('a hand-over with certificates refuses no handshake, and no successor listens without them', async (t) => {
+  const home = await routerHome()
+  const port = await findFreePort()
+  const host = 'outside.invalid'
+  const { server, endpoint } = await application((_request, response) => response.end('ok'))
+  t.after(async () => {
+    server.close().closeAllConnections()
+    await home.close()
+  })
+  const source = {
+    mark: async () => 'one',
+    material: async () => {
+      await clock.sleep(300)
+      return { certificates: [{ host, chain: selfSigned.cert, key: selfSigned.key }], challenges: [] }
+    },
+    states: async () => new Map(),
+  }
+  const options = { ...home.options, tls: { port, source } }
+  const first = await ensureRouterProcess(options)
+  assert.equal(first.tlsPort, port)
+  const tls = { from: 'platform', redirects: true } as const
+  await createOwnRouter({ process: options, certificates: source }).replaceAll(
+    [{ host, service: host, name: 'app', endpoints: [endpoint], tls }],
+    signal,
+  )
+  let isOver = false
+  const asking = (async () => {
+    const answers: string[] = []
+    while (!isOver) answers.push(await askSecurely(port, host).catch(String))
+    return answers
+  })()
+  for (const trusted of ['10.0.0.0/8', '10.1.0.0/16', '10.2.0.0/16']) {
+    const successor = await ensureRouterProcess({ ...options, trusted: [trusted] })
+    assert.equal(successor.adopted, false)
+  }
+  assert.equal(await askSecurely(port, host), 'ok')
+  isOver = true
+  const answers = await asking
+  assert.deepEqual([...new Set(answers)], ['ok'])
+  assert.ok(answers.length > 50, String(answers.length))
+})
+
+/** Asks over a connection of its own. Returns the body. */
+function askSecurely(port: number, host: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const where = { host: '127.0.0.1', port, servername: host, rejectUnauthorized: false, agent: false }
+  const outgoing = request({ ...where, headers: { host } }, (answer) => void text(answer).then(resolve, reject))
+  outgoing.on('error', reject).end()
+  return promise
+}
 
 /** Does the first part of a hand-over, as if it were killed then. */
 async function startBeside({ process: { port } }: RouterHome, options: RouterProcessOptions): Promise<{ pid: number }> {

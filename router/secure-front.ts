@@ -1,0 +1,48 @@
+import type { RouterConfig } from './config.ts'
+import { open, requireFree } from './listen.ts'
+import type { MarkedMaterial } from './tls-material.ts'
+import { createTlsServer } from './tls-server.ts'
+import type { Traffic } from './traffic.ts'
+import type { Front } from './traffic-server.ts'
+
+/** HTTPS of a router: its server, if it has one, and the certificates. */
+export interface SecureFront {
+  /** Undefined if the router speaks HTTP only. */
+  readonly front: Front | undefined
+  /** The mark of the current certificates. Undefined before the first ones. */
+  readonly mark: string | undefined
+  /** Listens, unless the router must have certificates first. Rejects if the port is in use. */
+  start(): Promise<void>
+  /** Applies certificates. Returns once the router listens. */
+  apply(material: MarkedMaterial): Promise<void>
+}
+
+/**
+ * Creates HTTPS of a router. One that takes over from another shares its port only once it has
+ * certificates: until then it would refuse handshakes that the other one completes.
+ */
+export function createSecureFront(traffic: Traffic, { host, tlsPort, share = false }: RouterConfig): SecureFront {
+  const front = tlsPort === undefined ? undefined : createTlsServer(traffic)
+  if (share && tlsPort) traffic.tlsPort = String(tlsPort)
+  let opened: Promise<void> | undefined
+  const listen = async (): Promise<void> => {
+    if (front && tlsPort !== undefined) traffic.tlsPort = String(await open(front.server, { host, port: tlsPort }))
+  }
+  return {
+    front,
+    get mark() {
+      return traffic.certificates.mark
+    },
+    start: async () => {
+      if (share || tlsPort === undefined) return
+      await requireFree({ host, port: tlsPort })
+      opened = listen()
+      await opened
+    },
+    apply: (material) => {
+      traffic.certificates.replace(material)
+      opened ??= listen()
+      return opened
+    },
+  }
+}

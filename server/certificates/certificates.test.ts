@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { after, type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { AcmeChallenge } from '@quayside/contract/routes.ts'
+import { findFreePort } from '../../test/support/free-port.ts'
+import { startNameServer } from '../../test/support/name-server.ts'
+import { providePebble } from '../../test/support/pebble/build.ts'
+import { startPebble } from '../../test/support/pebble/pebble.ts'
+import { testDatabase } from '../database/testing.ts'
+import { replaceHosts } from '../domains/index.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { silentLogger as log } from '../lib/log.ts'
+import { addPlace } from '../variables/testing.ts'
+import { sealedTestVault, testVault } from '../vault/testing.ts'
+import { createCertificates } from './certificates.ts'
+
+const { signal } = new AbortController()
+const files = await providePebble()
+const skip = files ? false : 'this machine has no Go'
+const names = await startNameServer({ after })
+names.zones.set('*.lab.test', { A: '127.0.0.1' })
+if (files) setDefaultCACertificates([...getCACertificates('default'), await readFile(files.serverRoot, 'utf8')])
+
+const dayMs = 86_400_000
+const host = 'shop.lab.test'
+
+/** The time of the system, moved by a test. */
+function movedClock(): Clock & { move(ms: number): void } {
+  let offset = 0
+  return {
+    ...systemClock,
+    now: () => new Date(Date.now() + offset),
+    move: (ms) => {
+      offset += ms
+    },
+  }
+}
+
+/** A service with hosts, Pebble, and a server that answers its questions in place of the router. */
+async function openBench(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+  const { sql } = await testDatabase(t)
+  const { serviceId } = (await addPlace(sql)).service
+  const clock = movedClock()
+  let challenges: readonly AcmeChallenge[] = []
+  const door = { isOpen: true }
+  const server = createServer(({ url = '', headers }, response) => {
+    const found = challenges.find(({ host, token }) => headers.host?.startsWith(host) && url.endsWith(token))
+    response.statusCode = found && door.isOpen ? 200 : 404
+    response.end(found?.answer)
+  })
+  const httpPort = await findFreePort()
+  await new Promise<void>((resolve) => server.listen(httpPort, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const pebble = await startPebble(t, { nameServer: names.address, httpPort, env: { PEBBLE_AUTHZREUSE: '0', ...env } })
+  assert.ok(pebble)
+  const vault = await testVault(t, sql)
+  const lead = (hosts: readonly string[]) =>
+    replaceHosts(
+      sql,
+      serviceId,
+      hosts.map((one) => ({ host: one, port_name: 'web', internal_port: 80, is_default: true })),
+      clock.now(),
+    )
+  await lead([host])
+  const open = (directory: string) => {
+    const { source, reconcilers } = createCertificates({ database: sql, vault, clock, log, settings: { directory } })
+    assert.ok(source)
+    const serve = async () => {
+      challenges = (await source.material()).challenges
+    }
+    const [reconciler] = reconcilers(serve)
+    assert.ok(reconciler)
+    return {
+      run: () => reconciler.reconcile(signal),
+      source,
+      state: async (name = host) => (await source.states()).get(name),
+      certificate: async (name = host) => {
+        const found = (await source.material()).certificates.find((one) => one.host === name)
+        return found && { ...found, x509: new X509Certificate(found.chain) }
+      },
+    }
+  }
+  return { sql, clock, door, pebble, lead, open, ...open(pebble.directory) }
+}
+
+test('a host gets a certificate of its own with its key, and its challenge is gone', { skip }, async (t) => {
+  const { run, state, certificate, source, lead } = await openBench(t)
+  await lead([host, 'other.lab.test'])
+  assert.equal((await state())?.state, 'PENDING')
+  await run()
+  assert.deepEqual(await state(), { state: 'READY', message: null })
+  const [one, other] = [await certificate(), await certificate('other.lab.test')]
+  assert.ok(one && other)
+  assert.ok(one.x509.checkHost(host) && !one.x509.checkHost('other.lab.test'))
+  assert.ok(one.x509.checkPrivateKey(createPrivateKey(one.key)))
+  assert.ok(!one.x509.checkPrivateKey(createPrivateKey(other.key)))
+  assert.deepEqual((await source.material()).challenges, [])
+})
+
+test('a certificate is renewed at two thirds of its life and not before', { skip }, async (t) => {
+  const { run, certificate, clock } = await openBench(t)
+  await run()
+  const serial = async () => (await certificate())?.x509.serialNumber
+  const first = await serial()
+  clock.move(55 * dayMs)
+  await run()
+  assert.equal(await serial(), first)
+  clock.move(6 * dayMs)
+  await run()
+  assert.notEqual(await serial(), first)
+})
+
+test('a renewal that fails keeps the certificate, and says so until it expires', { skip }, async (t) => {
+  const { run, state, certificate, clock, door } = await openBench(t)
+  await run()
+  door.isOpen = false
+  clock.move(61 * dayMs)
+  await run()
+  assert.match((await state())?.message ?? '', /^its renewal failed: .+ The next attempt is at 20/)
+  assert.equal((await state())?.state, 'READY')
+  clock.move(30 * dayMs)
+  assert.equal((await state())?.state, 'EXPIRED')
+  assert.ok(await certificate())
+  door.isOpen = true
+  await run()
+  // Pebble has the time of the system, so only the failure is over.
+  assert.doesNotMatch((await state())?.message ?? '', /renewal failed/)
+})
+
+test('a host that does not answer fails with the reason, and is tried again after a pause', { skip }, async (t) => {
+  const { run, state, sql, clock, door, pebble } = await openBench(t)
+  door.isOpen = false
+  await run()
+  const { state: found, message } = (await state()) ?? {}
+  assert.equal(found, 'FAILED')
+  assert.match(message ?? '', /404\. The next attempt is at 20\d\d-/)
+  const orders = () => pebble.output.join('').match(/POST \/order-plz/g)?.length
+  const before = orders()
+  await run()
+  assert.equal(orders(), before)
+  door.isOpen = true
+  clock.move(2 * 60_000)
+  await run()
+  assert.deepEqual(await state(), { state: 'READY', message: null })
+  const [row] = await sql`select failures, finding from host_certificate`
+  assert.deepEqual({ ...row }, { failures: 0, finding: null })
+})
+
+test('rejected nonces are repeated', { skip }, async (t) => {
+  const { run, state, pebble } = await openBench(t, { PEBBLE_WFE_NONCEREJECT: '30' })
+  await run()
+  assert.equal((await state())?.state, 'READY', pebble.output.slice(-5).join(''))
+})
+
+test('an account that the authority has forgotten is created again', { skip }, async (t) => {
+  const { run, sql, certificate, clock, pebble } = await openBench(t)
+  await run()
+  const issuer = async () => (await certificate())?.x509.issuer
+  const account = () => sql<{ sealed_key: string }[]>`select sealed_key from acme_account`
+  const [first, [before]] = [await issuer(), await account()]
+  await pebble.restart()
+  clock.move(61 * dayMs)
+  await run()
+  assert.notEqual(await issuer(), first)
+  assert.notEqual((await account())[0]?.sealed_key, before?.sealed_key)
+})
+
+test('an authority that is away is a failure with the reason', { skip }, async (t) => {
+  const { run, state, pebble } = await openBench(t)
+  await pebble.stop()
+  await run()
+  assert.match((await state())?.message ?? '', /ECONNREFUSED/)
+})
+
+test('a limit of the authority is waited for as long as it says', { skip }, async (t) => {
+  const { open, sql, clock } = await openBench(t)
+  const directory = await limitingAuthority(t)
+  const { run, state } = open(directory)
+  await run()
+  assert.match((await state())?.message ?? '', /429: too many certificates/)
+  const [row] = await sql<{ due_at: Date }[]>`select due_at from host_certificate`
+  const pause = (row?.due_at.getTime() ?? 0) - clock.now().getTime()
+  assert.ok(pause > 7100_000 && pause < 8000_000, String(pause))
+})
+
+test('a host that left the table is neither served nor ordered, and is forgotten later', { skip }, async (t) => {
+  const { run, sql, source, lead, clock } = await openBench(t)
+  await run()
+  await lead([])
+  assert.deepEqual(await source.material(), { certificates: [], challenges: [] })
+  assert.deepEqual([...(await source.states())], [])
+  clock.move(61 * dayMs)
+  await run()
+  assert.equal((await sql`select from host_certificate`).length, 1)
+  clock.move(40 * dayMs)
+  await run()
+  assert.equal((await sql`select from host_certificate`).length, 0)
+})
+
+test('without the master key there is no certificate, and the state says why', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { serviceId } = (await addPlace(sql)).service
+  await replaceHosts(sql, serviceId, [{ host, port_name: 'web', internal_port: 80, is_default: true }], new Date())
+  await testVault(t, sql)
+  const options = { database: sql, vault: await sealedTestVault(t, sql), clock: systemClock, log }
+  const settings = { directory: 'https://localhost:1/directory' }
+  const { source, reconcilers } = createCertificates({ ...options, settings })
+  await reconcilers(async () => {})[0]?.reconcile(signal)
+  assert.match((await source?.states())?.get(host)?.message ?? '', /sealed/)
+  assert.deepEqual(await source?.material(), { certificates: [], challenges: [] })
+})
+
+/** An authority that has accounts, but whose limit of orders is reached for two hours. */
+async function limitingAuthority(t: TestContext): Promise<string> {
+  assert.ok(files)
+  const keys = { key: await readFile(files.serverKey), cert: await readFile(files.serverCertificate) }
+  const port = await findFreePort()
+  const at = (path: string): string => `https://localhost:${port}/${path}`
+  const server = createSecureServer(keys, ({ url }, response) => {
+    response.setHeader('Replay-Nonce', 'nonce')
+    response.setHeader('Content-Type', 'application/json')
+    if (url === '/account') response.writeHead(201, { Location: at('account/1') }).end('{}')
+    else if (url !== '/order')
+      response.end(JSON.stringify({ newNonce: at('nonce'), newAccount: at('account'), newOrder: at('order') }))
+    else {
+      const type = 'urn:ietf:params:acme:error:rateLimited'
+      response.writeHead(429, { 'Retry-After': '7200' }).end(JSON.stringify({ type, detail: 'too many certificates' }))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  return at('directory')
+}
