@@ -47,6 +47,7 @@ const serviceLogs = {
   start: Type.Optional(Type.String({ maxLength: 40 })),
   end: Type.Optional(extension(Type.String({ maxLength: 40 }))),
   limit: Type.Optional(Integer(0, 10_000)),
+  batch: Type.Optional(extension(Integer(1, 1000))),
   service_type: serviceType,
 }
 const shell = {
@@ -61,11 +62,11 @@ export const streams = {
   '/service/logs': {
     summary:
       'Streams the last log lines of a service that match the query, then new ones. With `end` it ends after ' +
-      'the last lines up to that moment.',
+      'the last lines up to that moment. With `batch` each message is a list of at most so many lines.',
     targets: ['service'],
     access: 'read',
     query: Type.Object(serviceLogs),
-    message: Log,
+    message: Type.Union([Log, Type.Array(Log)]),
   },
   '/service/status': {
     summary: 'Streams the running pods of an environment, project or cluster, then each environment that changes.',

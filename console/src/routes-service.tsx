@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
-import { isKind, type KindName } from './api/kinds.ts'
-import { environment, services, stageNames, stages } from './api/reads.ts'
+import { isKind, type KindName, kinds } from './api/kinds.ts'
+import { environment, serviceHistory, services, stageNames, stages } from './api/reads.ts'
 import { linesSearchOf } from './pages/lines-search.ts'
 import type { organization } from './routes-frame.tsx'
 
@@ -38,5 +38,26 @@ export function serviceRoutes(parent: typeof organization) {
     loader: ({ params: { environmentId } }) => readService(environmentId),
     component: lazyRouteComponent(() => import('./pages/ServiceLinesPage.tsx'), 'ServiceLinesPage'),
   })
-  return [lines] as const
+  const deployments = createRoute({
+    getParentRoute: () => parent,
+    path: 'environments/$environmentId/$kind/$serviceId/deployments',
+    params,
+    validateSearch: twoVersionsOf,
+    loader: ({ params: { environmentId, kind, serviceId } }) =>
+      Promise.all([
+        readService(environmentId),
+        queries.ensureQueryData(serviceHistory(environmentId, kinds[kind].history, serviceId)),
+      ]),
+    component: lazyRouteComponent(() => import('./pages/ServiceDeploymentsPage.tsx'), 'ServiceDeploymentsPage'),
+  })
+  return [lines, deployments] as const
 }
+
+interface TwoVersions {
+  readonly from?: string
+  readonly to?: string
+}
+
+/** Pure: reads the executions that an address compares. */
+const twoVersionsOf = ({ from, to }: Record<string, unknown>): TwoVersions =>
+  from === undefined || to === undefined ? {} : { from: String(from), to: String(to) }

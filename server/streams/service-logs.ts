@@ -2,6 +2,7 @@ import type { Database } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
 import { type ServiceLine, type StoredLine, serviceLine, serviceStream } from '../logs/index.ts'
+import { batched } from './batched.ts'
 import type { Outlet } from './outlet.ts'
 import { listReleasesOf } from './service-logs-store.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
@@ -13,7 +14,7 @@ const longestTail = 10_000
 /** Sends the last lines that match the query, then new ones unless the query has an end. */
 export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database' | 'lines'>): Feed {
   return async (call, outlet, signal) => {
-    const { id, name } = serviceOf(call)
+    const { id } = serviceOf(call)
     const deployment = textOf(call, 'deployment_id')
     const releases = deployment === undefined ? undefined : new ReleasesOf(database, id, deployment)
     await releases?.read()
@@ -25,11 +26,12 @@ export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database'
     const [last] = await lines.tail(stream, 1)
     const seq = last?.seq ?? 0
     const former = count === 0 ? [] : await lines.tail(stream, count, (line) => line.seq <= seq && fits(line))
-    for (const line of former) await tell(outlet, line, name, signal)
+    const tell = tellerOf(call, outlet, signal)
+    await tell(former)
     if (textOf(call, 'end') !== undefined) return
-    for await (const line of lines.follow(stream, seq, signal)) {
-      await releases?.learn(serviceLine(line).release)
-      if (fits(line)) await tell(outlet, line, name, signal)
+    for await (const batch of batched(lines.follow(stream, seq, signal), batchOf(call))) {
+      for (const line of batch) await releases?.learn(serviceLine(line).release)
+      await tell(batch.filter(fits))
     }
   }
 }
@@ -67,8 +69,18 @@ class ReleasesOf {
   }
 }
 
-async function tell(outlet: Outlet, line: StoredLine, service: string, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await outlet.send(toLog(serviceLine(line), service))
+const batchOf = ({ query }: StreamCall): number => Number(query['batch'] ?? 1)
+
+/** Returns how lines are sent: one a message, or as lists of at most the wanted number. */
+function tellerOf(call: StreamCall, outlet: Outlet, signal: AbortSignal) {
+  const { name } = serviceOf(call)
+  const most = batchOf(call)
+  return async (lines: readonly StoredLine[]): Promise<void> => {
+    for (let start = 0; start < lines.length && !signal.aborted; start += most) {
+      const messages = lines.slice(start, start + most).map((line) => toLog(serviceLine(line), name))
+      await outlet.send(call.query['batch'] === undefined ? messages[0] : messages)
+    }
+  }
 }
 
 const toLog = ({ at, text, replica, release, container, stream, marker }: ServiceLine, service: string) => ({

@@ -63,6 +63,7 @@ describe('the lines of a service in the console', { skip: noBrowser ?? false }, 
     const line = rows().filter({ hasText: 'needle <img src=x onerror=alert(1)>‹07›' })
     await line.waitFor()
     assert.equal(await line.locator('[data-colour="red"]').count(), 1)
+    assert.equal(await line.getAttribute('data-level'), 'error')
     assert.equal(await log().locator('img').count(), 0)
     assert.deepEqual(await violations(page), [])
   })

@@ -210,6 +210,12 @@ test('/service/logs ends after the last lines up to a moment', async () => {
   const client = ask({ end: '2026-03-01T00:02:00Z', limit: '2' })
   const { code } = await client.ended
   assert.deepEqual([code, client.messages.map((message) => Object(message).message)], [1000, ['minute 1', 'minute 2']])
+  const together = ask({ end: '2026-03-01T00:03:00Z', limit: '3', batch: '2' })
+  assert.equal((await together.ended).code, 1000)
+  assert.deepEqual(
+    together.messages.map((list) => Array.isArray(list) && list.map(({ message }) => message)),
+    [['minute 1', 'minute 2'], ['minute 3']],
+  )
   const { code: refused, reason } = await ask({ end: 'tomorrow' }).ended
   assert.deepEqual([refused, reason], [1007, 'end must be a date and time, or a count since 1970.'])
 })

@@ -38,16 +38,19 @@ export function followLines(store: LineStore, { place, text, deployment, until, 
     path: '/service/logs',
     query: () => ({
       ...place,
+      batch: '200',
       limit: String(after.isBegun || until !== undefined ? mostLines : lastLines),
       ...(text && { query: text }),
       ...(deployment && { deployment_id: deployment }),
       ...(until !== undefined && { end: new Date(until).toISOString() }),
       ...after.query(),
     }),
-    onMessage: (line) => {
-      const { created_at, pod_name: pod, message } = Object(line)
-      const at = Number(created_at)
-      if (after.isNew(at)) store.push({ at, pod: String(pod ?? ''), text: String(message) })
+    onMessage: (lines) => {
+      for (const line of Array.isArray(lines) ? lines : []) {
+        const { created_at, pod_name: pod, message } = Object(line)
+        const at = Number(created_at)
+        if (after.isNew(at)) store.push({ at, pod: String(pod ?? ''), text: String(message) })
+      }
     },
     ...(onEnd && { onEnd }),
   })

@@ -32,7 +32,7 @@ export function LinesTools({ store, name, search, onMark, onSearch }: LinesTools
         : (line) =>
             (pod === '' || line.pod === pod) &&
             (wanted === '' || plainText(line.text).toLowerCase().includes(wanted)) &&
-            (shown.length === levels.length || shown.includes(levelOf(line.text))),
+            (shown.length === levels.length || shown.includes(levelOf(plainText(line.text)))),
     )
   }, [store, onMark, wanted, shown, pod])
   const submit = (event: FormEvent): void => {

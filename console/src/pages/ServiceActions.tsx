@@ -1,34 +1,45 @@
 import { type Action, refusal } from '@quayside/contract/states.ts'
 import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
 import { type KindName, kinds } from '../api/kinds.ts'
+import { versionOperations } from '../api/kinds-deployments.ts'
+import type { ServiceRow } from '../api/stage-rows.ts'
 import { Button } from '../ui/Button.tsx'
 import { Problem } from '../ui/Problem.tsx'
 
 interface ServiceActionsProps {
   readonly kind: KindName
   readonly serviceId: string
-  readonly state: string
+  readonly status: ServiceRow['status']
 }
 
-/** The buttons that act on a service as it is now. */
-export function ServiceActions({ kind, serviceId, state }: ServiceActionsProps) {
+/** The actions on a service. Those that its state forbids say why. */
+export function ServiceActions({ kind, serviceId, status }: ServiceActionsProps) {
   const { stop, restart, deploy } = kinds[kind]
+  const { redeploy } = versionOperations[kind]
   const act = useMutation({ mutationFn: (work: (id: string) => Promise<unknown>) => work(serviceId) })
-  // The state comes from the contract, whose type is wider than the states of a service.
-  const why = (action: Action) => refusal(action, state as Parameters<typeof refusal>[1])
+  const cancel = useMutation({
+    mutationFn: (deploymentRequestId: string) => api.cancelDeploymentRequest({ deploymentRequestId }),
+  })
+  const { state, deployment_request_id: request, service_deployment_status: deployed } = status
+  const why = (action: Action) => refusal(action, state)
+  const isNew = deployed === 'NEVER_DEPLOYED' ? 'it was never deployed' : undefined
+  const button = (name: string, work: (id: string) => Promise<unknown>, reason: string | undefined) => (
+    <Button refusal={reason} isBusy={act.isPending} onClick={() => act.mutate(work)}>
+      {name}
+    </Button>
+  )
   return (
     <>
-      <Problem error={act.error} />
-      {stop && (
-        <Button refusal={why('STOP')} isBusy={act.isPending} onClick={() => act.mutate(stop)}>
-          Stop
+      <Problem error={act.error ?? cancel.error} />
+      {request && (
+        <Button isBusy={cancel.isPending} onClick={() => cancel.mutate(request)}>
+          Cancel
         </Button>
       )}
-      {restart && (
-        <Button refusal={why('RESTART')} isBusy={act.isPending} onClick={() => act.mutate(restart)}>
-          Restart
-        </Button>
-      )}
+      {stop && button('Stop', stop, why('STOP'))}
+      {restart && button('Restart', restart, why('RESTART'))}
+      {button('Same version', redeploy, isNew ?? why('DEPLOY'))}
       <Button look="main" refusal={why('DEPLOY')} isBusy={act.isPending} onClick={() => act.mutate(deploy)}>
         Deploy
       </Button>

@@ -34,7 +34,7 @@ export function ServiceFrame({ params, children }: ServiceFrameProps) {
       title={row.name}
       above={<Way {...params} />}
       beside={<State state={row.status.state} />}
-      actions={<ServiceActions {...{ kind, serviceId, state: row.status.state }} />}
+      actions={<ServiceActions {...{ kind, serviceId, status: row.status }} />}
     >
       <ServiceTabs {...params} />
       <OutOfDate environmentId={environmentId} serviceId={serviceId} />

@@ -1,5 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { useSuspenseQuery } from '@tanstack/react-query'
+import { versionOf } from '../api/history-rows.ts'
 import { kinds } from '../api/kinds.ts'
 import { serviceHistory } from '../api/reads.ts'
 import { secondsOf } from '../ui/duration.ts'
@@ -44,16 +45,4 @@ export function ServiceHistory({ environmentId, kind, serviceId }: ServiceHistor
       )}
     </Section>
   )
-}
-
-interface Version {
-  readonly commit?: { readonly git_commit_id: string; readonly message: string } | null
-  readonly image_name?: string | null
-  readonly tag?: string | null
-}
-
-/** Pure: a commit with its first line, or an image with its tag. */
-function versionOf({ commit, image_name: image, tag }: Version): string {
-  if (commit) return `${commit.git_commit_id.slice(0, 8)} ${commit.message.split('\n')[0]}`
-  return image ? `${image}:${tag ?? 'latest'}` : ''
 }

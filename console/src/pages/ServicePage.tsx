@@ -1,36 +1,31 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { kinds } from '../api/kinds.ts'
 import { links } from '../api/reads.ts'
 import { Notice } from '../ui/Notice.tsx'
 import { Section } from '../ui/Page.tsx'
-import { relativeTime } from '../ui/time.ts'
+import { Replicas } from './Replicas.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
 import { ServiceHistory } from './ServiceHistory.tsx'
 import { ServiceLines } from './ServiceLines.tsx'
 import styles from './ServicePage.module.css'
+import { ServiceSummary } from './ServiceSummary.tsx'
 
-/** A service: its state in words, its addresses, its deployments and its lines. */
+/** A service: its state in words, its addresses, its replicas, its deployments and its lines. */
 export function ServicePage() {
   const params = useParams({
     from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId',
   })
   const { environmentId, kind, serviceId } = params
-  const { data: addresses } = useSuspenseQuery(links(environmentId))
-  const urls = addresses.filter(({ service_id }) => service_id === serviceId)
   return (
     <ServiceFrame params={params}>
-      {({ status }, place) => (
+      {(row, place) => (
         <>
-          {status.service_deployment_status === 'NEVER_DEPLOYED' && status.state === 'READY' && (
+          {row.status.service_deployment_status === 'NEVER_DEPLOYED' && row.status.state === 'READY' && (
             <Notice>It is not deployed yet. Press Deploy, and it runs in a moment.</Notice>
           )}
-          <p>
-            {kinds[kind].noun}
-            {status.last_deployment_date && `, deployed ${relativeTime(status.last_deployment_date, Date.now())}`}
-          </p>
-          {status.reason && <p className={styles['reason']}>{status.reason}</p>}
-          {urls.length > 0 && <Addresses urls={urls.map(({ url }) => url)} />}
+          <ServiceSummary params={params} row={row} />
+          <Addresses environmentId={environmentId} serviceId={serviceId} />
+          <Replicas place={place} />
           <ServiceHistory {...{ environmentId, kind, serviceId }} />
           <ServiceLines params={params} place={place} />
         </>
@@ -39,16 +34,26 @@ export function ServicePage() {
   )
 }
 
-const Addresses = ({ urls }: { readonly urls: readonly (string | undefined)[] }) => (
-  <Section title="Addresses">
-    <ul className={styles['addresses']}>
-      {urls.map((url) => (
-        <li key={url}>
-          <a href={url} target="_blank" rel="noreferrer">
-            {url}
-          </a>
-        </li>
-      ))}
-    </ul>
-  </Section>
-)
+interface AddressesProps {
+  readonly environmentId: string
+  readonly serviceId: string
+}
+
+function Addresses({ environmentId, serviceId }: AddressesProps) {
+  const { data } = useSuspenseQuery(links(environmentId))
+  const urls = data.filter(({ service_id }) => service_id === serviceId)
+  if (urls.length === 0) return null
+  return (
+    <Section title="Addresses">
+      <ul className={styles['addresses']}>
+        {urls.map(({ url }) => (
+          <li key={url}>
+            <a href={url} target="_blank" rel="noreferrer">
+              {url}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

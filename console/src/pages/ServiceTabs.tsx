@@ -15,7 +15,7 @@ export interface ServiceParams {
 /** The pages of a service. */
 export function ServiceTabs(params: ServiceParams) {
   const service = '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId'
-  const shared = { params, activeOptions: { exact: true } } as const
+  const shared = { params, activeOptions: { exact: true, includeSearch: false } } as const
   return (
     <nav className={styles['tabs']} aria-label="Service">
       <Link to={service} {...shared}>
@@ -23,6 +23,9 @@ export function ServiceTabs(params: ServiceParams) {
       </Link>
       <Link to={`${service}/lines`} {...shared}>
         Lines
+      </Link>
+      <Link to={`${service}/deployments`} {...shared}>
+        Deployments
       </Link>
       {params.kind !== 'database' && (
         <Link to={`${service}/variables`} {...shared}>

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Line, LineStore } from '../api/line-store.ts'
+import { plainText } from './ansi.ts'
 import styles from './Lines.module.css'
 import { LineText } from './LineText.tsx'
 import { levelOf } from './level.ts'
@@ -86,7 +87,7 @@ function Row({ line, isChosen, mark, hrefOf, onPick }: RowProps) {
   const { at, text } = line
   const time = <time dateTime={new Date(at).toISOString()}>{clockOf(at)}</time>
   return (
-    <li data-level={levelOf(text)} data-chosen={isChosen || undefined}>
+    <li data-level={levelOf(plainText(text.slice(0, mostCharacters)))} data-chosen={isChosen || undefined}>
       {hrefOf ? (
         <a
           href={hrefOf(line)}

@@ -1,0 +1,62 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { beganVersion, type HistoryEntry, versionBefore } from '../api/history-rows.ts'
+import { kinds } from '../api/kinds.ts'
+import { serviceHistory } from '../api/reads.ts'
+import { Empty, Section } from '../ui/Page.tsx'
+import { DeploymentRows } from './DeploymentRows.tsx'
+import { Difference } from './Difference.tsx'
+import { RollbackDialog } from './RollbackDialog.tsx'
+import { ServiceFrame } from './ServiceFrame.tsx'
+import type { ServiceParams } from './ServiceTabs.tsx'
+import { TwoVersions } from './TwoVersions.tsx'
+
+const from = '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/deployments'
+
+/** The deployments of a service, the difference between two of them, and rollbacks. */
+export function ServiceDeploymentsPage() {
+  const params = useParams({ from })
+  return <ServiceFrame params={params}>{() => <Deployments params={params} />}</ServiceFrame>
+}
+
+function Deployments({ params }: { readonly params: ServiceParams }) {
+  const { environmentId, kind, serviceId } = params
+  const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))
+  const search = useSearch({ from })
+  const navigate = useNavigate({ from })
+  const [target, setTarget] = useState<HistoryEntry>()
+  const compare = (next: { readonly from: string; readonly to: string }) => void navigate({ search: next })
+  return (
+    <>
+      <Section title="Deployments">
+        {data.length === 0 ? (
+          <Empty>It was never deployed.</Empty>
+        ) : (
+          <DeploymentRows
+            params={params}
+            history={data}
+            onRollback={setTarget}
+            onCompare={({ identifier: { execution_id: to } }) =>
+              compare({ from: versionBefore(data, to)?.identifier.execution_id ?? to, to })
+            }
+          />
+        )}
+      </Section>
+      {search.from && search.to && (
+        <Section title="Difference">
+          <TwoVersions {...search} history={data.filter(beganVersion)} onChoose={compare} />
+          <Difference environmentId={environmentId} serviceId={serviceId} from={search.from} to={search.to} />
+        </Section>
+      )}
+      {target && (
+        <RollbackDialog
+          {...{ environmentId, kind, serviceId }}
+          executionId={target.identifier.execution_id}
+          createdAt={target.auditing_data.created_at}
+          onClose={() => setTarget(undefined)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,32 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { lastVersion, versionOf } from '../api/history-rows.ts'
+import { kinds } from '../api/kinds.ts'
+import { serviceHistory } from '../api/reads.ts'
+import type { ServiceRow } from '../api/stage-rows.ts'
+import { When } from '../ui/When.tsx'
+import styles from './ServicePage.module.css'
+import type { ServiceParams } from './ServiceTabs.tsx'
+
+/** What a service is, what runs of it, and why it is in its state, in words. */
+export function ServiceSummary({ params, row }: { readonly params: ServiceParams; readonly row: ServiceRow }) {
+  const { environmentId, kind, serviceId } = params
+  const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))
+  const { status } = row
+  const last = lastVersion(data)
+  const isStopped = status.state === 'STOPPED' || status.state === 'DELETED'
+  return (
+    <>
+      <p>
+        {kinds[kind].noun}
+        {last && (
+          <>
+            {isStopped ? '. The last version was ' : '. It runs '}
+            <strong>{versionOf(last.details) || 'its settings'}</strong>, deployed{' '}
+            <When at={last.auditing_data.created_at} /> by {last.auditing_data.triggered_by}.
+          </>
+        )}
+      </p>
+      {status.reason && <p className={styles['reason']}>{status.reason}</p>}
+    </>
+  )
+}
