@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** The thread of `inWorker`: loads the module, and calls the function with each argument it gets. */
+/** The thread of `inWorker`: loads the module, and calls the function with each argument. */
 const { module, name } = workerData
 const loading = import(module)
 parentPort?.on('message', async ({ argument }) => {

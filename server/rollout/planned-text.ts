@@ -6,8 +6,8 @@ export const shortened = (text: string | null): string | null =>
   text === null || text.length <= longest ? text : `${text.slice(0, longest)} … (${text.length} characters)`
 
 /**
- * Pure: the setting that a name of `changedNames` means, as text or JSON. Undefined if it is missing.
- * A name of an advanced setting has dots itself.
+ * Pure: the setting that a name of `changedNames` means, as text or JSON. Undefined if it is
+ * missing. A name of an advanced setting has dots itself.
  */
 export function settingAt(settings: object, name: string): string | undefined {
   const members = new Map<string, unknown>(Object.entries(settings))

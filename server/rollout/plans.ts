@@ -130,9 +130,7 @@ const toVersion = (
   return { kind, settings, advanced, image: imageOf({ kind, settings } as Versioned, origin) }
 }
 
-/**
- * Returns the content of the running release, and that of a deployment now or of a previous version.
- */
+/** Returns the content of the running release, and of a deployment now or a previous version. */
 async function contentsSince(
   options: PlansOptions,
   service: ServiceRow,

@@ -18,12 +18,26 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
   },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/settings': '{service name}',
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/lines': '{service name}',
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/deployments': '{service name}',
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/runs': {
+    heading: '{service name}',
+    except: ['application', 'container', 'database', 'helm', 'terraform'],
+  },
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/backups': {
+    heading: '{service name}',
+    except: ['application', 'job', 'helm', 'terraform'],
+  },
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/advanced': {
+    heading: '{service name}',
+    except: ['database'],
+  },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/stack': {
     heading: '{service name}',
     except: ['application', 'container', 'database', 'job', 'helm'],
   },
   '/organizations/$organizationId/settings/clusters': 'Clusters',
   '/organizations/$organizationId/settings/clusters/$clusterId': 'local',
+  '/organizations/$organizationId/settings/clusters/$clusterId/advanced': 'Advanced settings of local',
   '/organizations/$organizationId/settings/members': 'Members',
   '/organizations/$organizationId/settings/roles': 'Roles',
   '/organizations/$organizationId/settings/roles/$roleId': '{role name}',

@@ -13,6 +13,7 @@ import { type ServiceParams, ServiceTabs } from './ServiceTabs.tsx'
 
 interface ServiceFrameProps {
   readonly params: ServiceParams
+  /** `place` names the service in a stream. */
   readonly children: (service: ServiceRow, place: ServicePlace) => ReactNode
 }
 
@@ -20,8 +21,23 @@ interface ServiceFrameProps {
 export function ServiceFrame({ params, children }: ServiceFrameProps) {
   const { organizationId, environmentId, kind, serviceId } = params
   const { data: about } = useSuspenseQuery(environment(environmentId))
-  const row = useServiceRow(environmentId, serviceId)
+  const { data: statuses } = useSuspenseQuery(stages(environmentId))
+  const { data: names } = useSuspenseQuery(stageNames(environmentId))
+  const { data: list } = useSuspenseQuery(services(environmentId))
+  const row = stageRows(statuses, names, list)
+    .flatMap((stage) => stage.services)
+    .find(({ id }) => id === serviceId)
   if (!row) return <Missing />
+  const way = (
+    <>
+      <Link to="/organizations/$organizationId" params={{ organizationId }}>
+        Projects
+      </Link>
+      <Link to="/organizations/$organizationId/environments/$environmentId" params={{ organizationId, environmentId }}>
+        {about.name}
+      </Link>
+    </>
+  )
   const place = {
     organization: organizationId,
     cluster: about.cluster_id,
@@ -32,7 +48,7 @@ export function ServiceFrame({ params, children }: ServiceFrameProps) {
   return (
     <Page
       title={row.name}
-      above={<Way {...params} />}
+      above={way}
       beside={<State state={row.status.state} />}
       actions={<ServiceActions {...{ kind, serviceId, status: row.status }} />}
     >
@@ -40,29 +56,5 @@ export function ServiceFrame({ params, children }: ServiceFrameProps) {
       <OutOfDate environmentId={environmentId} serviceId={serviceId} />
       {children(row, place)}
     </Page>
-  )
-}
-
-/** A service with its state, if the environment has it. */
-export function useServiceRow(environmentId: string, serviceId: string): ServiceRow | undefined {
-  const { data: statuses } = useSuspenseQuery(stages(environmentId))
-  const { data: names } = useSuspenseQuery(stageNames(environmentId))
-  const { data: list } = useSuspenseQuery(services(environmentId))
-  return stageRows(statuses, names, list)
-    .flatMap((stage) => stage.services)
-    .find(({ id }) => id === serviceId)
-}
-
-function Way({ organizationId, environmentId }: ServiceParams) {
-  const { data: about } = useSuspenseQuery(environment(environmentId))
-  return (
-    <>
-      <Link to="/organizations/$organizationId" params={{ organizationId }}>
-        Projects
-      </Link>
-      <Link to="/organizations/$organizationId/environments/$environmentId" params={{ organizationId, environmentId }}>
-        {about.name}
-      </Link>
-    </>
   )
 }

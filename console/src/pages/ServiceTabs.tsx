@@ -21,11 +21,11 @@ export function ServiceTabs(params: ServiceParams) {
       <Link to={service} {...shared}>
         Overview
       </Link>
-      <Link to={`${service}/lines`} {...shared}>
-        Lines
-      </Link>
       <Link to={`${service}/deployments`} {...shared}>
         Deployments
+      </Link>
+      <Link to={`${service}/lines`} {...shared}>
+        Lines
       </Link>
       {params.kind !== 'database' && (
         <Link to={`${service}/variables`} {...shared}>

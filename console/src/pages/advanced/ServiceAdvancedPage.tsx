@@ -1,11 +1,8 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { advanced, advancedOf, hasAdvanced, type KindWithAdvanced } from '../../api/advanced.ts'
-import { services } from '../../api/reads.ts'
-import { Page } from '../../ui/Page.tsx'
 import { Missing } from '../Failed.tsx'
-import { OutOfDate } from '../OutOfDate.tsx'
-import { ServiceTabs } from '../ServiceTabs.tsx'
+import { ServiceFrame } from '../ServiceFrame.tsx'
 import { AdvancedSettings } from './AdvancedSettings.tsx'
 
 /** The advanced settings of a service. */
@@ -14,15 +11,11 @@ export function ServiceAdvancedPage() {
     from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/advanced',
   })
   const { environmentId, kind, serviceId } = params
-  const { data: list } = useSuspenseQuery(services(environmentId))
-  const service = list.find(({ id }) => id === serviceId)
-  if (!service || !hasAdvanced(kind)) return <Missing />
+  if (!hasAdvanced(kind)) return <Missing />
   return (
-    <Page title={service.name}>
-      <ServiceTabs {...params} />
-      <OutOfDate {...{ environmentId, serviceId }} />
-      <Settings key={serviceId} {...{ environmentId, kind, serviceId }} />
-    </Page>
+    <ServiceFrame params={params}>
+      {() => <Settings key={serviceId} {...{ environmentId, kind, serviceId }} />}
+    </ServiceFrame>
   )
 }
 

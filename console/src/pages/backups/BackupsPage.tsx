@@ -2,12 +2,11 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type BackupPlace, backups, hasBackups } from '../../api/backups.ts'
-import { services } from '../../api/reads.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Page, Section } from '../../ui/Page.tsx'
+import { Section } from '../../ui/Page.tsx'
 import { When } from '../../ui/When.tsx'
 import { Missing } from '../Failed.tsx'
-import { ServiceTabs } from '../ServiceTabs.tsx'
+import { ServiceFrame } from '../ServiceFrame.tsx'
 import { BackupForm } from './BackupForm.tsx'
 import { BackupList } from './BackupList.tsx'
 import { BackupTimetable } from './BackupTimetable.tsx'
@@ -18,39 +17,35 @@ export function BackupsPage() {
     from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/backups',
   })
   const { environmentId, kind, serviceId } = params
-  const { data: list } = useSuspenseQuery(services(environmentId))
-  const service = list.find(({ id }) => id === serviceId)
-  if (!service || !hasBackups(kind)) return <Missing />
-  return <Backups {...{ params, name: service.name }} place={{ environmentId, kind, serviceId }} />
+  if (!hasBackups(kind)) return <Missing />
+  return (
+    <ServiceFrame params={params}>
+      {({ name }) => <Backups name={name} place={{ environmentId, kind, serviceId }} />}
+    </ServiceFrame>
+  )
 }
 
 interface BackupsProps {
-  readonly params: Parameters<typeof ServiceTabs>[0]
   readonly name: string
   readonly place: BackupPlace
 }
 
-function Backups({ params, name, place }: BackupsProps) {
+function Backups({ name, place }: BackupsProps) {
   const { data } = useSuspenseQuery(backups(place))
   const [isMaking, setMaking] = useState(false)
   const isBeingMade = data.all.some(({ status }) => status.state === 'QUEUED' || status.state === 'RUNNING')
   const button = (
-    <Button
-      look="main"
-      onClick={() => setMaking(true)}
-      refusal={isBeingMade ? 'it is being backed up already' : undefined}
-    >
+    <Button onClick={() => setMaking(true)} refusal={isBeingMade ? 'it is being backed up already' : undefined}>
       Back up now
     </Button>
   )
   return (
-    <Page title={name} actions={button}>
-      <ServiceTabs {...params} />
+    <>
       {isMaking && <BackupForm place={place} onClose={() => setMaking(false)} />}
       <Section title="Timetable">
         <BackupTimetable place={place} />
       </Section>
-      <Section title="Backups">
+      <Section title="Backups" actions={button}>
         <p>
           {data.provenAt ? (
             <>
@@ -62,6 +57,6 @@ function Backups({ params, name, place }: BackupsProps) {
         </p>
         <BackupList {...{ place, name, list: data.all }} />
       </Section>
-    </Page>
+    </>
   )
 }

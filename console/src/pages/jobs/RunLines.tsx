@@ -17,7 +17,7 @@ export function RunLines({ run, logs, onClose }: RunLinesProps) {
   const [store] = useState(() => new LineStore((work) => void requestAnimationFrame(work)))
   const { organization, cluster, project, environment, service } = logs
   useEffect(
-    () => followLines(store, { organization, cluster, project, environment, service, pod_name: run.id }, ''),
+    () => followLines(store, { place: { organization, cluster, project, environment, service, pod_name: run.id } }),
     [store, organization, cluster, project, environment, service, run.id],
   )
   return (

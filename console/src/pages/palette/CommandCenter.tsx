@@ -30,7 +30,7 @@ export function CommandCenter({ organizationId }: { readonly organizationId: str
   const close = (): void => setDialog(undefined)
   return (
     <>
-      <Button label="Search and commands" onClick={() => setDialog('palette')}>
+      <Button onClick={() => setDialog('palette')}>
         Search <kbd>{modifier}K</kbd>
       </Button>
       <Suspense>

@@ -1,12 +1,9 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { services } from '../../api/reads.ts'
 import { isLocked, stackRuns } from '../../api/reads-stacks.ts'
 import { Notice } from '../../ui/Notice.tsx'
-import { Page, Section } from '../../ui/Page.tsx'
-import { Missing } from '../Failed.tsx'
-import { OutOfDate } from '../OutOfDate.tsx'
-import { ServiceTabs } from '../ServiceTabs.tsx'
+import { Section } from '../../ui/Page.tsx'
+import { ServiceFrame } from '../ServiceFrame.tsx'
 import { Drift } from './Drift.tsx'
 import { StackActions } from './StackActions.tsx'
 import { StackOutputs } from './StackOutputs.tsx'
@@ -22,35 +19,34 @@ export function StackPage() {
   })
   const { environmentId, serviceId } = params
   const place = { environmentId, serviceId }
-  const { data: list } = useSuspenseQuery(services(environmentId))
   const { data: runs } = useSuspenseQuery(stackRuns(place))
-  const service = list.find(({ id }) => id === serviceId)
-  if (!service) return <Missing />
   return (
-    <Page title={service.name} actions={<StackActions {...{ place, runs }} />}>
-      <ServiceTabs {...params} />
-      <OutOfDate {...place} />
-      {isLocked(runs) && (
-        <Notice>
-          The last run was lost, so the stack is locked. Check its resources, and then force the lock open.
-        </Notice>
+    <ServiceFrame params={params}>
+      {() => (
+        <>
+          {isLocked(runs) && (
+            <Notice>
+              The last run was lost, so the stack is locked. Check its resources, and then force the lock open.
+            </Notice>
+          )}
+          <UnappliedPlan place={place} />
+          <Section title="Runs" actions={<StackActions {...{ place, runs }} />}>
+            <StackRuns {...{ place, runs }} />
+          </Section>
+          <Section title="Resources">
+            <StackResources place={place} />
+          </Section>
+          <Section title="Outputs">
+            <StackOutputs place={place} />
+          </Section>
+          <Section title="Versions of the state">
+            <StackStates {...{ place, runs }} />
+          </Section>
+          <Section title="Drift">
+            <Drift place={place} />
+          </Section>
+        </>
       )}
-      <UnappliedPlan place={place} />
-      <Section title="Runs">
-        <StackRuns {...{ place, runs }} />
-      </Section>
-      <Section title="Resources">
-        <StackResources place={place} />
-      </Section>
-      <Section title="Outputs">
-        <StackOutputs place={place} />
-      </Section>
-      <Section title="Versions of the state">
-        <StackStates {...{ place, runs }} />
-      </Section>
-      <Section title="Drift">
-        <Drift place={place} />
-      </Section>
-    </Page>
+    </ServiceFrame>
   )
 }
