@@ -18,6 +18,8 @@ export interface HistoryRow extends TargetRow {
 /** The settings of a release. Null if none was created, or it was deleted with its service. */
 export interface WithSettings {
   readonly settings: Readonly<Record<string, Json>> | null
+  /** The commit of the values of a chart that are in git. */
+  readonly values_commit: string | null
 }
 
 /** The run of a stack that a request made, with the counts of its plan. Null for other kinds. */
@@ -33,7 +35,10 @@ type Counts = { readonly [A in PlanAction]: number }
  */
 export const targetSettings = (sql: Sql) => sql`
   coalesce((select settings from release where id = t.release_id),
-    (select settings from release where service_id = t.service_id and request_id = t.request_id)) as settings`
+    (select settings from release where service_id = t.service_id and request_id = t.request_id)) as settings,
+  coalesce((select image ->> 'valuesCommit' from release where id = t.release_id),
+    (select image ->> 'valuesCommit' from release where service_id = t.service_id and request_id = t.request_id))
+    as values_commit`
 
 /** Selects the run of the stack of target `t`. */
 export const targetRun = (sql: Sql) => sql`

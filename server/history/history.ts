@@ -26,6 +26,7 @@ export function toEntry(row: HistoryRow & WithSettings & WithRun) {
       commit: row.commit && toCommit(row.commit, row),
       build_pod_name: null,
       ...historyDetails(row.settings),
+      ...(row.values_commit && { values_commit_id: row.values_commit }),
     },
     status_details: statusDetails(row),
     icon_uri,

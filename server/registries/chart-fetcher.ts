@@ -32,7 +32,11 @@ export const createDependencyFetcher =
     const opened = {
       ...{ name: url, config: {}, secrets: {} },
       kind: isPacked ? 'OCI_GENERIC_CR' : 'HTTPS',
-      url: isPacked ? url.replace('oci://', 'https://') : url,
+      url: isPacked ? url.replace('oci:', schemeOf(url)) : url,
     }
     return registries().charts.fetch(opened, { name, version }, signal)
   }
+
+/** Registries on the machine itself have no certificate, as Docker and Helm know them. */
+const schemeOf = (url: string): 'http:' | 'https:' =>
+  /^oci:\/\/(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?:[:/]|$)/.test(url) ? 'http:' : 'https:'
