@@ -39,6 +39,8 @@ export const PlannedService = Type.Object({
   running_commit: Nullable(Type.String()),
   /** The branch to build, if any. Its newest commit is looked up when the request runs. */
   branch: Nullable(Type.String()),
+  /** What may be a mistake, such as a value of a chart that would be empty. */
+  warnings: Type.Array(Type.String()),
   /** Why the service is skipped. */
   skipped: Nullable(Type.String()),
   /**

@@ -17,6 +17,25 @@ export interface ValuesInput {
   readonly variables: Readonly<Record<string, string>>
 }
 
+/** A place in the values of users that names a variable. */
+export interface ValuesReference {
+  /** `set "image.tag"`, or the name of a file. */
+  readonly where: string
+  readonly key: string
+}
+
+/** Returns the variables that values name, each place once. Pure. */
+export function referencesOf({ files, ...values }: Omit<ValuesInput, 'variables'>): readonly ValuesReference[] {
+  const pairs = Object.entries(values).flatMap(([name, list]) =>
+    list.map(([path = '', text = '']) => ({ where: `${name} "${path.slice(0, 100)}"`, text })),
+  )
+  const places = [...files.map(({ name, content }) => ({ where: name, text: content })), ...pairs]
+  return places.flatMap(({ where, text }) => {
+    const found = text.replace(inBraces, 'qovery.env.$1').matchAll(reference)
+    return [...new Set([...found].map(([, key = '']) => key))].map((key) => ({ where, key }))
+  })
+}
+
 /** The values as one JSON object, or why there are none. */
 export type ChartValues = { readonly json: string } | { readonly problem: string }
 

@@ -12,7 +12,14 @@ export {
 export { passwordsIn } from './basic-auth.ts'
 export { changedNames } from './changed-names.ts'
 export { type ChangedValue, changedValues } from './changed-values.ts'
-export { type ChartValues, type ValuesFile, type ValuesInput, valuesOfChart } from './chart-values.ts'
+export {
+  type ChartValues,
+  referencesOf,
+  type ValuesFile,
+  type ValuesInput,
+  type ValuesReference,
+  valuesOfChart,
+} from './chart-values.ts'
 export { isTriedOnData, scratchRelease } from './database-scratch.ts'
 export { contentOfRelease, engineRelease, presentContent, type ReleaseReader } from './engine-release.ts'
 export { copyRelease, freeze, openVariables, versionedOf } from './freeze.ts'

@@ -18,6 +18,7 @@ import { type DiffSummary, summarizeDiff } from './chart-diff-summary.ts'
 import { engineChart } from './chart-release.ts'
 import { type ChartPin, type FetchedChart, fetchChart, pinChart } from './chart-source.ts'
 import { findChartEndpoints, followChartPods, idlePorts } from './chart-traffic.ts'
+import { chartWarnings } from './chart-warnings.ts'
 import { formerRelease, repeatRelease } from './copied-release.ts'
 import { moveTraffic } from './move-traffic.ts'
 import { setServing } from './outcome-store.ts'
@@ -163,9 +164,18 @@ async function fetchOnce(options: Recipe, work: Work, made: MadeChart, signal: A
 async function renderOnce(options: Recipe, work: Work, made: MadeChart, signal: AbortSignal): Promise<string[]> {
   const row = await helmRelease(options, made.release)
   const { objects } = await load(options, work, { ...made, row }, signal)
+  await warn(options, work, made, row)
   const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
   work.report.line(`The chart renders ${names.length} object(s): ${shown(names)}.`)
   return names
+}
+
+/** An earlier version has its own variables, which have no references any more. */
+async function warn(options: Recipe, { target, report }: Work, made: MadeChart, row: HelmRelease): Promise<void> {
+  const service = target.wanted_release === null ? await findService(options.database, target.service_id) : undefined
+  if (!service) return
+  const warnings = await chartWarnings(options, service, row.settings.values_override, made.loaded.fetched?.values)
+  for (const line of warnings) report.line(line, 'warning')
 }
 
 const mostShown = 20

@@ -59,6 +59,12 @@ export function interpolate(key: string, source: Source, sources: ReadonlyMap<st
   return isSecret ? new Secret(text) : text
 }
 
+/** Returns the names of `{{KEY}}` in a text that no variable has. Pure. */
+export const unknownIn = (text: string | Secret, sources: ReadonlyMap<string, Source>): string[] => {
+  const names = new Set([...reveal(text).matchAll(reference)].map(([, name = '']) => name))
+  return [...names].filter((name) => !sources.has(name))
+}
+
 const tooLarge = (key: string, limit: number): string =>
   `The variable ${key} is larger than ${limit} bytes with its references replaced. Shorten one of these variables.`
 

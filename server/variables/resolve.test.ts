@@ -101,7 +101,9 @@ describe('interpolation', () => {
       define('HOST', 'db'),
       define('URL', 'tcp://{{HOST}}:{{NO}}/'),
     ]
-    assert.equal(textOf(resolve(rows, []), 'URL'), 'tcp://db:/')
+    const resolved = resolve(rows, [])
+    assert.equal(textOf(resolved, 'URL'), 'tcp://db:/')
+    assert.deepEqual([...resolved.missing], [['URL', ['NO']]])
   })
 
   test('replaced text is not scanned again', () => {

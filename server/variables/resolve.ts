@@ -1,5 +1,5 @@
 import { Secret } from '../lib/secret.ts'
-import { checkReferences, interpolate, mayRefer } from './interpolate.ts'
+import { checkReferences, interpolate, mayRefer, unknownIn } from './interpolate.ts'
 
 /**
  * The fields of a stored variable or secret that the resolver needs. `text` is undefined for an
@@ -32,6 +32,8 @@ export interface Resolved {
   /** By final key. The key of a file contains its mount path. */
   readonly variables: ReadonlyMap<string, ResolvedVariable>
   readonly files: readonly ResolvedFile[]
+  /** By key: the names in its text that no variable has. An empty text stands in their place. */
+  readonly missing: ReadonlyMap<string, readonly string[]>
 }
 
 /** The meaning of a key before interpolation. */
@@ -67,8 +69,11 @@ export function resolve(definitions: readonly Definition[], builtIns: readonly B
   checkReferences(sources)
   const variables = new Map<string, ResolvedVariable>()
   const files = new Map<string, ResolvedFile & { readonly rank: number }>()
+  const missing = new Map<string, readonly string[]>()
   for (const [key, source] of sources) {
     const text = source.isScanned ? interpolate(key, source, sources) : source.text
+    const unknown = source.isScanned ? unknownIn(source.text, sources) : []
+    if (unknown.length > 0) missing.set(key, unknown)
     if (source.path === undefined) variables.set(key, { value: text, isSecret: text instanceof Secret })
     else {
       variables.set(key, { value: source.path, isSecret: false })
@@ -82,7 +87,11 @@ export function resolve(definitions: readonly Definition[], builtIns: readonly B
         })
     }
   }
-  return { variables, files: [...files.values()].map(({ path, content, isSecret }) => ({ path, content, isSecret })) }
+  return {
+    variables,
+    missing,
+    files: [...files.values()].map(({ path, content, isSecret }) => ({ path, content, isSecret })),
+  }
 }
 
 const nothing: Source = { rank: 0, text: '', path: undefined, isScanned: false }

@@ -139,6 +139,27 @@ test('a deployment without changes has an empty diff', async () => {
   assert.equal(Object(await planned()).is_current, false)
 })
 
+test('a variable that names none is a warning of the dry run and of the log, with the place', async () => {
+  await server.must('POST', '/variable', {
+    ...{ key: 'GREETING', value: 'Hello {{NOBODY}}', is_secret: false, is_file: false },
+    ...{ variable_scope: 'HELM', variable_parent_id: chart.id },
+  })
+  const set_string = [['text', 'qovery.env.GREETING']]
+  await chart.edit({ values_override: { set: [], set_string, set_json: [], file: null } })
+  const warning =
+    'set_string "text" refers to the variable GREETING, which contains {{NOBODY}}. No variable has that name, so an ' +
+    'empty text stands in its place.'
+  const path = `/environment/${environmentId}/deploy?dry_run=true`
+  const { services } = await server.must<{ services: { warnings: string[] }[] }>('POST', path)
+  assert.deepEqual(services[0]?.warnings, [warning])
+  assert.deepEqual(await chart.run(), { state: 'DEPLOYED', reason: null })
+  assert.equal(await textOf(), 'Hello ')
+  assert.ok((await chart.lines()).includes(JSON.stringify(warning).slice(1, -1)))
+  await chart.set([['text', 'qovery.env.NOBODY']])
+  const { services: next } = await server.must<{ services: { warnings: string[] }[] }>('POST', path)
+  assert.match(String(next[0]?.warnings), /set "text" refers to the variable NOBODY, which the service does not have/)
+})
+
 test('values are taken from the commit that a deployment names', async () => {
   const first = await values.push({ 'values.yaml': 'text: first\n' })
   await values.push({ 'values.yaml': 'text: second\n' })
