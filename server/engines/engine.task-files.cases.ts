@@ -74,6 +74,17 @@ function endedCases(get: () => TaskFilesBench): void {
     })
   }
 
+  it('a task that ends with its fileless exit code returns no file', async () => {
+    const { engine } = get()
+    const { workload, ...release } = releaseOf(get(), 'fails')
+    const fileless = { ...release, workload: { ...workload, filelessExitCode: 3 } }
+    const run = newId()
+    await engine.prepareTask(fileless, run, attempt())
+    const { exitCode, files } = await engine.runTask(fileless, run, attempt())
+    assert.deepEqual([exitCode, [...(files ?? [])]], [3, []])
+    await erase(get(), fileless)
+  })
+
   it('an output file that is too long is reported and not read', async () => {
     const { engine } = get()
     const release = releaseOf(get(), 'floods')

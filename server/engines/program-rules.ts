@@ -40,6 +40,10 @@ export const writtenFiles = ({
   ...[...inputFiles, ...outputFiles].map(({ path }) => path),
 ]
 
+/** Pure: returns a task with the output files to read after an end with this exit code. */
+export const endedWith = <T extends Pick<Task, 'outputFiles' | 'filelessExitCode'>>(task: T, exitCode?: number): T =>
+  exitCode !== undefined && exitCode === task.filelessExitCode ? { ...task, outputFiles: [] } : task
+
 /**
  * Returns the output file of a task at this path. Throws EngineError('refused') for another path.
  */

@@ -116,6 +116,8 @@ export interface Task extends Program {
    * and every user may write to them.
    */
   readonly outputFiles?: readonly OutputFile[]
+  /** An exit code by which the program says that it left no output files. None is read then. */
+  readonly filelessExitCode?: number
   /** The run starts at a fixed moment, so as much work as possible is done while it is prepared. */
   readonly isPunctual?: boolean
 }

@@ -23,6 +23,7 @@ import {
 } from './build-recipe.ts'
 import { aloneWithBuild, builtBefore, identityOf, withIdentity } from './built-before.ts'
 import { imageAgain, versionAgain } from './deployed-version.ts'
+import { knownSource } from './known-source.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { publishImage } from './publish-image.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
@@ -180,21 +181,28 @@ function freezeOnce({ vault, clock }: Recipe, work: Work, pinned: Pin): Promise<
 /** Fetches the commit, records it in the history and returns the files that decide the build. */
 async function readSource(options: Recipe, work: Work, source: Source, signal: AbortSignal): Promise<SourceTexts> {
   const { release } = source
+  const known = await knownSource(options, release, signal)
+  if (known) {
+    await recordCommit(work, release, known.commit)
+    return known.texts
+  }
   const checkout = await open(options, work, source, signal)
   failpoint('git.cloned')
   const { id, createdAt, message, authorName, tag } = checkout.commit
   const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName, tag }
-  const record = async (): Promise<void> => {
-    await work.context.fenced(async (sql) => {
-      await setTargetCommit(sql, work.target, commit)
-      await setReleaseCommit(sql, release.id, commit)
-    })
-    work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
-  }
-  const recording = record()
+  const recording = recordCommit(work, release, commit)
   const reading = readTexts(options, release, checkout, signal)
   await everyOne<unknown>([recording, reading])
   return reading
+}
+
+async function recordCommit(work: Work, release: ReleaseRow, commit: CommitJson): Promise<void> {
+  await work.context.fenced(async (sql) => {
+    await setTargetCommit(sql, work.target, commit)
+    await setReleaseCommit(sql, release.id, commit)
+  })
+  const { id, author_name, message } = commit
+  work.report.line(`Commit ${id.slice(0, 12)} by ${author_name}: ${message.split('\n')[0] ?? ''}`)
 }
 
 /** Reads the files of the commit that decide the build. Throws BuildError if one is missing. */

@@ -137,7 +137,7 @@ async function keep({ stacks, clock }: Recipe, sql: Sql, { stack, outcome }: Che
   if (!(await holdsLock(sql, run))) return
   const now = clock.now()
   const mask = masker(secrets)
-  const failure = outcome ? stackFailure(outcome, stack) : 'Its container was removed.'
+  const failure = outcome ? stackFailure(outcome, stack, 'plan') : 'Its container was removed.'
   if (failure !== undefined || !outcome) {
     return endStackRun(sql, run, { status: 'ERROR', reason: mask(failure ?? ''), now })
   }

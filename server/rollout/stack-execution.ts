@@ -142,7 +142,7 @@ export async function keepOutcome(
   const { stacks } = options
   // The engine knows a secret as a whole, and not the parts of one that lines of a stack have.
   const mask = masker(stack.secrets)
-  const found = stackFailure(outcome, stack)
+  const found = stackFailure(outcome, stack, phase)
   const failure = found === undefined ? undefined : mask(found)
   const end = { reason: failure ?? null, lastLines: failure === undefined ? [] : outcome.lastLines.map(mask) }
   if (phase === 'plan') {

@@ -26,6 +26,9 @@ export const files = {
   result: `${left}/result.json`,
 } as const
 
+/** The exit code of a plan that changes nothing. Its files have no use. */
+export const unchangedExitCode = 4
+
 /** The state that a run writes, if the platform keeps it. */
 export const stateFilePath = files.state
 
@@ -119,15 +122,11 @@ while IFS= read -r argument; do set -- "$@" "$argument"; done <"$here/arguments"
 if [ "$phase" = plan ]; then
   attempt "$engine" plan -input=false -no-color -detailed-exitcode -out="$left/plan" "$@"
   planned=$?
-  if [ "$planned" = 0 ] && [ "\${4-}" != drift ]; then
-    # It changes nothing. Writing it as JSON would take as long as making it.
-    rm -f "$left/plan"
-    echo '{}' >"$left/plan.json"
-  else
-    [ "$planned" = 0 ] || [ "$planned" = 2 ] || exit 1
-    begin show
-    attempt "$engine" show -json "$left/plan" >"$left/plan.json" || exit 1
-  fi
+  # It changes nothing. Writing it as JSON would take as long as making it.
+  [ "$planned" != 0 ] || [ "\${4-}" = drift ] || exit ${unchangedExitCode}
+  [ "$planned" = 0 ] || [ "$planned" = 2 ] || exit 1
+  begin show
+  attempt "$engine" show -json "$left/plan" >"$left/plan.json" || exit 1
   [ ! -f .terraform.lock.hcl ] || cp .terraform.lock.hcl "$left/lock" || exit 1
 else
   attempt "$engine" apply -input=false -no-color "$@" "$here/plan.before"

@@ -1,6 +1,7 @@
 import type { TaskOutcome } from '../engines/index.ts'
 import { readDiagnosis } from './read-diagnosis.ts'
-import { files } from './runner-program.ts'
+import { files, unchangedExitCode } from './runner-program.ts'
+import type { Phase } from './stack-task.ts'
 
 /** The work of each step of a run, as a message says it. */
 const works: ReadonlyMap<string, string> = new Map([
@@ -18,11 +19,12 @@ const works: ReadonlyMap<string, string> = new Map([
 export function stackFailure(
   outcome: Pick<TaskOutcome, 'exitCode' | 'timedOut' | 'outOfMemory' | 'lastLines' | 'files'>,
   limits: { readonly timeoutSeconds: number; readonly memoryMiB: number },
+  phase: Phase['name'],
 ): string | undefined {
   const { exitCode, timedOut, outOfMemory, lastLines } = outcome
   if (timedOut) return `It took longer than ${limits.timeoutSeconds} s and was ended. Raise timeout_sec.`
   if (outOfMemory) return `It ran out of memory (${limits.memoryMiB} MiB). Raise job_resources.ram_mib.`
-  if (exitCode === 0) return undefined
+  if (exitCode === 0 || (phase === 'plan' && exitCode === unchangedExitCode)) return undefined
   const step = Buffer.from(outcome.files?.get(files.step)?.content ?? [])
   const work = works.get(step.toString().trim()) ?? 'run'
   const diagnosis = readDiagnosis(lastLines)

@@ -1,7 +1,14 @@
 import type { InputFile, OutputFile, Task } from '../engines/index.ts'
 import { withoutEnds } from '../lib/trim.ts'
 import type { SettingsOf } from '../services/index.ts'
-import { files, localBackend, runnerProgram, sourceDirectory, stateAtFirst } from './runner-program.ts'
+import {
+  files,
+  localBackend,
+  runnerProgram,
+  sourceDirectory,
+  stateAtFirst,
+  unchangedExitCode,
+} from './runner-program.ts'
 
 /**
  * A run first makes its plan and then applies that plan. A plan may be one to destroy. A run that
@@ -69,6 +76,7 @@ export function stackTask(
     stopGraceSeconds: 300,
     inputFiles: inputFiles(settings, phase, { state, lineage }),
     outputFiles,
+    ...(phase.name === 'plan' && { filelessExitCode: unchangedExitCode }),
   }
 }
 

@@ -12,7 +12,7 @@ import { planRefusal } from './plan-refusal.ts'
 import { type Mask, type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
 import { findPlan, forgetRuns, type OpenPlan } from './run-record-store.ts'
-import { files } from './runner-program.ts'
+import { files, unchangedExitCode } from './runner-program.ts'
 import {
   type Backend,
   endStaleRun,
@@ -170,7 +170,7 @@ export function createStacks({ vault, clock }: StacksOptions) {
       run: { readonly id: string; readonly mask: Mask },
       outcome: TaskOutcome,
     ): Promise<PlanSummary> {
-      const shown = parseJson(contentOf(outcome, files.planJson))
+      const shown = outcome.exitCode === unchangedExitCode ? {} : parseJson(contentOf(outcome, files.planJson))
       if (shown === undefined) throw new AppError('invalid', 'The plan cannot be read: it is not JSON.')
       const plan = readable('The plan', () => summarizePlan(shown, run.mask))
       const [saved, lock] = [files.plan, files.lock].map((path) => {

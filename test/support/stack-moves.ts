@@ -39,8 +39,8 @@ resource "terraform_data" "one" { input = "${text}" }
   const idOf = (state: StateFile): string | undefined => state.resources[0]?.instances[0]?.attributes.id
   const versions = () =>
     server().sql<{ number: number; lineage: string; serial: number }[]>`
-    select number, lineage, serial::float8 as serial from stack_state
-    where service_id = ${get().stack.id} order by number`
+      select number, lineage, serial::float8 as serial from stack_state
+      where service_id = ${get().stack.id} order by number`
   const lastPlan = async () => {
     const { results } = await server().must<{ results: { action: string; counts: Record<string, number> | null }[] }>(
       'GET',

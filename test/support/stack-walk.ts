@@ -105,6 +105,12 @@ function stackTests(
     assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
     assert.match((await stack.log()).join('\n'), /The plan changes nothing\./)
     assert.equal((await states()).length, 1)
+    const { results } = await server.must<{ results: { details: { commit: object } }[] }>(
+      'GET',
+      `/terraform/${stack.id}/deploymentHistoryV2`,
+    )
+    // The commit was not fetched again.
+    assert.deepEqual(results[0]?.details.commit, results[1]?.details.commit)
   })
 
   it('a change is planned and applied on the kept state', async () => {

@@ -1,6 +1,6 @@
 import { masker } from '../../lib/masker.ts'
 import { EngineError, type Release, secretsIn, type Task, type TaskFile, type TaskOutcome } from '../engine.ts'
-import { outputFileAt } from '../program-rules.ts'
+import { endedWith, outputFileAt } from '../program-rules.ts'
 import { lastLines } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer, untilStopped } from './containers.ts'
 import { label, taskName } from './labels.ts'
@@ -81,8 +81,11 @@ export async function outcomeOf(
   // If the daemon was killed together with the program, it does not know when the program ended.
   const finishedAt = new Date(Math.max(Date.parse(state.finishedAt), startedAt.getTime()))
   const mask = masker(secretsIn(workload))
-  const output = await daemon.patiently(signal, () => readOutputs(daemon, state.id, workload, signal))
-  const lines = await daemon.patiently(signal, () => lastLines(daemon, state.id, 20, signal))
+  const ended = endedWith(workload, state.exitCode)
+  const [output, lines] = await Promise.all([
+    daemon.patiently(signal, () => readOutputs(daemon, state.id, ended, signal)),
+    daemon.patiently(signal, () => lastLines(daemon, state.id, 20, signal)),
+  ])
   return {
     exitCode: state.exitCode ?? -1,
     outOfMemory: state.outOfMemory,

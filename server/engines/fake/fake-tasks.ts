@@ -11,7 +11,7 @@ import {
   type TaskFile,
   type TaskOutcome,
 } from '../engine.ts'
-import { outputFileAt } from '../program-rules.ts'
+import { endedWith, outputFileAt } from '../program-rules.ts'
 
 /** How every run of an image behaves. Absent: it ends immediately with code 0. */
 export interface TaskBehaviour {
@@ -87,7 +87,7 @@ export class FakeTasks {
   read(release: Release<Task>, run: string, path: string): TaskFile | undefined {
     outputFileAt(release.workload, path)
     const { startedAt, behaviour } = this.#find(run)
-    return startedAt && filesOf(release, behaviour)?.get(path)
+    return startedAt && filesOf(release.workload, release, behaviour)?.get(path)
   }
 
   /** Ends the program of a run now. */
@@ -167,7 +167,7 @@ function outcomeOf(task: FakeRun, now: Date): TaskOutcome {
   const { output, outOfMemory = false } = behaviour
   const isLong = output !== undefined && Buffer.byteLength(output) > longestOutputBytes
   const written = isLong ? { outputProblem: 'it is longer than 1 MiB' } : output === undefined ? {} : { output }
-  const files = filesOf(release, behaviour)
+  const files = filesOf(endedWith(release.workload, behaviour.exitCode), release, behaviour)
   const mask = masker(secretsIn(release.workload))
   return {
     exitCode: ended?.exitCode ?? (timedOut || outOfMemory ? 137 : (behaviour.exitCode ?? 0)),
@@ -181,8 +181,11 @@ function outcomeOf(task: FakeRun, now: Date): TaskOutcome {
   }
 }
 
-function filesOf(release: Release<Task>, { files = () => ({}) }: TaskBehaviour): TaskOutcome['files'] {
-  const { outputFiles = [] } = release.workload
+function filesOf(
+  { outputFiles = [] }: Task,
+  release: Release<Task>,
+  { files = () => ({}) }: TaskBehaviour,
+): TaskOutcome['files'] {
   if (outputFiles.length === 0) return undefined
   const texts = files(release)
   return new Map(

@@ -2,6 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { masker } from '../../lib/masker.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError, type Release, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
+import { endedWith } from '../program-rules.ts'
 import { kinds, type Pod, plain, type Selection } from './client/index.ts'
 import { followObjects } from './follow-objects.ts'
 import type { KubeHost } from './host.ts'
@@ -103,7 +104,8 @@ export async function outcomeOf(
   const timedOut = hasFiles(workload) ? isLate : pod.status?.reason === 'DeadlineExceeded'
   const mask = masker(secretsIn(workload))
   const lines = await linesOfPod(host, state, false, signal)
-  const result = timedOut && !hasFiles(workload) ? {} : await readOutputs(host, workload, state, signal)
+  const result =
+    timedOut && !hasFiles(workload) ? {} : await readOutputs(host, endedWith(workload, ended.exitCode), state, signal)
   if (hasFiles(workload)) await markRead(host, pod, signal)
   return {
     exitCode: ended.exitCode,
