@@ -39,8 +39,9 @@ export type Mask = (text: string) => string
 const same: Mask = (text) => text
 
 /**
- * Pure: summarizes a plan in the form of `show -json`. `mask` hides secrets that no schema marks as
- * sensitive. Throws TypeError if it is not a plan.
+ * Pure: summarizes a plan in the form of `show -json`. Its resources are lists, or are read one by
+ * one. `mask` hides secrets that no schema marks as sensitive. Throws TypeError if it is not a
+ * plan.
  */
 export function summarizePlan(plan: unknown, mask: Mask = same): PlanSummary {
   if (!isObject(plan)) throw new TypeError('the plan is not an object')
@@ -57,7 +58,7 @@ export function summarizePlan(plan: unknown, mask: Mask = same): PlanSummary {
 function resourcesOf(entries: unknown, mask: Mask, count: (action: PlanAction) => void): PlannedResource[] {
   const resources: PlannedResource[] = []
   let left = mostText
-  for (const entry of Array.isArray(entries) ? entries : []) {
+  for (const entry of isIterable(entries) ? entries : []) {
     if (!isObject(entry) || !isObject(entry['change'])) continue
     const action = actionOf(entry['change']['actions'])
     if (!action) continue
@@ -70,6 +71,9 @@ function resourcesOf(entries: unknown, mask: Mask, count: (action: PlanAction) =
   }
   return resources
 }
+
+const isIterable = (value: unknown): value is Iterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value
 
 const actions: Readonly<Record<string, PlanAction>> = {
   create: 'create',

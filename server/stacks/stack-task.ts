@@ -27,11 +27,12 @@ export interface SavedPlan {
 
 /** The size limits of the files that a run writes. */
 const mebibytes = (count: number): number => count * 2 ** 20
-export const longestStateBytes = mebibytes(8)
+export const longestStateBytes = mebibytes(16)
 const outputFiles: readonly OutputFile[] = [
   { path: files.step, mostBytes: 1024 },
   { path: files.plan, mostBytes: mebibytes(16) },
-  { path: files.planJson, mostBytes: mebibytes(16) },
+  // It has each value of the state about four times, and is read in parts.
+  { path: files.planJson, mostBytes: 4 * longestStateBytes },
   { path: files.lock, mostBytes: mebibytes(1) },
   { path: files.state, mostBytes: longestStateBytes },
   { path: files.result, mostBytes: mebibytes(16) },

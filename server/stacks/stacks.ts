@@ -8,6 +8,7 @@ import type { Vault } from '../vault/index.ts'
 import { backendRefusal } from './backend-refusal.ts'
 import { parseJson } from './json-values.ts'
 import { lockedText } from './locked-text.ts'
+import { readPlan } from './plan-file.ts'
 import { planRefusal } from './plan-refusal.ts'
 import { type Mask, type PlanSummary, summarizePlan } from './plan-summary.ts'
 import { readResult } from './read-result.ts'
@@ -170,9 +171,9 @@ export function createStacks({ vault, clock }: StacksOptions) {
       run: { readonly id: string; readonly mask: Mask },
       outcome: TaskOutcome,
     ): Promise<PlanSummary> {
-      const shown = outcome.exitCode === unchangedExitCode ? {} : parseJson(contentOf(outcome, files.planJson))
-      if (shown === undefined) throw new AppError('invalid', 'The plan cannot be read: it is not JSON.')
-      const plan = readable('The plan', () => summarizePlan(shown, run.mask))
+      const isUnchanged = outcome.exitCode === unchangedExitCode
+      const json = isUnchanged ? Buffer.from('{}') : contentOf(outcome, files.planJson)
+      const plan = readable('The plan', () => summarizePlan(readPlan(json), run.mask))
       const [saved, lock] = [files.plan, files.lock].map((path) => {
         return Buffer.from(outcome.files?.has(path) ? contentOf(outcome, path) : []).toString('base64')
       })
@@ -249,8 +250,14 @@ function readable<T>(what: string, read: () => T): T {
   try {
     return read()
   } catch (cause) {
+    // The message of a syntax error quotes the text.
+    if (cause instanceof SyntaxError) throw new AppError('invalid', `${what} cannot be read: it is not JSON.`)
     if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause
-    throw new AppError('invalid', `${what} cannot be read: it has another form, or is nested too deeply.`, { cause })
+    throw new AppError(
+      'invalid',
+      `${what} cannot be read: it has another form, too many parts, or is nested too deeply.`,
+      { cause },
+    )
   }
 }
 

@@ -106,7 +106,7 @@ test('variables of the environment do not redirect the run', { skip }, async () 
 
 test('a state that is too long is not kept, and the deployment says so', { skip }, async () => {
   const stack = await newStack()
-  const line = 'x'.repeat(5000)
+  const line = 'x'.repeat(10_000)
   const ended = await stack.run({
     'main.tf': `
 locals { text = join("", [for n in range(1000) : "${line}"]) }
@@ -114,7 +114,7 @@ resource "terraform_data" "one" { input = local.text }
 `,
   })
   assert.equal(ended.state, 'DEPLOYMENT_ERROR')
-  assert.match(ended.reason ?? '', /^The state that it wrote cannot be kept: it is longer than 8 MiB\./)
+  assert.match(ended.reason ?? '', /^The state that it wrote cannot be kept: it is longer than 16 MiB\./)
   assert.equal((await states(stack)).length, 0)
   const next = await stack.run({ 'main.tf': '' })
   assert.match(next.reason ?? '', /^The stack is locked: its run \S+ ended without its last state/)
