@@ -44,7 +44,7 @@ export async function composeServer(
       stateFile: join(at.directory, 'routes.json'),
       logFile: join(at.directory, 'router.log'),
     },
-    certificates: createCertificates({ database, vault, clock: systemClock, log, settings: undefined }),
+    certificates: createCertificates({ database, vault, clock: systemClock, log, settings: undefined, hosts: [] }),
     reconcilers: [],
     always: [],
     duty: createSoleDuty(),

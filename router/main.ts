@@ -4,8 +4,11 @@ import { parseConfig } from './config.ts'
 import { codeOf, createLog, describe } from './log.ts'
 import { startRouter } from './router.ts'
 
-/** The exit code if another program has the port. */
-const portInUse = 98
+/** The exit codes if another program has the port, and if this user may not listen there. */
+const exitCodes = new Map([
+  ['EADDRINUSE', 98],
+  ['EACCES', 99],
+])
 
 const log = createLog((line) => {
   try {
@@ -33,5 +36,5 @@ try {
   process.exit(0)
 } catch (error) {
   log.error('router could not start', { error: describe(error) })
-  process.exit(codeOf(error) === 'EADDRINUSE' ? portInUse : 1)
+  process.exit(exitCodes.get(codeOf(error) ?? '') ?? 1)
 }

@@ -1,5 +1,7 @@
-import { letsEncrypt } from './certificates/index.ts'
+import { isIP } from 'node:net'
+import { isCertifiable, letsEncrypt } from './certificates/index.ts'
 import { ConfigError, optionalNumber, type Variables } from './config-forms.ts'
+import { localAddress } from './domains/index.ts'
 
 /** How the router speaks TLS. */
 export interface RouterTlsSettings {
@@ -26,4 +28,67 @@ export function routerTls(variables: Variables): RouterTlsSettings | undefined {
   }
   if (port === undefined) return undefined
   return { port, directory, ...(email !== undefined && { email }) }
+}
+
+/** The settings of addresses. */
+const addresses = [
+  'QUAYSIDE_PUBLIC_URL',
+  'QUAYSIDE_ROUTER_HOST',
+  'QUAYSIDE_ROUTER_PORT',
+  'QUAYSIDE_ROUTER_TLS_PORT',
+  'QUAYSIDE_TRUSTED_PROXIES',
+] as const
+
+/**
+ * Pure: adds the usual values of the settings of addresses. With a domain of the public DNS and
+ * none of these settings, the router has the usual ports of all addresses. If it speaks TLS, the
+ * platform itself is at `quayside.<domain>`.
+ */
+export function withUsualAddresses(variables: Variables): Variables {
+  const domain = (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase()
+  const name = `quayside.${domain}`
+  const isOpen = isCertifiable(name, letsEncrypt) && addresses.every((one) => !variables[one]) && runsRouter(variables)
+  const given: Variables = isOpen
+    ? {
+        ...variables,
+        QUAYSIDE_ROUTER_HOST: '0.0.0.0',
+        QUAYSIDE_ROUTER_PORT: '80',
+        QUAYSIDE_ROUTER_TLS_PORT: '443',
+      }
+    : variables
+  const tls = routerTls(given)
+  if (!tls || given['QUAYSIDE_PUBLIC_URL'] || !isCertifiable(name, tls.directory)) return given
+  return { ...given, QUAYSIDE_PUBLIC_URL: `https://${name}${tls.port === 443 ? '' : `:${tls.port}`}` }
+}
+
+/** Without a Docker Engine there is no router on this machine. */
+const runsRouter = (variables: Variables): boolean => variables['QUAYSIDE_DOCKER_HOST'] !== 'none'
+
+/** How the API, the console and the git host are reached through the router. */
+interface OwnDoor {
+  /** Their name at the router. Undefined: the router does not lead to them. */
+  readonly platformHost: string | undefined
+  /** Proxies whose `X-Forwarded-*` headers the API trusts. */
+  readonly apiProxies: readonly string[]
+}
+
+/**
+ * Pure: the router leads to the platform itself if it speaks TLS and the public URL is a name with
+ * HTTPS. The API then trusts it to name the clients.
+ */
+export function ownDoor({
+  routerTls: tls,
+  publicUrl,
+  host,
+  trustedProxies,
+}: {
+  readonly routerTls: RouterTlsSettings | undefined
+  readonly publicUrl: string
+  readonly host: string
+  readonly trustedProxies: readonly string[]
+}): OwnDoor {
+  const { protocol, hostname } = new URL(publicUrl)
+  const isOwn = tls !== undefined && protocol === 'https:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0
+  if (!isOwn) return { platformHost: undefined, apiProxies: trustedProxies }
+  return { platformHost: hostname, apiProxies: [...new Set([...trustedProxies, localAddress(host)])] }
 }

@@ -129,3 +129,40 @@ test('the builder of clusters needs a digest, and a server without a Docker Engi
   assert.throws(() => read({ QUAYSIDE_CLUSTER_BUILDER_NODES: 'builds' }), /QUAYSIDE_CLUSTER_BUILDER_NODES must be/)
   assert.throws(() => read({ QUAYSIDE_DOCKER_HOST: '' }), /needs QUAYSIDE_DOCKER_HOST=none/)
 })
+
+test('a domain of the public DNS alone opens the usual ports, with HTTPS for everything', () => {
+  const read = (more: Record<string, string> = {}) => {
+    const { routerHost, routerPort, routerTls, publicUrl, platformHost } = readConfig({
+      QUAYSIDE_DOMAIN: 'example.org',
+      QUAYSIDE_DOCKER_HOST: '/run/engine.sock',
+      ...more,
+    })
+    return [routerHost, routerPort, routerTls?.port, publicUrl, platformHost]
+  }
+  const name = 'quayside.example.org'
+  assert.deepEqual(read(), ['0.0.0.0', 80, 443, `https://${name}`, name])
+  const plain = ['127.0.0.1', 8080, undefined, 'http://localhost:3000', undefined]
+  for (const domain of ['', 'localhost', 'lab.test', 'machine.local']) {
+    assert.deepEqual(read({ QUAYSIDE_DOMAIN: domain }), plain, domain)
+  }
+  assert.deepEqual(read({ QUAYSIDE_DOCKER_HOST: 'none' }), plain)
+  assert.deepEqual(read({ QUAYSIDE_ROUTER_PORT: '8080' }), plain)
+  assert.deepEqual(read({ QUAYSIDE_TRUSTED_PROXIES: '127.0.0.1' }), plain)
+  const url = 'https://ship.example.net'
+  assert.deepEqual(read({ QUAYSIDE_PUBLIC_URL: url }), ['127.0.0.1', 8080, undefined, url, undefined])
+})
+
+test('the router leads to the platform itself if it speaks HTTPS and the public URL does', () => {
+  const read = (more: Record<string, string>) => readConfig({ QUAYSIDE_ROUTER_TLS_PORT: '8443', ...more })
+  const usual = read({ QUAYSIDE_DOMAIN: 'example.org' })
+  assert.deepEqual([usual.publicUrl, usual.routerPort], ['https://quayside.example.org:8443', 8080])
+  assert.deepEqual(usual.apiProxies, ['127.0.0.1'])
+  const proxied = read({ QUAYSIDE_PUBLIC_URL: 'https://ship.example.org', QUAYSIDE_TRUSTED_PROXIES: '10.0.0.1' })
+  assert.deepEqual([proxied.platformHost, proxied.apiProxies], ['ship.example.org', ['10.0.0.1', '127.0.0.1']])
+  assert.deepEqual(proxied.trustedProxies, ['10.0.0.1'])
+  for (const url of ['http://ship.example.org', 'https://192.0.2.1', 'https://[2001:db8::1]']) {
+    assert.equal(read({ QUAYSIDE_PUBLIC_URL: url }).platformHost, undefined, url)
+  }
+  assert.throws(() => read({ QUAYSIDE_ACME_DIRECTORY: 'http://ca.internal' }), /QUAYSIDE_ACME_DIRECTORY must be/)
+  assert.throws(() => read({ QUAYSIDE_ACME_EMAIL: 'nobody' }), /QUAYSIDE_ACME_EMAIL must be/)
+})

@@ -28,7 +28,7 @@ import {
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
-import { type RouterTlsSettings, routerTls } from './config-tls.ts'
+import { ownDoor, type RouterTlsSettings, routerTls, withUsualAddresses } from './config-tls.ts'
 import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
 import type { PodRouterSettings } from './routers/index.ts'
@@ -54,7 +54,14 @@ export interface Config {
    * only.
    */
   readonly routerTls: RouterTlsSettings | undefined
-  /** Networks of proxies whose `X-Forwarded-*` headers the router and the API trust. */
+  /**
+   * The name at which the router leads to the API, the console and the git host. Undefined: it does
+   * not.
+   */
+  readonly platformHost: string | undefined
+  /** Networks of proxies whose `X-Forwarded-*` headers the API trusts. */
+  readonly apiProxies: readonly string[]
+  /** The same for the router, and for the API as well. */
   readonly trustedProxies: readonly string[]
   /** Limits of client connections at each port of the router, in total and per client. */
   readonly routerConnections: { readonly total: number; readonly perClient: number }
@@ -214,7 +221,8 @@ export function readConfigOrDefaults(variables: Variables = process.env): {
 }
 
 /** Reads and checks the environment. Throws ConfigError with the name of the variable. */
-export function readConfig(variables: Variables = process.env): Config {
+export function readConfig(given: Variables = process.env): Config {
+  const variables = withUsualAddresses(given)
   const dataDirectory = resolve(variables['QUAYSIDE_DATA'] || '.quayside')
   const port = number(variables, 'QUAYSIDE_PORT', 3000, 1, 65535)
   const parallelBuilds = number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100)
@@ -223,15 +231,20 @@ export function readConfig(variables: Variables = process.env): Config {
     total: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS', 10_000, 10, 1_000_000),
     perClient: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT', 1_000, 1, 1_000_000),
   }
+  const host = variables['QUAYSIDE_HOST'] || '127.0.0.1'
+  const door = {
+    routerTls: routerTls(variables),
+    publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),
+  }
   return Object.freeze({
     dataDirectory,
     ...sharing(variables, { dataDirectory, port }),
-    host: variables['QUAYSIDE_HOST'] || '127.0.0.1',
+    host,
     port,
-    publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),
+    ...door,
+    ...ownDoor({ ...door, host, trustedProxies }),
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
-    routerTls: routerTls(variables),
     trustedProxies,
     routerConnections,
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),

@@ -78,7 +78,14 @@ async function run(
   await writeSetting(database, 'domain', config.domain)
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
   await noteInstance(config, instance)
-  const certificates = createCertificates({ database, vault, clock, log, settings: config.routerTls })
+  const certificates = createCertificates({
+    database,
+    vault,
+    clock,
+    log,
+    settings: config.routerTls,
+    hosts: config.platformHost === undefined ? [] : [config.platformHost],
+  })
   const router = routerOptions(config, signal, certificates)
   const hasDocker = config.dockerSocket !== undefined
   const ground: Ground = {

@@ -3,6 +3,8 @@ import type { Sql } from '../database/index.ts'
 import { securedHosts } from '../domains/index.ts'
 import type { CertificateFacts } from './state.ts'
 
+// `own` are the names of the platform itself, in each of these questions.
+
 /** A host for which a certificate is due. */
 export interface DueHost {
   readonly host: string
@@ -13,10 +15,14 @@ export interface DueHost {
  * Lists hosts whose certificate must be ordered or renewed, the longest-waiting first. A host whose
  * domain was saved after the last attempt is due too, unless that attempt began after `since`.
  */
-export const listDueHosts = (sql: Sql, { now, since }: { readonly now: Date; readonly since: Date }) =>
+export const listDueHosts = (
+  sql: Sql,
+  own: readonly string[],
+  { now, since }: { readonly now: Date; readonly since: Date },
+) =>
   sql<DueHost[]>`
     select w.host, coalesce(h.failures, 0) as failures
-    from (${securedHosts(sql)}) w left join host_certificate h on h.host = w.host
+    from (${securedHosts(sql, own)}) w left join host_certificate h on h.host = w.host
     where h.host is null or h.due_at <= ${now}
       or (h.finding is not null and h.tried_at < w.saved_at and h.tried_at < ${since})
     order by h.due_at nulls first, w.host`
@@ -62,11 +68,11 @@ export const storeFailure = async (sql: Sql, { host, ...rest }: StoredFailure, n
 /**
  * Deletes records of hosts that left the table, once they have no certificate that is still valid.
  */
-export const deleteLeft = async (sql: Sql, now: Date): Promise<void> =>
+export const deleteLeft = async (sql: Sql, own: readonly string[], now: Date): Promise<void> =>
   void (await sql`
     delete from host_certificate h
     where coalesce(h.not_after, h.updated_at) < ${now} and h.due_at < ${now}
-      and h.host not in (select host from (${securedHosts(sql)}) w)`)
+      and h.host not in (select host from (${securedHosts(sql, own)}) w)`)
 
 /** What is known of a host of the table. Null members: nothing was tried yet. */
 export interface HostRow extends CertificateFacts {
@@ -75,16 +81,16 @@ export interface HostRow extends CertificateFacts {
 }
 
 /** Lists the hosts of the table with the states of their certificates. */
-export const listHosts = (sql: Sql) =>
+export const listHosts = (sql: Sql, own: readonly string[]) =>
   sql<HostRow[]>`
     select w.host, h.host is not null as is_known, h.not_after, h.tried_at, h.finding, h.due_at
-    from (${securedHosts(sql)}) w left join host_certificate h on h.host = w.host`
+    from (${securedHosts(sql, own)}) w left join host_certificate h on h.host = w.host`
 
 /** Returns a text that differs if the certificates or challenges of the table do. */
-export async function readMark(sql: Sql): Promise<string> {
+export async function readMark(sql: Sql, own: readonly string[]): Promise<string> {
   const [row] = await sql<{ mark: string | null }[]>`
     select sum(hashtextextended(concat_ws(' ', h.host, h.updated_at, h.sealed_key, h.challenge_token), 0))::text as mark
-    from host_certificate h join (${securedHosts(sql)}) w on w.host = h.host`
+    from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host`
   return row?.mark ?? ''
 }
 
@@ -97,8 +103,8 @@ export interface SealedCertificate {
   readonly challenge_answer: string | null
 }
 
-export const listCertificates = (sql: Sql) =>
+export const listCertificates = (sql: Sql, own: readonly string[]) =>
   sql<SealedCertificate[]>`
     select h.host, h.chain, h.sealed_key, h.challenge_token, h.challenge_answer
-    from host_certificate h join (${securedHosts(sql)}) w on w.host = h.host
+    from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
     where h.chain is not null or h.challenge_token is not null order by h.host`

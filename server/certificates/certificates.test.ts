@@ -67,7 +67,14 @@ async function openBench(t: TestContext, env: Readonly<Record<string, string>> =
     )
   await lead([host])
   const open = (directory: string) => {
-    const { source, reconcilers } = createCertificates({ database: sql, vault, clock, log, settings: { directory } })
+    const { source, reconcilers } = createCertificates({
+      database: sql,
+      vault,
+      clock,
+      log,
+      settings: { directory },
+      hosts: [],
+    })
     assert.ok(source)
     const serve = async () => {
       challenges = (await source.material()).challenges
@@ -208,7 +215,7 @@ test('without the master key there is no certificate, and the state says why', a
   await testVault(t, sql)
   const options = { database: sql, vault: await sealedTestVault(t, sql), clock: systemClock, log }
   const settings = { directory: 'https://localhost:1/directory' }
-  const { source, reconcilers } = createCertificates({ ...options, settings })
+  const { source, reconcilers } = createCertificates({ ...options, settings, hosts: [] })
   await reconcilers(async () => {})[0]?.reconcile(signal)
   assert.match((await source?.states())?.get(host)?.message ?? '', /sealed/)
   assert.deepEqual(await source?.material(), { certificates: [], challenges: [] })

@@ -26,6 +26,8 @@ export interface CertificateOptions {
   readonly log: Logger
   /** The address of the authority's directory. */
   readonly directory: string
+  /** The names of the platform itself. */
+  readonly hosts: readonly string[]
   /** Loads the authority when it is first needed. */
   readonly authority: () => Promise<Authority>
   /** Returns once the router has the certificates and challenges of the database. */
@@ -41,16 +43,17 @@ const savedPauseMs = 60_000
 
 /** Orders and renews the certificates of hosts that are in the route table. */
 export function createCertificateReconciler(options: CertificateOptions): Reconciler {
-  const { database, clock, directory, vault } = options
+  const { database, clock, directory, hosts, vault } = options
   return {
     name: 'certificates',
     everyMs: 5_000,
     reconcile: async (signal) => {
       if (!vault.state.open) return
       const now = clock.now()
-      await deleteLeft(database, now)
+      await deleteLeft(database, hosts, now)
       const since = new Date(now.getTime() - savedPauseMs)
-      const due = (await listDueHosts(database, { now, since })).filter(({ host }) => isCertifiable(host, directory))
+      const listed = await listDueHosts(database, hosts, { now, since })
+      const due = listed.filter(({ host }) => isCertifiable(host, directory))
       const waiting = due.values()
       const work = async (): Promise<void> => {
         for (const one of waiting) if (!signal.aborted) await attempt(options, one, signal)

@@ -17,18 +17,20 @@ export interface TlsSourceOptions {
   readonly log: Logger
   /** The address of the authority's directory. */
   readonly directory: string
+  /** The names of the platform itself. */
+  readonly hosts: readonly string[]
 }
 
 /**
  * Creates the certificates of the table for the router. While the vault is sealed there are none,
  * and each host says so. A key that cannot be opened costs its own host the certificate.
  */
-export function createTlsSource({ database, vault, clock, log, directory }: TlsSourceOptions): TlsSource {
+export function createTlsSource({ database, vault, clock, log, directory, hosts: own }: TlsSourceOptions): TlsSource {
   return {
-    mark: () => readMark(database),
+    mark: () => readMark(database, own),
     states: async () => {
       const now = clock.now()
-      const hosts = (await listHosts(database)).filter(({ host }) => isCertifiable(host, directory))
+      const hosts = (await listHosts(database, own)).filter(({ host }) => isCertifiable(host, directory))
       return new Map(
         hosts.map(({ host, is_known, ...facts }) => [
           host,
@@ -41,7 +43,10 @@ export function createTlsSource({ database, vault, clock, log, directory }: TlsS
     material: async () => {
       const certificates: TlsCertificate[] = []
       const challenges: AcmeChallenge[] = []
-      for (const { host, chain, sealed_key, challenge_token, challenge_answer } of await listCertificates(database)) {
+      for (const { host, chain, sealed_key, challenge_token, challenge_answer } of await listCertificates(
+        database,
+        own,
+      )) {
         if (challenge_token !== null && challenge_answer !== null) {
           challenges.push({ host, token: challenge_token, answer: challenge_answer })
         }

@@ -4,6 +4,7 @@ import type { Certificates } from '../certificates/index.ts'
 import type { Connection } from '../clusters/index.ts'
 import { type Config, socketOf } from '../config.ts'
 import type { Database } from '../database/index.ts'
+import { platformRoutes } from '../domains/index.ts'
 import { DockerEngine, type Engine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -93,7 +94,11 @@ export function createDrivers(ground: Ground): Drivers {
   return driversOf(ground, {
     engine,
     builder,
-    router: createOwnRouter({ process: routerProcess, certificates: ground.certificates.source }),
+    router: createOwnRouter({
+      process: routerProcess,
+      certificates: ground.certificates.source,
+      always: platformRoutes(config),
+    }),
     images: engine,
     building: {
       cannotBuild: undefined,

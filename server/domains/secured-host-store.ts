@@ -2,10 +2,12 @@ import type { Sql } from '../database/index.ts'
 
 /**
  * A query of the hosts that the platform's own router serves with a certificate: the platform's
- * names, and proven custom domains whose users want one. `saved_at` is when the user last saved
- * the domain, else null.
+ * names, proven custom domains whose users want one, and `own`, the names of the platform itself.
+ * `saved_at` is when the user last saved the domain, else null.
  */
-export const securedHosts = (sql: Sql) => sql`
+export const securedHosts = (sql: Sql, own: readonly string[]) => sql`
+  select unnest(${[...own]}::text[]) as host, null::timestamptz as saved_at
+  union
   select r.host, max(d.updated_at) as saved_at
   from route r join service s on s.id = r.service_id
     join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id

@@ -12,6 +12,8 @@ export interface OwnRouterOptions {
   /** The certificates of its hosts. Without it, the router speaks HTTP only. */
   readonly certificates?: TlsSource | undefined
   readonly process: RouterProcessOptions
+  /** Routes that every table has, in addition to its own. None by default. */
+  readonly always?: readonly Route[]
   /** The time limit of one request to the process. Default 5,000. */
   readonly timeoutMs?: number
 }
@@ -23,7 +25,12 @@ const attempts = 5
  * same table keeps its version, and is sent again only if the process does not confirm it. Tables
  * are applied one at a time.
  */
-export function createOwnRouter({ process: options, certificates, timeoutMs = 5_000 }: OwnRouterOptions): Router {
+export function createOwnRouter({
+  process: options,
+  certificates,
+  always = [],
+  timeoutMs = 5_000,
+}: OwnRouterOptions): Router {
   const { controlSocket } = options
   let last: RouteTable = { version: 0, routes: [] }
   let turn: Promise<unknown> = Promise.resolve()
@@ -61,7 +68,7 @@ export function createOwnRouter({ process: options, certificates, timeoutMs = 5_
     replaceAll: (routes, signal) => {
       const result = turn.then(async () => {
         if (certificates) await sendCertificates(certificates, { controlSocket, timeoutMs, signal })
-        return put(routes, signal)
+        return put([...routes, ...always], signal)
       })
       turn = result.catch(() => {})
       return result
@@ -91,7 +98,9 @@ export function createOwnRouter({ process: options, certificates, timeoutMs = 5_
       return { services: servicesIn(answer), sequence: numberIn(answer, 'sequence') }
     },
     activity: async (signal) => {
-      return activityIn(await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal }))
+      const found = activityIn(await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal }))
+      for (const { service } of always) found.delete(service)
+      return found
     },
   }
 }

@@ -9,6 +9,7 @@ import { findRouter, type Health, serves } from './find-router.ts'
 import type { RouterProcessOptions } from './router-process.ts'
 
 const portInUse = 98
+const portForbidden = 99
 const startMs = 15_000
 /** A started process may take this long to answer if the caller no longer wants it. */
 const afterAbortMs = 5_000
@@ -116,6 +117,12 @@ function portInUseText({ host, port, tls }: RouterProcessOptions): string {
 async function notStarted(options: RouterProcessOptions, { exitCode, failure: cause }: NotStarted): Promise<AppError> {
   if (exitCode === portInUse) {
     return new AppError('unavailable', portInUseText(options))
+  }
+  if (exitCode === portForbidden) {
+    const message =
+      `This user may not listen on port ${options.port}${options.tls ? ` or ${options.tls.port}` : ''}. Run as root, ` +
+      'lower net.ipv4.ip_unprivileged_port_start, or set QUAYSIDE_ROUTER_PORT to a port from 1024 on.'
+    return new AppError('unavailable', message)
   }
   const log = await readFile(options.logFile, 'utf8').catch(() => '')
   return new AppError('unavailable', `The router process did not start; see ${options.logFile}.`, {
