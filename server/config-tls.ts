@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isCertifiable, letsEncrypt } from './certificates/index.ts'
+import { isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
 import { ConfigError, optionalNumber, type Variables } from './config-forms.ts'
 import { localAddress } from './domains/index.ts'
 
@@ -20,8 +20,10 @@ export function routerTls(variables: Variables): RouterTlsSettings | undefined {
   const port = optionalNumber(variables, 'QUAYSIDE_ROUTER_TLS_PORT', 1, 65_535)
   const directory = variables['QUAYSIDE_ACME_DIRECTORY'] || letsEncrypt
   const email = variables['QUAYSIDE_ACME_EMAIL'] || undefined
-  if (!URL.canParse(directory) || new URL(directory).protocol !== 'https:') {
-    throw new ConfigError(`QUAYSIDE_ACME_DIRECTORY must be an address such as ${letsEncrypt}, not "${directory}".`)
+  if (directory !== localAuthority && URL.parse(directory)?.protocol !== 'https:') {
+    throw new ConfigError(
+      `QUAYSIDE_ACME_DIRECTORY must be "${localAuthority}" or an address such as ${letsEncrypt}, not "${directory}".`,
+    )
   }
   if (email !== undefined && !/^[^\s@,]+@[^\s@,]+$/.test(email)) {
     throw new ConfigError(`QUAYSIDE_ACME_EMAIL must be an address such as ops@example.org, not "${email}".`)

@@ -22,6 +22,7 @@ import { lockDataDirectory, noteInstance, openSchema, startDatabase } from './st
 import { firstStart, startBaseImage } from './start/first-start.ts'
 import { greeting } from './start/greeting.ts'
 import { recordVersion } from './start/platform-version.ts'
+import { writePublic } from './start/private-file.ts'
 import { StartError, toStartError } from './start/start-error.ts'
 import { timed } from './start/timed.ts'
 import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } from './vault/index.ts'
@@ -84,6 +85,7 @@ async function run(
     clock,
     log,
     settings: config.routerTls,
+    publishRoot: (root) => writePublic(join(config.dataDirectory, 'authority.pem'), root),
     hosts: config.platformHost === undefined ? [] : [config.platformHost],
   })
   const router = routerOptions(config, signal, certificates)

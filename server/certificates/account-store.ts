@@ -5,12 +5,14 @@ export interface AccountRow {
   readonly directory: string
   readonly url: string
   readonly sealed_key: string
+  /** Null for authorities elsewhere. */
+  readonly root: string | null
 }
 
 export async function findAccount(sql: Sql, directory: string): Promise<AccountRow | undefined> {
   const [row] = await sql<
     AccountRow[]
-  >`select directory, url, sealed_key from acme_account where directory = ${directory}`
+  >`select directory, url, sealed_key, root from acme_account where directory = ${directory}`
   return row
 }
 
@@ -19,7 +21,7 @@ export const storeAccount = async (sql: Sql, row: AccountRow, now: Date): Promis
   void (await sql`
     insert into acme_account ${sql({ ...row, created_at: now })}
     on conflict (directory) do update set url = excluded.url, sealed_key = excluded.sealed_key,
-      created_at = excluded.created_at`)
+      root = excluded.root,      created_at = excluded.created_at`)
 
 export const deleteAccount = async (sql: Sql, directory: string): Promise<void> =>
   void (await sql`delete from acme_account where directory = ${directory}`)

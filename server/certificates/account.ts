@@ -12,7 +12,10 @@ const creating = new WeakMap<Authority, Promise<Account>>()
 /** Returns the account of this installation at an authority. Creates it at the first order. */
 export async function accountOf(options: AccountOptions, authority: Authority, signal: AbortSignal): Promise<Account> {
   const row = await findAccount(options.database, options.directory)
-  if (row) return { url: row.url, key: await options.vault.openOwn(accountKeyCell(row.directory), row.sealed_key) }
+  if (row) {
+    const key = await options.vault.openOwn(accountKeyCell(row.directory), row.sealed_key)
+    return { url: row.url, key, ...(row.root !== null && { root: row.root }) }
+  }
   const known = creating.get(authority)
   if (known) return known
   const created = create(options, authority, signal).finally(() => creating.delete(authority))
@@ -25,7 +28,8 @@ async function create(options: AccountOptions, authority: Authority, signal: Abo
   const account = await authority.register(signal)
   await inTransaction(database, async (sql) => {
     const sealed_key = await vault.sealOwn(sql, accountKeyCell(directory), account.key.reveal())
-    await storeAccount(sql, { directory, url: account.url, sealed_key }, clock.now())
+    const { url, root = null } = account
+    await storeAccount(sql, { directory, url, sealed_key, root }, clock.now())
   })
   return account
 }

@@ -7,6 +7,8 @@ export interface Account {
   readonly url: string
   /** Its private key, in PEM format. */
   readonly key: Secret
+  /** The root of the authority of this installation, in PEM format. */
+  readonly root?: string
 }
 
 /** A certificate as an authority issued it. */

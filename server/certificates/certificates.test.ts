@@ -74,6 +74,7 @@ async function openBench(t: TestContext, env: Readonly<Record<string, string>> =
       log,
       settings: { directory },
       hosts: [],
+      publishRoot: async () => {},
     })
     assert.ok(source)
     const serve = async () => {
@@ -215,7 +216,7 @@ test('without the master key there is no certificate, and the state says why', a
   await testVault(t, sql)
   const options = { database: sql, vault: await sealedTestVault(t, sql), clock: systemClock, log }
   const settings = { directory: 'https://localhost:1/directory' }
-  const { source, reconcilers } = createCertificates({ ...options, settings, hosts: [] })
+  const { source, reconcilers } = createCertificates({ ...options, settings, hosts: [], publishRoot: async () => {} })
   await reconcilers(async () => {})[0]?.reconcile(signal)
   assert.match((await source?.states())?.get(host)?.message ?? '', /sealed/)
   assert.deepEqual(await source?.material(), { certificates: [], challenges: [] })

@@ -1,10 +1,14 @@
 import type { Reconciler } from '../lib/reconciler.ts'
 import type { TlsSource } from '../routers/index.ts'
 import type { Authority } from './authority.ts'
+import type { LocalAuthorityOptions } from './local.ts'
+import { isCertifiable, localAuthority } from './policy.ts'
 import { type CertificateOptions, createCertificateReconciler } from './reconciler.ts'
 import { createTlsSource } from './source.ts'
 
-export interface CertificatesOptions extends Omit<CertificateOptions, 'directory' | 'authority' | 'serve'> {
+export interface CertificatesOptions
+  extends Omit<CertificateOptions, 'directory' | 'authority' | 'serve'>,
+    Pick<LocalAuthorityOptions, 'publishRoot'> {
   /** The authority and how it reaches the operator. Undefined: the router speaks HTTP only. */
   readonly settings: { readonly directory: string; readonly email?: string } | undefined
 }
@@ -13,27 +17,37 @@ export interface CertificatesOptions extends Omit<CertificateOptions, 'directory
 export interface Certificates {
   /** Undefined: the router speaks HTTP only. */
   readonly source: TlsSource | undefined
+  /** Whether a certificate can be made for a host. */
+  certifies(host: string): boolean
   /** Creates what orders certificates. Empty if the router speaks HTTP only. */
   reconcilers(serve: CertificateOptions['serve']): readonly Reconciler[]
 }
 
 /** Creates the certificates of the platform's own router. Nothing is ordered before it runs. */
 export function createCertificates({ settings, ...options }: CertificatesOptions): Certificates {
-  if (!settings) return { source: undefined, reconcilers: () => [] }
+  if (!settings) return { source: undefined, certifies: () => false, reconcilers: () => [] }
   const { directory } = settings
   let loaded: Promise<Authority> | undefined
   const authority = (): Promise<Authority> => {
-    loaded ??= load(settings)
+    loaded ??= load(settings, options)
     return loaded
   }
   return {
+    certifies: (host) => isCertifiable(host, directory),
     source: createTlsSource({ ...options, directory }),
     reconcilers: (serve) => [createCertificateReconciler({ ...options, directory, authority, serve })],
   }
 }
 
-/** The library needs some megabytes, which only a server that orders certificates should use. */
-async function load(settings: NonNullable<CertificatesOptions['settings']>): Promise<Authority> {
+/** The libraries need some megabytes, which only a server that orders certificates should use. */
+async function load(
+  settings: NonNullable<CertificatesOptions['settings']>,
+  options: LocalAuthorityOptions,
+): Promise<Authority> {
+  if (settings.directory === localAuthority) {
+    const { createLocalAuthority } = await import('./local.ts')
+    return createLocalAuthority(options)
+  }
   const { createAcmeAuthority } = await import('./acme.ts')
   return createAcmeAuthority(settings)
 }

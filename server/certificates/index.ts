@@ -1,4 +1,4 @@
 /** Certificates for the hosts of the platform's own router: orders, renewals and their states. */
 export { type Certificates, createCertificates } from './certificates.ts'
 export { ownColumns } from './own-columns.ts'
-export { isCertifiable, letsEncrypt } from './policy.ts'
+export { isCertifiable, letsEncrypt, localAuthority } from './policy.ts'

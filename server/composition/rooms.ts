@@ -166,6 +166,7 @@ export function createRooms(
       nameServers: foundation.nameServers,
       mode: config.domainProof,
       speaksTls: config.routerTls !== undefined,
+      certifies: foundation.certificates.certifies,
     }),
     publicAddress: publicAddressOf(config),
   }

@@ -45,6 +45,7 @@ create table acme_account (
   url text not null,
   sealed_key text not null,
   created_at timestamp with time zone not null,
+  root text,
   constraint acme_account_pkey PRIMARY KEY (directory)
 );
 

@@ -35,6 +35,8 @@ export function toRecord(row: CustomDomainRow, place: DomainPlace) {
 export interface DomainPlace extends Pick<TrafficPlace, 'domain' | 'issuer'> {
   /** Whether the platform's own router speaks TLS. */
   readonly speaksTls: boolean
+  /** Whether it can have a certificate for a host. */
+  readonly certifies: (host: string) => boolean
   /** The platform's name of the service. */
   readonly host: string
 }
@@ -47,12 +49,12 @@ export function certificateOf(
     proof,
     certificate,
   }: Pick<CustomDomainRow, 'domain' | 'generate_certificate' | 'proof' | 'certificate'>,
-  { domain, issuer, speaksTls }: Pick<DomainPlace, 'domain' | 'issuer' | 'speaksTls'>,
+  { domain, issuer, speaksTls, certifies }: Pick<DomainPlace, 'domain' | 'issuer' | 'speaksTls' | 'certifies'>,
 ): { readonly state: DomainCertificateState; readonly message: string | null } {
   const answer = (state: DomainCertificateState, message: string | null) => ({ state, message })
   if (!generate_certificate) return answer('NOT_REQUESTED', null)
   if (domain === null && !speaksTls) return answer('UNAVAILABLE', withoutTls)
-  if (domain === null && name.startsWith('*.')) return answer('UNAVAILABLE', wildcard)
+  if (domain === null && !certifies(name)) return answer('UNAVAILABLE', name.startsWith('*.') ? wildcard : unknown)
   if (domain !== null && issuer === null) return answer('UNAVAILABLE', withoutIssuer)
   if (proof === null) return answer('PENDING', 'The certificate is ordered once the domain is proven.')
   if (!certificate)
@@ -69,6 +71,9 @@ const withoutTls =
 const wildcard =
   'generate_certificate has no effect on *. names here: authorities check them in DNS only, which the platform ' +
   'cannot do. Add the names that you need one by one.'
+const unknown =
+  'generate_certificate has no effect here: the certificate authority does not know names below this domain. ' +
+  'The operator chooses another one by QUAYSIDE_ACME_DIRECTORY.'
 const withoutIssuer =
   'generate_certificate has no effect here: the cluster has no issuer of certificates. An administrator names one by ' +
   'the advanced setting tls.cluster_issuer of the cluster.'

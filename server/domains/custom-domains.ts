@@ -35,6 +35,8 @@ export interface CustomDomainsOptions {
   readonly mode: DomainProof
   /** Whether the platform's own router speaks TLS. */
   readonly speaksTls?: boolean
+  /** Whether it can have a certificate for a host. Every one by default. */
+  readonly certifies?: (host: string) => boolean
 }
 
 /** The service that a custom domain leads to. */
@@ -64,8 +66,8 @@ export function createCustomDomains(options: CustomDomainsOptions) {
   /** The platform's name of a service: the target of its CNAME records. */
   const placeOf = async (service: DomainOwner): Promise<DomainPlace> => {
     const place = await findTrafficPlace(database, service.id)
-    const { speaksTls = false } = options
-    return { ...place, speaksTls, host: hostName(service, place.domain ?? platform) }
+    const { speaksTls = false, certifies = () => true } = options
+    return { ...place, speaksTls, certifies, host: hostName(service, place.domain ?? platform) }
   }
   const record = async (service: DomainOwner, row: CustomDomainRow) => toRecord(row, await placeOf(service))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {

@@ -120,3 +120,38 @@ test('a custom domain cannot be a name of the domain of its cluster, whose certi
   const rename = domains.edit(service, id, { domain: 'login.far.example.com', generate_certificate: true })
   await assert.rejects(rename, { code: 'invalid' })
 })
+
+test('a custom domain on this machine has a certificate only if the authority can make it', async (t) => {
+  const { sql, service, router, id } = await openBench(t)
+  const domains = createCustomDomains({
+    database: sql,
+    clock,
+    domain: 'apps.example.org',
+    ownHosts: [],
+    mode: 'waived',
+    nameServers: { resolve: async () => [], records: async () => [] },
+    speaksTls: true,
+    certifies: (host) => host.endsWith('.example.net') && !host.startsWith('*.'),
+  })
+  const marks = createRouteMarks({ database: sql, clock })
+  const publisher = createRoutePublisher({ database: sql, marks, router, speaksTls: true })
+  const add = async (domain: string, generate_certificate = true) =>
+    (await domains.create(service, { domain, generate_certificate })).certificate
+  assert.equal((await add('shop.example.net')).state, 'PENDING')
+  assert.equal((await add('plain.example.net', false)).state, 'NOT_REQUESTED')
+  const [wild, unknown] = [await add('*.example.net'), await add('shop.lab.test')]
+  assert.deepEqual([wild.state, unknown.state], ['UNAVAILABLE', 'UNAVAILABLE'])
+  assert.match(wild.message ?? '', /in DNS only/)
+  assert.match(unknown.message ?? '', /QUAYSIDE_ACME_DIRECTORY/)
+  await publisher.apply(signal)
+  const tlsOf = (host: string) => router.routes.find((route) => route.host === host)?.tls
+  assert.deepEqual(tlsOf('shop.example.net'), { from: 'platform', redirects: true })
+  assert.equal(tlsOf('plain.example.net'), undefined)
+  router.secured = [{ service: id, host: 'shop.example.net', certificate: { state: 'READY', message: null } }]
+  await publisher.apply(signal)
+  const [row] = await sql<{ kind: 'application' }[]>`select * from service where id = ${id}`
+  // The query reads only the id and the kind.
+  const links = await listLinks(sql, row as never, { scheme: 'http', port: 8080, tlsPort: 8443 })
+  assert.ok(links.some(({ url }) => url === 'https://shop.example.net:8443'))
+  assert.ok(links.some(({ url }) => url === 'http://plain.example.net:8080'))
+})

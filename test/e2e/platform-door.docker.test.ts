@@ -59,8 +59,8 @@ test('the API answers at the name of the platform, and plain HTTP is redirected'
 })
 
 test('the issuer of tokens answers there, by its own name', { skip }, async () => {
-  const issuer = await client.ask(host, { path: '/.well-known/openid-configuration' })
-  assert.equal(JSON.parse(issuer.body).issuer, `https://${host}:${tlsPort}`)
+  const issuer = await client.ask(host, { path: '/oidc/.well-known/openid-configuration' })
+  assert.equal(JSON.parse(issuer.body).issuer, `https://${host}:${tlsPort}/oidc/`)
 })
 
 test('git pushes to and fetches from the git host over HTTPS', { skip }, async () => {

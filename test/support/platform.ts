@@ -183,6 +183,7 @@ async function composeIn(
         log,
         settings: config.routerTls,
         hosts: [],
+        publishRoot: async () => {},
       }),
       formerUrls: [],
       reconcilers: [],
