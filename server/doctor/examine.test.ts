@@ -189,6 +189,7 @@ test('facts of this machine are collected: a used port, a readable key, a silent
     port: taken,
     routerHost: '192.0.2.7',
     routerPort: 8080,
+    routerTls: { port: taken },
     publicPorts: good.publicPorts,
     domain: 'localhost',
     dockerSocket: join(directory, 'none.sock'),
@@ -196,7 +197,7 @@ test('facts of this machine are collected: a used port, a readable key, a silent
   const facts = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: false })
   assert.deepEqual(
     facts.ports.map(({ state }) => state),
-    ['taken', 'problem'],
+    ['taken', 'problem', 'problem'],
   )
   const failed = examine(facts).filter(({ status }) => status === 'fail')
   const checks = failed.map(({ check }) => check)

@@ -26,7 +26,7 @@ export interface Facts {
 }
 
 export interface PortFact {
-  readonly setting: 'QUAYSIDE_PORT' | 'QUAYSIDE_ROUTER_PORT'
+  readonly setting: 'QUAYSIDE_PORT' | 'QUAYSIDE_ROUTER_PORT' | 'QUAYSIDE_ROUTER_TLS_PORT'
   readonly host: string
   readonly port: number
   /** `own`: by this installation. `problem`: the reason why it cannot be opened. */

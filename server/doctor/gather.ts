@@ -18,6 +18,8 @@ export interface DoctorSettings {
   readonly port: number
   readonly routerHost: string
   readonly routerPort: number
+  /** Undefined: the router speaks HTTP only. */
+  readonly routerTls: { readonly port: number } | undefined
   readonly publicPorts: Facts['publicPorts']
   readonly domain: string
   /** Undefined: the installation has no Docker Engine. */
@@ -47,16 +49,15 @@ export async function gatherFacts({
   const [wall, steady] = [now(), clock.monotonic()]
   const { root, ...engine } = await gatherEngine(settings.dockerSocket, now)
   const places = [...new Set([settings.dataDirectory, ...(root ? [root] : [])])]
+  const hasRouter = isRunning || (await routerRuns(settings))
   const [disks, ports, domain, gitVersion, missingFilters, files, isSynchronized] = await Promise.all([
     Promise.all(places.map(diskOf)),
     Promise.all([
       portOf('QUAYSIDE_PORT', settings.host, settings.port, isRunning),
-      portOf(
-        'QUAYSIDE_ROUTER_PORT',
-        settings.routerHost,
-        settings.routerPort,
-        isRunning || (await routerRuns(settings)),
-      ),
+      portOf('QUAYSIDE_ROUTER_PORT', settings.routerHost, settings.routerPort, hasRouter),
+      ...(settings.routerTls
+        ? [portOf('QUAYSIDE_ROUTER_TLS_PORT', settings.routerHost, settings.routerTls.port, hasRouter)]
+        : []),
     ]),
     domainOf(settings.domain),
     printedVersion('git', ['--version']),

@@ -62,6 +62,9 @@ test('containers reach the public ports of the platform and the ports that the o
     '3000-3000/tcp',
   ])
   assert.deepEqual(open({ QUAYSIDE_ROUTER_HOST: '0.0.0.0' }), ['8080-8080/tcp', '30000-30999/tcp', '30000-30999/udp'])
+  const secure = { QUAYSIDE_ROUTER_HOST: '0.0.0.0', QUAYSIDE_ROUTER_TLS_PORT: '8443' }
+  assert.deepEqual(open(secure).slice(0, 2), ['8080-8080/tcp', '8443-8443/tcp'])
+  assert.deepEqual(open({ QUAYSIDE_ROUTER_TLS_PORT: '8443' }), [])
   assert.deepEqual(open({ QUAYSIDE_HOST_ACCESS: '9100, 5000-5010/udp' }), ['9100-9100/tcp', '5000-5010/udp'])
 })
 

@@ -6,7 +6,7 @@ import type { Reconciler } from '../lib/reconciler.ts'
 
 type Listening = Pick<
   Config,
-  'host' | 'port' | 'publicUrl' | 'routerHost' | 'routerPort' | 'publicPorts' | 'hostAccess'
+  'host' | 'port' | 'publicUrl' | 'routerHost' | 'routerPort' | 'routerTls' | 'publicPorts' | 'hostAccess'
 >
 
 const isLoopback = (host: string): boolean => /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
@@ -23,10 +23,11 @@ export function openPorts(config: Listening): OpenPorts[] {
   })
   const url = new URL(config.publicUrl)
   const { first, last } = config.publicPorts
+  const router = [port(config.routerPort), ...(config.routerTls ? [port(config.routerTls.port)] : [])]
   const open = [
     ...(isLoopback(config.host) ? [] : [port(config.port)]),
     ...(isLoopback(url.hostname) ? [] : [port(Number(url.port) || (url.protocol === 'https:' ? 443 : 80))]),
-    ...(isLoopback(config.routerHost) ? [] : [port(config.routerPort), port(first, last), port(first, last, 'udp')]),
+    ...(isLoopback(config.routerHost) ? [] : [...router, port(first, last), port(first, last, 'udp')]),
     ...(config.hostAccess === 'open' ? [] : config.hostAccess),
   ]
   return [...new Map(open.map((ports) => [JSON.stringify(ports), ports])).values()]
