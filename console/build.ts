@@ -15,13 +15,24 @@ const target = join(here, 'dist')
 const browsers = ['chrome120', 'firefox121', 'safari17']
 
 /**
- * The module `quayside:endpoints` has the method, the path and the content type of every operation.
- * The schemas of the contract stay on the server.
+ * The module `quayside:endpoints` has the method, the path and the content type of every operation,
+ * and `quayside:accesses` the permissions that it needs. The schemas of the contract stay on the
+ * server.
  */
 const endpoints: Plugin = {
   name: 'endpoints',
   setup(plugin) {
     plugin.onResolve({ filter: /^quayside:endpoints$/ }, ({ path }) => ({ path, namespace: 'endpoints' }))
+    plugin.onResolve({ filter: /^quayside:accesses$/ }, ({ path }) => ({ path, namespace: 'accesses' }))
+    plugin.onLoad({ filter: /.*/, namespace: 'accesses' }, () => {
+      const table = Object.entries<Operation>(contract).map(
+        ([name, { access, alsoAccess = access, owner, someMode }]) => [
+          name,
+          { needs: [...new Set([access, alsoAccess])], owner, someMode },
+        ],
+      )
+      return { loader: 'json', contents: JSON.stringify(Object.fromEntries(table)) }
+    })
     plugin.onLoad({ filter: /.*/, namespace: 'endpoints' }, () => {
       const table = Object.entries<Operation>(contract).map(([name, { method, path, contentType }]) => [
         name,

@@ -31,6 +31,7 @@ import { organizationEventOperations } from './resources/organization-event.ts'
 import { overviewOperations } from './resources/overview.ts'
 import { projectOperations } from './resources/project.ts'
 import { registryOperations } from './resources/registry.ts'
+import { rightsOperations } from './resources/rights.ts'
 import { annotationsGroupOperations, labelsGroupOperations } from './resources/tag-group.ts'
 import { variableOperations } from './resources/variable-operations.ts'
 import { variableUseOperations } from './resources/variable-use.ts'
@@ -52,6 +53,7 @@ export const contract = {
   ...organizationEventOperations,
   ...apiTokenOperations,
   ...memberOperations,
+  ...rightsOperations,
   ...customRoleOperations,
   ...accountOperations,
   ...gitTokenOperations,

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { organizations } from './api/reads.ts'
+import { ownRights } from './api/rights.ts'
 import { Failed, Missing } from './pages/Failed.tsx'
 import { Frame } from './pages/Frame.tsx'
 
@@ -11,6 +12,7 @@ export const root = createRootRoute({ errorComponent: Failed, notFoundComponent:
 export const organization = createRoute({
   getParentRoute: () => root,
   path: '/organizations/$organizationId',
-  loader: () => queries.ensureQueryData(organizations()),
+  loader: ({ params }) =>
+    Promise.all([queries.ensureQueryData(organizations()), queries.ensureQueryData(ownRights(params.organizationId))]),
   component: Frame,
 })

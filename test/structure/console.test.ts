@@ -21,6 +21,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   oauth4webapi: /^api\/session\.ts$/,
   'quayside:settings': /^forms\/advanced\.ts$/,
   'quayside:endpoints': /^api\/client\.ts$/,
+  'quayside:accesses': /^api\/rights\.ts$/,
   '@quayside/client/client-of.ts': /^(?:api\/|endpoints\.d\.ts$)/,
   '@quayside/client/events.ts': /^api\//,
 }
@@ -37,7 +38,7 @@ test('each library is named in its part of the console', () => {
       .filter(({ specifier, typeOnly }) => {
         if (specifier.startsWith('.')) return false
         // Schemas stay on the server. Their types cost nothing.
-        if (specifier.startsWith('@quayside/contract')) return !typeOnly && !specifier.endsWith('/states.ts')
+        if (specifier.startsWith('@quayside/contract')) return !typeOnly && !/\/(?:states|roles)\.ts$/.test(specifier)
         return libraries[specifier]?.test(path) !== true
       })
       .map(({ specifier }) => `${path} → ${specifier}`),

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { inOrganization } from './reads-organization.ts'
+import type { OperationName } from './rights.ts'
 
 type RegistryBody = Parameters<typeof api.createContainerRegistry>[0]['body']
 type RepositoryBody = Parameters<typeof api.createHelmRepository>[0]['body']
@@ -26,6 +27,8 @@ export interface StoreValues {
 export interface StoreOperations {
   readonly noun: string
   readonly plural: string
+  /** The operations, for the permissions that they need. */
+  readonly names: Readonly<Record<'create' | 'edit' | 'remove', OperationName>>
   kinds(): Promise<{ readonly results: readonly { readonly kind: string }[] }>
   list(organizationId: string): Promise<{ readonly results: readonly Store[] }>
   create(organizationId: string, values: StoreValues): Promise<unknown>
@@ -41,6 +44,11 @@ const repositoryBody = (values: StoreValues) => ({ skip_tls_verification: false,
 export const registryStore: StoreOperations = {
   noun: 'container registry',
   plural: 'Container registries',
+  names: {
+    create: 'createContainerRegistry',
+    edit: 'editContainerRegistry',
+    remove: 'deleteContainerRegistry',
+  },
   kinds: () => api.listAvailableContainerRegistry({}),
   list: (organizationId) => api.listContainerRegistry({ organizationId }),
   create: (organizationId, values) => api.createContainerRegistry({ organizationId, body: registryBody(values) }),
@@ -54,6 +62,7 @@ export const registryStore: StoreOperations = {
 export const repositoryStore: StoreOperations = {
   noun: 'Helm repository',
   plural: 'Helm repositories',
+  names: { create: 'createHelmRepository', edit: 'editHelmRepository', remove: 'deleteHelmRepository' },
   kinds: () => api.listAvailableHelmRepository({}),
   list: (organizationId) => api.listHelmRepository({ organizationId }),
   create: (organizationId, values) => api.createHelmRepository({ organizationId, body: repositoryBody(values) }),

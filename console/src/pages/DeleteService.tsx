@@ -6,9 +6,11 @@ import { queries } from '../api/client.ts'
 import { kinds } from '../api/kinds.ts'
 import { lossesOf, type Service } from '../api/losses.ts'
 import { attachments } from '../api/reads-making.ts'
+import { operationOf } from '../api/rights.ts'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { Section } from '../ui/Page.tsx'
+import { useMay } from './use-may.ts'
 
 interface DeleteServiceProps {
   readonly organizationId: string
@@ -22,6 +24,7 @@ interface DeleteServiceProps {
 export function DeleteService({ organizationId, environmentId, kind, serviceId, service }: DeleteServiceProps) {
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
+  const refusal = useMay()(operationOf('delete', kind))
   const attached = useQuery({ ...attachments(environmentId, kind, serviceId), enabled: isOpen })
   const remove = useMutation({
     mutationFn: () => kinds[kind].remove(serviceId),
@@ -37,7 +40,7 @@ export function DeleteService({ organizationId, environmentId, kind, serviceId, 
   return (
     <Section title="Danger zone">
       <p>A deletion stops the service and erases its data.</p>
-      <Button look="danger" onClick={() => setOpen(true)}>{`Delete the ${noun}`}</Button>
+      <Button look="danger" refusal={refusal} onClick={() => setOpen(true)}>{`Delete the ${noun}`}</Button>
       {isOpen && !attached.isPending && (
         <ConfirmDialog
           noun={noun}

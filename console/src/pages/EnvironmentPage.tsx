@@ -15,6 +15,7 @@ import { DeployDialog } from './DeployDialog.tsx'
 import { DeploymentLines } from './DeploymentLines.tsx'
 import { EnvironmentHistory } from './EnvironmentHistory.tsx'
 import { EnvironmentServices } from './EnvironmentServices.tsx'
+import { useMay } from './use-may.ts'
 
 const place = '/organizations/$organizationId/environments/$environmentId'
 
@@ -38,6 +39,7 @@ export function EnvironmentPage() {
       resetScroll: false,
     })
   const close = () => setDialog(undefined)
+  const may = useMay()
   const stop = useMutation({ mutationFn: () => api.stopEnvironment({ environmentId }) })
   const cancel = useMutation({ mutationFn: () => api.cancelEnvironmentDeployment({ environmentId }) })
   const empty = rows.length === 0 ? 'There is no service in it yet.' : undefined
@@ -52,15 +54,23 @@ export function EnvironmentPage() {
       beside={<State state={state} />}
       actions={
         <>
-          <Button look="danger" onClick={() => setDialog('delete')}>
+          <Button look="danger" refusal={may('deleteEnvironment')} onClick={() => setDialog('delete')}>
             Delete
           </Button>
           {request && (
-            <Button onClick={() => cancel.mutate()} isBusy={cancel.isPending}>
+            <Button
+              onClick={() => cancel.mutate()}
+              isBusy={cancel.isPending}
+              refusal={may('cancelEnvironmentDeployment')}
+            >
               Cancel
             </Button>
           )}
-          <Button onClick={() => stop.mutate()} isBusy={stop.isPending} refusal={empty ?? refusal('STOP', state)}>
+          <Button
+            onClick={() => stop.mutate()}
+            isBusy={stop.isPending}
+            refusal={may('stopEnvironment') ?? empty ?? refusal('STOP', state)}
+          >
             Stop
           </Button>
           <Link
@@ -77,8 +87,10 @@ export function EnvironmentPage() {
           >
             New service
           </Link>
-          <Button onClick={() => setDialog('copy')}>Copy …</Button>
-          <Button look="main" onClick={() => setDialog('deploy')} refusal={empty}>
+          <Button refusal={may('cloneEnvironment')} onClick={() => setDialog('copy')}>
+            Copy …
+          </Button>
+          <Button look="main" onClick={() => setDialog('deploy')} refusal={may('deployEnvironment') ?? empty}>
             Deploy …
           </Button>
         </>

@@ -11,6 +11,7 @@ import { Button } from '../ui/Button.tsx'
 import { Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import styles from './FirstVisit.module.css'
+import { useMay } from './use-may.ts'
 
 const fields: readonly FieldSpec[] = [
   { path: 'project', label: 'Project', type: 'text', isRequired: true, hint: 'Such as a product or a team.' },
@@ -24,6 +25,7 @@ export function FirstVisit({ organizationId }: { readonly organizationId: string
   const { data: places } = useSuspenseQuery(clusters(organizationId))
   /** A project of a try whose environment was refused. The next try uses it. */
   const made = useRef<{ readonly id: string; readonly name: string }>(undefined)
+  const refusal = useMay()('createProject')
   const cluster = (places.find(({ is_default }) => is_default) ?? places[0])?.id
   const send = async ({ project, ...body }: Draft) => {
     const name = String(project)
@@ -52,12 +54,12 @@ export function FirstVisit({ organizationId }: { readonly organizationId: string
           <form
             onSubmit={(event) => {
               event.preventDefault()
-              if (!form.isBusy) form.submit()
+              if (!form.isBusy && refusal === undefined) form.submit()
             }}
           >
             <FormFields {...form.inputs} />
             <Problem error={form.error} />
-            <Button type="submit" look="main" isBusy={form.isBusy}>
+            <Button type="submit" look="main" isBusy={form.isBusy} refusal={refusal}>
               Create both
             </Button>
           </form>

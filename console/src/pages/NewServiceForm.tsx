@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { kinds } from '../api/kinds.ts'
 import { environment } from '../api/reads.ts'
 import { choices } from '../api/reads-making.ts'
+import { operationOf } from '../api/rights.ts'
 import { serviceBodies } from '../api/service-bodies.ts'
 import { useForm } from '../api/use-form.ts'
 import { FormFields } from '../forms/FormFields.tsx'
@@ -11,6 +12,7 @@ import { Button } from '../ui/Button.tsx'
 import { Page } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import styles from './NewServicePage.module.css'
+import { useMay } from './use-may.ts'
 
 /** The form of a new service of one kind. It leads to the service, where Deploy is next. */
 export function NewServiceForm() {
@@ -21,6 +23,7 @@ export function NewServiceForm() {
   const { data: about } = useSuspenseQuery(environment(environmentId))
   const { data: among } = useSuspenseQuery(choices(organizationId, environmentId))
   const { fields, initial } = newServices[kind]
+  const refusal = useMay()(operationOf('create', kind))
   const form = useForm({
     fields: (draft) => fields(among, draft),
     initial: initial(among),
@@ -38,13 +41,13 @@ export function NewServiceForm() {
         className={styles['form']}
         onSubmit={(event) => {
           event.preventDefault()
-          if (!form.isBusy) form.submit()
+          if (!form.isBusy && refusal === undefined) form.submit()
         }}
       >
         <FormFields {...form.inputs} />
         <Problem error={form.error} />
         <div className={styles['actions']}>
-          <Button type="submit" look="main" isBusy={form.isBusy}>
+          <Button type="submit" look="main" isBusy={form.isBusy} refusal={refusal}>
             Create the service
           </Button>
           <Link

@@ -12,6 +12,7 @@ import { FirstVisit } from './FirstVisit.tsx'
 import { GoingOn } from './GoingOn.tsx'
 import { NewProject } from './NewProject.tsx'
 import { ProjectActions } from './ProjectActions.tsx'
+import { useMay } from './use-may.ts'
 
 const columns = ['Environment', 'State', 'Services', 'Cluster', 'Last deployment']
 
@@ -20,9 +21,10 @@ export function OrganizationPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId/' })
   const { data } = useSuspenseQuery(projects(organizationId))
   const [isOpen, setOpen] = useState(false)
+  const may = useMay()
   const now = Date.now()
   const create = (
-    <Button look="main" onClick={() => setOpen(true)}>
+    <Button look="main" refusal={may('createProject')} onClick={() => setOpen(true)}>
       New project
     </Button>
   )

@@ -5,6 +5,7 @@ import { stageRows } from '../api/stage-rows.ts'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Problem } from '../ui/Problem.tsx'
+import { useMay } from './use-may.ts'
 
 interface OutOfDateProps {
   readonly environmentId: string
@@ -21,6 +22,7 @@ export function OutOfDate({ environmentId, serviceId }: OutOfDateProps) {
     .flatMap((stage) => stage.services)
     .filter(({ id, status }) => status.service_deployment_status === 'OUT_OF_DATE' && (serviceId ?? id) === id)
   const deploy = useMutation({ mutationFn: () => Promise.all(old.map(({ id, kind }) => kinds[kind].deploy(id))) })
+  const may = useMay()
   if (old.length === 0) return null
   return (
     <Notice>
@@ -28,7 +30,7 @@ export function OutOfDate({ environmentId, serviceId }: OutOfDateProps) {
       <span>
         {old.map(({ name }) => name).join(', ')} still {old.length === 1 ? 'runs' : 'run'} without the last changes.
       </span>
-      <Button isBusy={deploy.isPending} onClick={() => deploy.mutate()}>
+      <Button isBusy={deploy.isPending} refusal={may('deployEnvironment')} onClick={() => deploy.mutate()}>
         Deploy with the changes
       </Button>
     </Notice>

@@ -5,6 +5,7 @@ import { api, queries } from '../api/client.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { NewEnvironment } from './NewEnvironment.tsx'
+import { useMay } from './use-may.ts'
 
 interface ProjectActionsProps {
   readonly organizationId: string
@@ -20,13 +21,11 @@ export function ProjectActions({ organizationId, project }: ProjectActionsProps)
     onSuccess: () => queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] }),
   })
   const { length } = project.environments
+  const may = useMay({ projectId: project.id })
+  const full = length > 0 ? `it has ${length === 1 ? 'an environment' : `${length} environments`}` : undefined
   return (
     <>
-      <Button
-        look="danger"
-        refusal={length > 0 ? `it has ${length === 1 ? 'an environment' : `${length} environments`}` : undefined}
-        onClick={() => setOpen('delete')}
-      >
+      <Button look="danger" refusal={may('deleteProject') ?? full} onClick={() => setOpen('delete')}>
         Delete
       </Button>
       <Link
@@ -36,7 +35,9 @@ export function ProjectActions({ organizationId, project }: ProjectActionsProps)
       >
         Variables
       </Link>
-      <Button onClick={() => setOpen('new')}>New environment</Button>
+      <Button refusal={may('createEnvironment')} onClick={() => setOpen('new')}>
+        New environment
+      </Button>
       {open === 'new' && <NewEnvironment {...{ organizationId, project }} onClose={close} />}
       {open === 'delete' && (
         <ConfirmDialog

@@ -3,9 +3,11 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { type KindName, kinds } from '../api/kinds.ts'
 import { versionOperations } from '../api/kinds-deployments.ts'
+import { operationOf } from '../api/rights.ts'
 import type { ServiceRow } from '../api/stage-rows.ts'
 import { Button } from '../ui/Button.tsx'
 import { Problem } from '../ui/Problem.tsx'
+import { useMay } from './use-may.ts'
 
 interface ServiceActionsProps {
   readonly kind: KindName
@@ -22,7 +24,9 @@ export function ServiceActions({ kind, serviceId, status }: ServiceActionsProps)
     mutationFn: (deploymentRequestId: string) => api.cancelDeploymentRequest({ deploymentRequestId }),
   })
   const { state, deployment_request_id: request, service_deployment_status: deployed } = status
-  const why = (action: Action) => refusal(action, state)
+  // All these actions need the same permission.
+  const forbidden = useMay()(operationOf('deploy', kind))
+  const why = (action: Action) => forbidden ?? refusal(action, state)
   const isNew = deployed === 'NEVER_DEPLOYED' ? 'it was never deployed' : undefined
   const button = (name: string, work: (id: string) => Promise<unknown>, reason: string | undefined) => (
     <Button refusal={reason} isBusy={act.isPending} onClick={() => act.mutate(work)}>
@@ -33,13 +37,13 @@ export function ServiceActions({ kind, serviceId, status }: ServiceActionsProps)
     <>
       <Problem error={act.error ?? cancel.error} />
       {request && (
-        <Button isBusy={cancel.isPending} onClick={() => cancel.mutate(request)}>
+        <Button isBusy={cancel.isPending} refusal={forbidden} onClick={() => cancel.mutate(request)}>
           Cancel
         </Button>
       )}
       {stop && button('Stop', stop, why('STOP'))}
       {restart && button('Restart', restart, why('RESTART'))}
-      {button('Same version', redeploy, isNew ?? why('DEPLOY'))}
+      {button('Same version', redeploy, forbidden ?? isNew ?? why('DEPLOY'))}
       <Button look="main" refusal={why('DEPLOY')} isBusy={act.isPending} onClick={() => act.mutate(deploy)}>
         Deploy
       </Button>

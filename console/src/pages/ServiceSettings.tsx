@@ -3,6 +3,7 @@ import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { queries } from '../api/client.ts'
 import type { Service } from '../api/losses.ts'
 import { choices } from '../api/reads-making.ts'
+import { operationOf } from '../api/rights.ts'
 import { type Effect, effectOf, serviceBodies } from '../api/service-bodies.ts'
 import { useForm } from '../api/use-form.ts'
 import { asDraft, type Draft } from '../forms/draft.ts'
@@ -12,6 +13,7 @@ import { Button } from '../ui/Button.tsx'
 import { Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import styles from './ServiceSettings.module.css'
+import { useMay } from './use-may.ts'
 
 interface ServiceSettingsProps {
   readonly organizationId: string
@@ -37,6 +39,7 @@ export function ServiceSettings({ organizationId, environmentId, kind, serviceId
     },
   })
   const preview = useMutation({ mutationFn: (draft: Draft) => effectOf(kind, serviceId, draft) })
+  const may = useMay()
   const unchanged = form.isDirty ? undefined : 'nothing is changed'
   return (
     <form
@@ -55,13 +58,17 @@ export function ServiceSettings({ organizationId, environmentId, kind, serviceId
         <Problem error={form.error ?? preview.error} />
         {preview.data && form.isDirty && <EffectOfChange effect={preview.data} />}
         <span className={styles['state']}>{form.isDirty ? 'There are unsaved changes.' : 'Everything is saved.'}</span>
-        <Button refusal={unchanged} isBusy={preview.isPending} onClick={() => preview.mutate(form.draft)}>
+        <Button
+          refusal={may(operationOf('edit', kind)) ?? unchanged}
+          isBusy={preview.isPending}
+          onClick={() => preview.mutate(form.draft)}
+        >
           Show the effect
         </Button>
         <Button refusal={unchanged} onClick={form.reset}>
           Reset
         </Button>
-        <Button type="submit" look="main" refusal={unchanged} isBusy={form.isBusy}>
+        <Button type="submit" look="main" refusal={may(operationOf('edit', kind)) ?? unchanged} isBusy={form.isBusy}>
           Save
         </Button>
       </div>

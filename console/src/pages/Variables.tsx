@@ -12,6 +12,7 @@ import { Problem } from '../ui/Problem.tsx'
 import { Table } from '../ui/Table.tsx'
 import { DeletedWith } from './DeletedWith.tsx'
 import { PasteEnv } from './PasteEnv.tsx'
+import { useMay } from './use-may.ts'
 import { VariableDialog } from './VariableDialog.tsx'
 import styles from './Variables.module.css'
 import { VariableUsers } from './VariableUsers.tsx'
@@ -30,6 +31,7 @@ export function Variables({ place }: { readonly place: VariablePlace }) {
   const [hasBuiltIn, setBuiltIn] = useState(false)
   const [change, setChange] = useState<VariableAct>()
   const [isPasting, setPasting] = useState(false)
+  const refusal = useMay()('createVariable')
   const shown = data.filter(
     ({ key, scope }) => key.toLowerCase().includes(text.toLowerCase()) && (hasBuiltIn || scope !== 'BUILT_IN'),
   )
@@ -45,8 +47,10 @@ export function Variables({ place }: { readonly place: VariablePlace }) {
           onChange={({ target }) => setText(target.value)}
         />
         <CheckField label="Show built-in variables" isChecked={hasBuiltIn} onChange={setBuiltIn} />
-        <Button onClick={() => setPasting(true)}>Paste a .env file</Button>
-        <Button look="main" onClick={() => setChange({ act: 'add' })}>
+        <Button refusal={refusal} onClick={() => setPasting(true)}>
+          Paste a .env file
+        </Button>
+        <Button look="main" refusal={refusal} onClick={() => setChange({ act: 'add' })}>
           New variable
         </Button>
       </div>
@@ -59,7 +63,7 @@ export function Variables({ place }: { readonly place: VariablePlace }) {
           {shown.map((variable) => (
             <Row
               key={variable.id}
-              {...{ place, variable }}
+              {...{ place, variable, refusal }}
               uses={usesOf.get(variable.id) ?? none}
               onChange={setChange}
             />
@@ -85,14 +89,16 @@ interface RowProps {
   readonly place: VariablePlace
   readonly variable: Variable
   readonly uses: readonly VariableUse[]
+  /** Why the variables cannot be changed. */
+  readonly refusal: string | undefined
   readonly onChange: (change: VariableAct) => void
 }
 
-function Row({ place, variable, uses, onChange }: RowProps) {
+function Row({ place, variable, uses, refusal, onChange }: RowProps) {
   const { key, value, is_secret: isSecret, scope, variable_type: type, mount_path: path, description } = variable
   const isOwn = scope === place.scope
   const button = (act: 'edit' | 'override' | 'alias' | 'delete', word: string) => (
-    <Button label={`${word} ${key}`} onClick={() => onChange({ act, variable })}>
+    <Button label={`${word} ${key}`} refusal={refusal} onClick={() => onChange({ act, variable })}>
       {word}
     </Button>
   )

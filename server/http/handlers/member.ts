@@ -1,4 +1,4 @@
-import { listAvailableRoles } from '../../access/index.ts'
+import { listAvailableRoles, ownRights } from '../../access/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -11,6 +11,8 @@ export const memberHandlers = ({ database, members, invitations, customRoles, ac
     deleteMember: async ({ target, body }) => void (await members.remove(target.id, body.user_id)),
     transferOwnership: async ({ target, body }) => void (await members.transferOwnership(target.id, body.user_id)),
     listAvailableRoles: async ({ target }) => ({ results: await listAvailableRoles(database, target.id) }),
+
+    getOwnRights: async ({ target, caller }) => ownRights(caller.rights, target.owner !== null),
 
     listInvitations: async ({ target, caller }) => ({ results: await invitations.list(target.id, caller) }),
     createInvitation: ({ target, caller, body }) => invitations.create(target.id, caller, body),

@@ -15,10 +15,12 @@ interface AdvancedSettingsProps {
   readonly values: Draft
   readonly save: (settings: Draft) => Promise<unknown>
   readonly makesOld: readonly string[]
+  /** Why the person may not save them. */
+  readonly forbidden: string | undefined
 }
 
 /** All advanced settings of a service or a cluster, with their defaults. */
-export function AdvancedSettings({ defaults, values, save, makesOld }: AdvancedSettingsProps) {
+export function AdvancedSettings({ defaults, values, save, makesOld, forbidden }: AdvancedSettingsProps) {
   const [draft, setDraft] = useState(() => draftOf(values))
   const [text, setText] = useState('')
   const [isShort, setShort] = useState(false)
@@ -36,7 +38,12 @@ export function AdvancedSettings({ defaults, values, save, makesOld }: AdvancedS
       <div className={styles['tools']}>
         <TextField label="Find a setting" value={text} onChange={setText} placeholder="timeout" />
         <CheckField label="Only changed ones" isChecked={isShort} onChange={setShort} />
-        <Button look="main" onClick={() => saving.mutate()} isBusy={saving.isPending} refusal={refusalOf(isSaved)}>
+        <Button
+          look="main"
+          onClick={() => saving.mutate()}
+          isBusy={saving.isPending}
+          refusal={forbidden ?? refusalOf(isSaved)}
+        >
           Save
         </Button>
       </div>

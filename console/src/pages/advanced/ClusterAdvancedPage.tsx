@@ -7,6 +7,7 @@ import { clusters } from '../../api/reads-making.ts'
 import { asBody } from '../../forms/draft.ts'
 import { Page } from '../../ui/Page.tsx'
 import { Missing } from '../Failed.tsx'
+import { useMay } from '../use-may.ts'
 import { AdvancedSettings } from './AdvancedSettings.tsx'
 
 /** The advanced settings of a cluster. */
@@ -17,6 +18,7 @@ export function ClusterAdvancedPage() {
   const { data: list } = useSuspenseQuery(clusters(organizationId))
   const { data } = useSuspenseQuery(clusterAdvanced(organizationId, clusterId))
   const cluster = list.find(({ id }) => id === clusterId)
+  const forbidden = useMay({ clusterId })('editClusterAdvancedSettings')
   if (!cluster) return <Missing />
   return (
     <Page
@@ -36,6 +38,7 @@ export function ClusterAdvancedPage() {
         {...data}
         save={(settings) => api.editClusterAdvancedSettings({ organizationId, clusterId, body: asBody(settings) })}
         makesOld={aboutClusters(organizationId)}
+        forbidden={forbidden}
       />
     </Page>
   )

@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { advanced, advancedOf, hasAdvanced, type KindWithAdvanced } from '../../api/advanced.ts'
 import { Missing } from '../Failed.tsx'
 import { ServiceFrame } from '../ServiceFrame.tsx'
+import { useMay } from '../use-may.ts'
 import { AdvancedSettings } from './AdvancedSettings.tsx'
 
 /** The advanced settings of a service. */
@@ -26,12 +27,14 @@ interface SettingsProps {
 }
 
 function Settings({ environmentId, kind, serviceId }: SettingsProps) {
+  const forbidden = useMay()('editAdvancedSettings')
   const { data } = useSuspenseQuery(advanced(environmentId, kind, serviceId))
   return (
     <AdvancedSettings
       {...data}
       save={(settings) => advancedOf[kind].edit(serviceId, settings)}
       makesOld={['environment', environmentId]}
+      forbidden={forbidden}
     />
   )
 }

@@ -3,6 +3,7 @@ import { useChange } from '../../api/change.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { RemoveButton } from '../settings/RemoveButton.tsx'
+import { useMay } from '../use-may.ts'
 import styles from './Backups.module.css'
 
 interface BackupActionsProps {
@@ -19,13 +20,14 @@ export function BackupActions({ place, name, backup, refusal }: BackupActionsPro
   const { prove, restore, remove } = backupsOf[place.kind]
   const makesOld = aboutBackups(place)
   const proving = useChange({ change: () => prove(place.serviceId, backup.id), makesOld })
+  const may = useMay()
   const isFailed = backup.status.state === 'FAILED'
   return (
     <div className={styles['row']}>
       <Button
         onClick={() => proving.mutate()}
         isBusy={proving.isPending}
-        refusal={refusal}
+        refusal={may('proveApplicationBackup') ?? refusal}
         label={`Prove the backup “${backup.name}”`}
       >
         Prove
@@ -33,7 +35,7 @@ export function BackupActions({ place, name, backup, refusal }: BackupActionsPro
       <RemoveButton
         action="Restore"
         what={`${name} from “${backup.name}”`}
-        refusal={refusal}
+        refusal={may('restoreApplicationBackup') ?? refusal}
         remove={() => restore(place.serviceId, backup.id)}
         makesOld={['environment', place.environmentId]}
       >
@@ -45,7 +47,7 @@ export function BackupActions({ place, name, backup, refusal }: BackupActionsPro
       <RemoveButton
         action="Delete"
         what={`the backup “${backup.name}”`}
-        refusal={isFailed ? undefined : refusal}
+        refusal={may('removeApplicationBackup') ?? (isFailed ? undefined : refusal)}
         remove={() => remove(place.serviceId, backup.id)}
         makesOld={makesOld}
       >

@@ -6,6 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { TimetableForm } from '../TimetableForm.tsx'
 import { TimetableWords } from '../TimetableWords.tsx'
+import { useMay } from '../use-may.ts'
 
 const keepField: FieldSpec = {
   path: 'keep',
@@ -18,12 +19,15 @@ const keepField: FieldSpec = {
 export function BackupTimetable({ place }: { readonly place: BackupPlace }) {
   const { data, error } = useQuery(backupPolicy(place))
   const [isEditing, setEditing] = useState(false)
+  const may = useMay()
   if (!data) return error ? <Problem error={error} /> : <p>Reading …</p>
   return (
     <>
       <TimetableWords policy={data} none="It is not backed up by itself." />
       <p>{data.keep === 1 ? 'One backup is kept.' : `${data.keep} backups are kept.`}</p>
-      <Button onClick={() => setEditing(true)}>Change the timetable of backups</Button>
+      <Button refusal={may('editApplicationBackupPolicy')} onClick={() => setEditing(true)}>
+        Change the timetable of backups
+      </Button>
       {isEditing && (
         <TimetableForm
           title="Timetable of backups"

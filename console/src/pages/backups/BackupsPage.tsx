@@ -7,6 +7,7 @@ import { Section } from '../../ui/Page.tsx'
 import { When } from '../../ui/When.tsx'
 import { Missing } from '../Failed.tsx'
 import { ServiceFrame } from '../ServiceFrame.tsx'
+import { useMay } from '../use-may.ts'
 import { BackupForm } from './BackupForm.tsx'
 import { BackupList } from './BackupList.tsx'
 import { BackupTimetable } from './BackupTimetable.tsx'
@@ -33,9 +34,13 @@ interface BackupsProps {
 function Backups({ name, place }: BackupsProps) {
   const { data } = useSuspenseQuery(backups(place))
   const [isMaking, setMaking] = useState(false)
+  const may = useMay()
   const isBeingMade = data.all.some(({ status }) => status.state === 'QUEUED' || status.state === 'RUNNING')
   const button = (
-    <Button onClick={() => setMaking(true)} refusal={isBeingMade ? 'it is being backed up already' : undefined}>
+    <Button
+      onClick={() => setMaking(true)}
+      refusal={may('addBackupApplication') ?? (isBeingMade ? 'it is being backed up already' : undefined)}
+    >
       Back up now
     </Button>
   )

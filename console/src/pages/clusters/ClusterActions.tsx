@@ -6,6 +6,7 @@ import { aboutClusters, type Cluster, type ClusterStatus, clusterRefusal } from 
 import { Button, buttonClass } from '../../ui/Button.tsx'
 import { PlainDialog } from '../../ui/PlainDialog.tsx'
 import { Problem } from '../../ui/Problem.tsx'
+import { useMay } from '../use-may.ts'
 import { DeleteCluster } from './DeleteCluster.tsx'
 import { EditCluster } from './EditCluster.tsx'
 import { KubeconfigForm } from './KubeconfigForm.tsx'
@@ -28,16 +29,17 @@ export function ClusterActions({ organizationId, cluster, status }: ClusterActio
   const deploy = useChange({ change: () => api.deployCluster({ ...place, query: {} }), makesOld })
   const unlock = useChange({ change: () => api['unlock-cluster']({ clusterId: cluster.id }), makesOld })
   const error = check.error ?? deploy.error ?? unlock.error
+  const may = useMay({ clusterId: cluster.id })
   const refusal = clusterRefusal(status)
   const locked = status.cluster_lock ? refusal : undefined
   const dismiss = (): void => [check, deploy, unlock].forEach((one) => void one.reset())
   const close = (): void => setDialog(undefined)
   return (
     <>
-      <Button onClick={() => setDialog('delete')} refusal={refusal} look="danger">
+      <Button onClick={() => setDialog('delete')} refusal={may('deleteCluster') ?? refusal} look="danger">
         Delete …
       </Button>
-      <Button onClick={() => setDialog('edit')} refusal={locked}>
+      <Button onClick={() => setDialog('edit')} refusal={may('editCluster') ?? locked}>
         Edit
       </Button>
       <Link
@@ -47,23 +49,30 @@ export function ClusterActions({ organizationId, cluster, status }: ClusterActio
       >
         Advanced
       </Link>
-      <Button onClick={() => setDialog('kubeconfig')} refusal={locked}>
+      <Button onClick={() => setDialog('kubeconfig')} refusal={may('editClusterKubeconfig') ?? locked}>
         Kubeconfig
       </Button>
       {status.cluster_lock ? (
-        <Button onClick={() => unlock.mutate()} isBusy={unlock.isPending}>
+        <Button onClick={() => unlock.mutate()} isBusy={unlock.isPending} refusal={may('unlock-cluster')}>
           Unlock
         </Button>
       ) : (
-        <Button onClick={() => setDialog('lock')}>Lock …</Button>
+        <Button onClick={() => setDialog('lock')} refusal={may('lockCluster')}>
+          Lock …
+        </Button>
       )}
-      <Button onClick={() => setDialog('stop')} refusal={refusal}>
+      <Button onClick={() => setDialog('stop')} refusal={may('StopCluster') ?? refusal}>
         Stop …
       </Button>
-      <Button onClick={() => check.mutate()} isBusy={check.isPending} refusal={refusal}>
+      <Button onClick={() => check.mutate()} isBusy={check.isPending} refusal={may('deployCluster') ?? refusal}>
         Check
       </Button>
-      <Button look="main" onClick={() => deploy.mutate()} isBusy={deploy.isPending} refusal={refusal}>
+      <Button
+        look="main"
+        onClick={() => deploy.mutate()}
+        isBusy={deploy.isPending}
+        refusal={may('deployCluster') ?? refusal}
+      >
         Deploy
       </Button>
       {error && (

@@ -9,6 +9,7 @@ import { Page } from '../../ui/Page.tsx'
 import { State } from '../../ui/State.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import styles from './Clusters.module.css'
 import { ConnectCluster } from './ConnectCluster.tsx'
 import { HealthWords } from './HealthWords.tsx'
@@ -21,11 +22,12 @@ export function ClustersPage() {
   const { data } = useSuspenseQuery(clusters(organizationId))
   const { data: statuses } = useSuspenseQuery(clusterStatuses(organizationId))
   const [isConnecting, setConnecting] = useState(false)
+  const may = useMay()
   return (
     <Page
       title="Clusters"
       actions={
-        <Button look="main" onClick={() => setConnecting(true)}>
+        <Button look="main" refusal={may('createCluster')} onClick={() => setConnecting(true)}>
           Connect a cluster
         </Button>
       }

@@ -5,6 +5,7 @@ import { isActive, type JobEvent, type JobPlace, type JobRun } from '../../api/r
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/Dialog.tsx'
 import { SelectField } from '../../ui/Field.tsx'
+import { useMay } from '../use-may.ts'
 
 export const eventWords: Readonly<Record<JobEvent, string>> = {
   CRON: 'the timetable',
@@ -25,13 +26,14 @@ export function JobActions({ place, runs, events }: JobActionsProps) {
   const makesOld = ['environment', place.environmentId]
   const clean = useChange({ change: () => api.cleanFailedJob({ jobId: place.serviceId }), makesOld })
   const failed = runs.some((run) => run.status === 'ERROR') ? undefined : 'no run has failed'
+  const may = useMay()
   const noProgram = events.length === 0 ? 'it has no program to run' : undefined
   return (
     <>
-      <Button onClick={() => clean.mutate()} isBusy={clean.isPending} refusal={failed}>
+      <Button onClick={() => clean.mutate()} isBusy={clean.isPending} refusal={may('cleanFailedJob') ?? failed}>
         Remove failed runs
       </Button>
-      <Button look="main" onClick={() => setAsking(true)} refusal={noProgram}>
+      <Button look="main" onClick={() => setAsking(true)} refusal={may('deployJob') ?? noProgram}>
         Run now …
       </Button>
       {isAsking && <RunNow {...{ place, events }} isBusy={runs.some(isActive)} onClose={() => setAsking(false)} />}

@@ -9,6 +9,7 @@ import { Problem } from '../../ui/Problem.tsx'
 import { State } from '../../ui/State.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import { eventWords } from './JobActions.tsx'
 import styles from './Jobs.module.css'
 import { RunLines } from './RunLines.tsx'
@@ -33,6 +34,7 @@ export function JobRuns({ runs, place, logs }: JobRunsProps) {
         : api.cancelEnvironmentDeployment({ environmentId: place.environmentId }),
     makesOld,
   })
+  const may = useMay()
   if (runs.length === 0) return <Empty>It has not run yet.</Empty>
   return (
     <>
@@ -60,7 +62,7 @@ export function JobRuns({ runs, place, logs }: JobRunsProps) {
               <div className={styles['row']}>
                 <Button onClick={() => setShown(run)}>Lines</Button>
                 <Button
-                  refusal={isActive(run) ? undefined : 'it has ended'}
+                  refusal={may('cancelJobRun') ?? (isActive(run) ? undefined : 'it has ended')}
                   isBusy={cancel.isPending && cancel.variables.id === run.id}
                   onClick={() => cancel.mutate(run)}
                 >

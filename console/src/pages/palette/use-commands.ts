@@ -6,7 +6,9 @@ import { api } from '../../api/client.ts'
 import { kinds } from '../../api/kinds.ts'
 import { stages } from '../../api/reads.ts'
 import { scopeOf } from '../../api/reads-variables.ts'
+import { operationOf } from '../../api/rights.ts'
 import { findStatus, isEmpty } from '../../api/stage-rows.ts'
+import { useMay } from '../use-may.ts'
 import type { Command } from './command.ts'
 
 const organization = '/organizations/$organizationId'
@@ -22,19 +24,22 @@ export function useCommands(organizationId: string): readonly Command[] {
   const { environmentId = '', kind, serviceId } = useParams({ strict: false })
   // The page has read it. A second read would only say the same.
   const { data: statuses } = useQuery({ ...stages(environmentId), enabled: false })
+  const may = useMay()
   const everywhere = settingsCommands(navigate, organizationId)
   if (environmentId === '') return everywhere
   const at = { organizationId, environmentId }
   const refusals = {
-    DEPLOY: statuses && isEmpty(statuses) ? 'it has no service yet' : undefined,
-    STOP: refusal('STOP', statuses?.environment.state ?? 'READY'),
+    DEPLOY: may('deployEnvironment') ?? (statuses && isEmpty(statuses) ? 'it has no service yet' : undefined),
+    COPY: may('cloneEnvironment'),
+    DELETE: may('deleteEnvironment'),
+    STOP: may('stopEnvironment') ?? refusal('STOP', statuses?.environment.state ?? 'READY'),
   }
   const inEnvironment = [...environmentCommands(navigate, at, refusals, serviceId !== undefined), ...everywhere]
   if (!kind || !serviceId) return inEnvironment
   const status = statuses && findStatus(statuses, kind, serviceId)
   const place = { ...at, kind, serviceId }
   return [
-    ...serviceActions(place, (status?.state ?? 'READY') as State),
+    ...serviceActions(place, (status?.state ?? 'READY') as State, may(operationOf('deploy', kind))),
     ...servicePages(navigate, place),
     ...inEnvironment,
   ]
@@ -83,7 +88,7 @@ interface EnvironmentPlace {
 function environmentCommands(
   navigate: Navigate,
   params: EnvironmentPlace,
-  refusals: Readonly<Record<'DEPLOY' | 'STOP', string | undefined>>,
+  refusals: Readonly<Record<'DEPLOY' | 'STOP' | 'COPY' | 'DELETE', string | undefined>>,
   isBeside: boolean,
 ): readonly Command[] {
   const open = (act: 'deploy' | 'copy' | 'delete') => () => navigate({ to: environment, params, search: { act } })
@@ -106,8 +111,14 @@ function environmentCommands(
       refusal: refusals.STOP,
       run: () => api.stopEnvironment({ environmentId }),
     },
-    { ...shared, id: 'copy-environment', label: 'Copy the environment …', run: open('copy') },
-    { ...shared, id: 'delete-environment', label: 'Delete the environment …', run: open('delete') },
+    { ...shared, id: 'copy-environment', label: 'Copy the environment …', refusal: refusals.COPY, run: open('copy') },
+    {
+      ...shared,
+      id: 'delete-environment',
+      label: 'Delete the environment …',
+      refusal: refusals.DELETE,
+      run: open('delete'),
+    },
     {
       ...shared,
       id: 'new-service',
@@ -144,13 +155,17 @@ interface ServicePlace extends EnvironmentPlace {
   readonly serviceId: string
 }
 
-function serviceActions({ kind, serviceId }: ServicePlace, state: State): readonly Command[] {
+function serviceActions(
+  { kind, serviceId }: ServicePlace,
+  state: State,
+  forbidden: string | undefined,
+): readonly Command[] {
   const { deploy, stop, restart } = kinds[kind]
   const command = (label: string, action: Action, act: ((id: string) => Promise<unknown>) | undefined): Command => ({
     id: `${label} service`,
     group: 'This page',
     label: `${label} the service`,
-    refusal: act ? refusal(action, state) : `a ${kinds[kind].noun.toLowerCase()} has no such action`,
+    refusal: act ? (forbidden ?? refusal(action, state)) : `a ${kinds[kind].noun.toLowerCase()} has no such action`,
     run: () => act?.(serviceId),
   })
   return [command('Deploy', 'DEPLOY', deploy), command('Stop', 'STOP', stop), command('Restart', 'RESTART', restart)]

@@ -9,6 +9,7 @@ import { Problem } from '../../ui/Problem.tsx'
 import { wordsOf } from '../../ui/State.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import styles from './Settings.module.css'
 
 interface DeliveriesProps {
@@ -24,6 +25,7 @@ export function Deliveries({ organizationId, webhook }: DeliveriesProps) {
     change: (webhookEventId: string) => api.replayWebhookEvent({ organizationId, webhookId, webhookEventId }),
     makesOld: inOrganization(organizationId, 'deliveries', webhookId),
   })
+  const may = useMay()
   if (data.length === 0) return <Empty>Nothing was sent yet.</Empty>
   return (
     <>
@@ -50,7 +52,7 @@ export function Deliveries({ organizationId, webhook }: DeliveriesProps) {
               <Button
                 label={`Replay ${wordsOf(delivery.matched_event)}`}
                 isBusy={replay.isPending && replay.variables === delivery.id}
-                refusal={refusalOf(delivery, enabled)}
+                refusal={may('replayWebhookEvent') ?? refusalOf(delivery, enabled)}
                 onClick={() => replay.mutate(delivery.id)}
               >
                 Replay

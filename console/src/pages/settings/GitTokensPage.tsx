@@ -7,6 +7,7 @@ import { inOrganization } from '../../api/reads-organization.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Empty, Page } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
+import { useMay } from '../use-may.ts'
 import { GitTokenForm } from './GitTokenForm.tsx'
 import { RemoveButton } from './RemoveButton.tsx'
 import styles from './Settings.module.css'
@@ -17,11 +18,12 @@ export function GitTokensPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId' })
   const { data } = useSuspenseQuery(gitTokens(organizationId))
   const [edited, setEdited] = useState<(typeof data)[number] | 'new'>()
+  const may = useMay()
   return (
     <Page
       title="Git tokens"
       actions={
-        <Button look="main" onClick={() => setEdited('new')}>
+        <Button look="main" refusal={may('createGitToken')} onClick={() => setEdited('new')}>
           Add a git token
         </Button>
       }
@@ -51,12 +53,13 @@ export function GitTokensPage() {
               </td>
               <td>
                 <div className={styles['row']}>
-                  <Button label={`Edit ${token.name}`} onClick={() => setEdited(token)}>
+                  <Button label={`Edit ${token.name}`} refusal={may('editGitToken')} onClick={() => setEdited(token)}>
                     Edit
                   </Button>
                   <RemoveButton
                     action="Delete"
                     what={`the git token “${token.name}”`}
+                    refusal={may('deleteGitToken')}
                     remove={() => api.deleteGitToken({ organizationId, gitTokenId: token.id })}
                     makesOld={inOrganization(organizationId, 'git-tokens')}
                   >

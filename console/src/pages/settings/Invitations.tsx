@@ -6,6 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Empty } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import { InvitationLink } from './InvitationLink.tsx'
 import { RemoveButton } from './RemoveButton.tsx'
 import styles from './Settings.module.css'
@@ -16,6 +17,7 @@ const columns = ['E-mail address', 'Role', 'Invited by', 'When', 'State', 'Actio
 export function Invitations({ organizationId }: { readonly organizationId: string }) {
   const { data } = useSuspenseQuery(invitations(organizationId))
   const [shown, setShown] = useState<(typeof data)[number]>()
+  const may = useMay()
   if (data.length === 0) return <Empty>Nobody is invited at the moment.</Empty>
   return (
     <>
@@ -32,12 +34,17 @@ export function Invitations({ organizationId }: { readonly organizationId: strin
             <td>{invitation.invitation_status.toLowerCase()}</td>
             <td>
               <div className={styles['row']}>
-                <Button label={`Link for ${invitation.email}`} onClick={() => setShown(invitation)}>
+                <Button
+                  label={`Link for ${invitation.email}`}
+                  refusal={may('postInviteMember')}
+                  onClick={() => setShown(invitation)}
+                >
                   Link
                 </Button>
                 <RemoveButton
                   action="Cancel"
                   what={`the invitation of ${invitation.email}`}
+                  refusal={may('deleteInviteMember')}
                   remove={() => api.deleteInviteMember({ organizationId, inviteId: invitation.id })}
                   makesOld={inOrganization(organizationId, 'invitations')}
                 >

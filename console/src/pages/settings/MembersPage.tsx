@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Page, Section } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import { Invitations } from './Invitations.tsx'
 import { InviteForm } from './InviteForm.tsx'
 import { MemberRoleForm } from './MemberRoleForm.tsx'
@@ -18,11 +19,12 @@ export function MembersPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId' })
   const { data } = useSuspenseQuery(members(organizationId))
   const [isInviting, setInviting] = useState(false)
+  const may = useMay()
   return (
     <Page
       title="Members"
       actions={
-        <Button look="main" onClick={() => setInviting(true)}>
+        <Button look="main" refusal={may('postInviteMember')} onClick={() => setInviting(true)}>
           Invite
         </Button>
       }
@@ -61,16 +63,21 @@ interface MemberActionsProps {
 function MemberActions({ organizationId, member }: MemberActionsProps) {
   const [isChanging, setChanging] = useState(false)
   const { id, name } = member
+  const may = useMay()
   const refusal = member.role === 'OWNER' ? 'The owner stays. Transfer the ownership first.' : undefined
   return (
     <div className={styles['row']}>
-      <Button onClick={() => setChanging(true)} refusal={refusal} label={`Change role of ${name}`}>
+      <Button
+        onClick={() => setChanging(true)}
+        refusal={may('editOrganizationMemberRole') ?? refusal}
+        label={`Change role of ${name}`}
+      >
         Change role
       </Button>
       <RemoveButton
         action="Remove"
         what={`the member “${name}”`}
-        refusal={refusal}
+        refusal={may('deleteMember') ?? refusal}
         remove={() => api.deleteMember({ organizationId, body: { user_id: id } })}
         makesOld={inOrganization(organizationId)}
       >

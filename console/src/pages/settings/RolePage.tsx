@@ -8,6 +8,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Page, Section } from '../../ui/Page.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { Missing } from '../Failed.tsx'
+import { useMay } from '../use-may.ts'
 import { ClusterMatrix, ProjectMatrix } from './RoleMatrix.tsx'
 
 type CustomRole = Awaited<ReturnType<typeof api.getOrganizationCustomRole>>
@@ -55,6 +56,7 @@ function RoleEditor({ organizationId, role, isSaved, onSaved }: RoleEditorProps)
     makesOld: inOrganization(organizationId, 'roles'),
     onDone: onSaved,
   })
+  const may = useMay()
   const isSame = projects === role.project_permissions && clusters === role.cluster_permissions
   return (
     <Page
@@ -64,7 +66,7 @@ function RoleEditor({ organizationId, role, isSaved, onSaved }: RoleEditorProps)
         <Button
           look="main"
           isBusy={save.isPending}
-          refusal={isSame ? 'Nothing has changed.' : undefined}
+          refusal={may('editOrganizationCustomRole') ?? (isSame ? 'Nothing has changed.' : undefined)}
           onClick={() => save.mutate()}
         >
           Save

@@ -6,6 +6,7 @@ import { customRoles, inOrganization } from '../../api/reads-organization.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Empty, Page, Section } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
+import { useMay } from '../use-may.ts'
 import { RemoveButton } from './RemoveButton.tsx'
 import { RoleCreateForm } from './RoleCreateForm.tsx'
 
@@ -23,11 +24,12 @@ export function RolesPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId' })
   const { data } = useSuspenseQuery(customRoles(organizationId))
   const [isCreating, setCreating] = useState(false)
+  const may = useMay()
   return (
     <Page
       title="Roles"
       actions={
-        <Button look="main" onClick={() => setCreating(true)}>
+        <Button look="main" refusal={may('createOrganizationCustomRole')} onClick={() => setCreating(true)}>
           Create a role
         </Button>
       }
@@ -53,6 +55,7 @@ export function RolesPage() {
                 <RemoveButton
                   action="Delete"
                   what={`the role “${role.name}”`}
+                  refusal={may('deleteOrganizationCustomRole')}
                   remove={() => api.deleteOrganizationCustomRole({ organizationId, customRoleId: role.id })}
                   makesOld={inOrganization(organizationId, 'roles')}
                 >

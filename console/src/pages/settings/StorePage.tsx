@@ -6,6 +6,7 @@ import { registryStore, repositoryStore, type Store, type StoreOperations, store
 import { Button } from '../../ui/Button.tsx'
 import { Empty, Page } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
+import { useMay } from '../use-may.ts'
 import { RemoveButton } from './RemoveButton.tsx'
 import styles from './Settings.module.css'
 import { StoreForm } from './StoreForm.tsx'
@@ -19,11 +20,12 @@ function StorePage({ store }: { readonly store: StoreOperations }) {
   const { organizationId } = useParams({ from: '/organizations/$organizationId' })
   const { data } = useSuspenseQuery(stores(store, organizationId))
   const [edited, setEdited] = useState<Store | 'new'>()
+  const may = useMay()
   return (
     <Page
       title={store.plural}
       actions={
-        <Button look="main" onClick={() => setEdited('new')}>
+        <Button look="main" refusal={may(store.names.create)} onClick={() => setEdited('new')}>
           Add a {store.noun}
         </Button>
       }
@@ -56,6 +58,7 @@ interface RowProps {
 
 function Row({ organizationId, store, one, onEdit }: RowProps) {
   const { id, name } = one
+  const may = useMay()
   return (
     <tr>
       <td>
@@ -72,12 +75,13 @@ function Row({ organizationId, store, one, onEdit }: RowProps) {
       </td>
       <td>
         <div className={styles['row']}>
-          <Button label={`Edit ${name}`} onClick={onEdit}>
+          <Button label={`Edit ${name}`} refusal={may(store.names.edit)} onClick={onEdit}>
             Edit
           </Button>
           <RemoveButton
             action="Delete"
             what={`the ${store.noun} “${name}”`}
+            refusal={may(store.names.remove)}
             remove={() => store.remove(organizationId, id)}
             makesOld={inOrganization(organizationId, store.plural)}
           >

@@ -8,6 +8,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Empty, Page } from '../../ui/Page.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import { RemoveButton } from './RemoveButton.tsx'
 import { TokenForm } from './TokenForm.tsx'
 
@@ -18,11 +19,12 @@ export function TokensPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId' })
   const { data } = useSuspenseQuery(apiTokens(organizationId))
   const [isCreating, setCreating] = useState(false)
+  const may = useMay()
   return (
     <Page
       title="API tokens"
       actions={
-        <Button look="main" onClick={() => setCreating(true)}>
+        <Button look="main" refusal={may('createOrganizationApiToken')} onClick={() => setCreating(true)}>
           Create a token
         </Button>
       }
@@ -47,6 +49,7 @@ export function TokensPage() {
                 <RemoveButton
                   action="Revoke"
                   what={`the token “${token.name}”`}
+                  refusal={may('deleteOrganizationApiToken')}
                   remove={() => api.deleteOrganizationApiToken({ organizationId, apiTokenId: token.id })}
                   makesOld={inOrganization(organizationId, 'api-tokens')}
                 >

@@ -8,6 +8,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Page, Section } from '../../ui/Page.tsx'
 import { wordsOf } from '../../ui/State.tsx'
 import { Missing } from '../Failed.tsx'
+import { useMay } from '../use-may.ts'
 import { Deliveries } from './Deliveries.tsx'
 import { RemoveButton } from './RemoveButton.tsx'
 import { WebhookForm } from './WebhookForm.tsx'
@@ -21,6 +22,7 @@ export function WebhookPage() {
   const { data } = useSuspenseQuery(webhooks(organizationId))
   const [isEditing, setEditing] = useState(false)
   const navigate = useNavigate()
+  const may = useMay()
   const webhook = data.find(({ id }) => id === webhookId)
   if (!webhook) return <Missing />
   const remove = async (): Promise<void> => {
@@ -36,12 +38,15 @@ export function WebhookPage() {
           <RemoveButton
             action="Delete"
             what="the webhook"
+            refusal={may('deleteOrganizationWebhook')}
             remove={remove}
             makesOld={inOrganization(organizationId, 'webhooks')}
           >
             <p>Deliveries that are pending are not sent.</p>
           </RemoveButton>
-          <Button onClick={() => setEditing(true)}>Edit</Button>
+          <Button refusal={may('editOrganizationWebhook')} onClick={() => setEditing(true)}>
+            Edit
+          </Button>
         </>
       }
     >

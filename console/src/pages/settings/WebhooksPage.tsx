@@ -6,6 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Empty, Page } from '../../ui/Page.tsx'
 import { wordsOf } from '../../ui/State.tsx'
 import { Table } from '../../ui/Table.tsx'
+import { useMay } from '../use-may.ts'
 import { WebhookForm } from './WebhookForm.tsx'
 
 /** The addresses that hear of deployments. */
@@ -13,11 +14,12 @@ export function WebhooksPage() {
   const { organizationId } = useParams({ from: '/organizations/$organizationId' })
   const { data } = useSuspenseQuery(webhooks(organizationId))
   const [isCreating, setCreating] = useState(false)
+  const may = useMay()
   return (
     <Page
       title="Webhooks"
       actions={
-        <Button look="main" onClick={() => setCreating(true)}>
+        <Button look="main" refusal={may('createOrganizationWebhook')} onClick={() => setCreating(true)}>
           Create a webhook
         </Button>
       }

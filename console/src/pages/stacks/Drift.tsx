@@ -9,11 +9,13 @@ import { State } from '../../ui/State.tsx'
 import { When } from '../../ui/When.tsx'
 import { TimetableForm } from '../TimetableForm.tsx'
 import { TimetableWords } from '../TimetableWords.tsx'
+import { useMay } from '../use-may.ts'
 
 /** When a stack is checked for changes from outside, and the result of the last check. */
 export function Drift({ place }: { readonly place: StackPlace }) {
   const { data, error } = useQuery(driftPolicy(place))
   const [isEditing, setEditing] = useState(false)
+  const may = useMay()
   if (!data) return error ? <Problem error={error} /> : <p>Reading …</p>
   const { drifted_at: drifted, last_run: last } = data
   return (
@@ -32,7 +34,9 @@ export function Drift({ place }: { readonly place: StackPlace }) {
           {last.reason && `: ${last.reason}`}
         </p>
       )}
-      <Button onClick={() => setEditing(true)}>Change the timetable of checks</Button>
+      <Button refusal={may('editTerraformDriftPolicy')} onClick={() => setEditing(true)}>
+        Change the timetable of checks
+      </Button>
       {isEditing && (
         <TimetableForm
           title="Timetable of checks"

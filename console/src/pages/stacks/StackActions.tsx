@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts'
 import { isLocked, type StackPlace, type StackRun } from '../../api/reads-stacks.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/Dialog.tsx'
+import { useMay } from '../use-may.ts'
 
 const actions = {
   PLAN: { word: 'Make a plan', about: 'A run plans the stack with its newest commit. It changes no resource.' },
@@ -36,14 +37,19 @@ export function StackActions({ place, runs }: StackActionsProps) {
     setAsked(undefined)
     run.reset()
   }
+  const forbidden = useMay()('deployTerraform')
   const locked = isLocked(runs) ? undefined : 'no run has left a lock'
   return (
     <>
-      <Button onClick={() => setAsked('MIGRATE_STATE')}>Move the state …</Button>
-      <Button onClick={() => setAsked('FORCE_UNLOCK')} refusal={locked} look="danger">
+      <Button onClick={() => setAsked('MIGRATE_STATE')} refusal={forbidden}>
+        Move the state …
+      </Button>
+      <Button onClick={() => setAsked('FORCE_UNLOCK')} refusal={forbidden ?? locked} look="danger">
         Force unlock …
       </Button>
-      <Button onClick={() => setAsked('PLAN')}>Make a plan …</Button>
+      <Button onClick={() => setAsked('PLAN')} refusal={forbidden}>
+        Make a plan …
+      </Button>
       {asked && (
         <FormDialog
           title={`${actions[asked].word}?`}

@@ -7,6 +7,7 @@ import { Problem } from '../../ui/Problem.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { When } from '../../ui/When.tsx'
 import { RemoveButton } from '../settings/RemoveButton.tsx'
+import { useMay } from '../use-may.ts'
 
 interface StackStatesProps {
   readonly place: StackPlace
@@ -48,14 +49,17 @@ interface RestoreProps {
   readonly refusal: string | undefined
 }
 
-const Restore = ({ place, state, refusal }: RestoreProps) => (
-  <RemoveButton
-    action="Restore"
-    what={`version ${state.number} of the state`}
-    refusal={refusal}
-    remove={() => api.restoreTerraformState({ terraformId: place.serviceId, stateId: state.id })}
-    makesOld={['environment', place.environmentId]}
-  >
-    <p>It becomes the newest version. No resource changes: the next plan shows how they differ from it.</p>
-  </RemoveButton>
-)
+function Restore({ place, state, refusal }: RestoreProps) {
+  const may = useMay()
+  return (
+    <RemoveButton
+      action="Restore"
+      what={`version ${state.number} of the state`}
+      refusal={may('restoreTerraformState') ?? refusal}
+      remove={() => api.restoreTerraformState({ terraformId: place.serviceId, stateId: state.id })}
+      makesOld={['environment', place.environmentId]}
+    >
+      <p>It becomes the newest version. No resource changes: the next plan shows how they differ from it.</p>
+    </RemoveButton>
+  )
+}

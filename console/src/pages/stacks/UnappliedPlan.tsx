@@ -7,6 +7,7 @@ import { Notice } from '../../ui/Notice.tsx'
 import { Section } from '../../ui/Page.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { When } from '../../ui/When.tsx'
+import { useMay } from '../use-may.ts'
 import { PlanView } from './PlanView.tsx'
 import styles from './Stacks.module.css'
 
@@ -17,9 +18,10 @@ export function UnappliedPlan({ place }: { readonly place: StackPlace }) {
     change: (commit: string) => api.deployTerraform({ terraformId: place.serviceId, body: { git_commit_id: commit } }),
     makesOld: ['environment', place.environmentId],
   })
+  const may = useMay()
   if (!plan) return null
   const { commit, is_current: isCurrent, run } = plan
-  const refusal = commit ? undefined : 'its commit is not known'
+  const refusal = may('deployTerraform') ?? (commit ? undefined : 'its commit is not known')
   const button = (
     <Button look="main" refusal={refusal} isBusy={apply.isPending} onClick={() => commit && apply.mutate(commit)}>
       Apply this plan
