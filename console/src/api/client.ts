@@ -35,6 +35,9 @@ export const queries = new QueryClient({
   },
 })
 
+/** Whether the API has no such object, or none that the person may read. */
+export const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+
 /** Returns the sentence for people. The API's own message is the best that there is. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { paths } from '../paths.ts'
+import { announceSignIn, waitForSignIn } from './session-end.ts'
 
 // Signing in by the issuer of the platform: code with PKCE. Tokens are kept in memory only. After a
 // reload, the issuer's own session returns new ones without a page.
@@ -23,6 +24,8 @@ interface Tokens {
 let server: Promise<oauth.AuthorizationServer> | undefined
 let tokens: Tokens | undefined
 let renewal: Promise<string> | undefined
+/** Whether this page has had a token. */
+let wasSignedIn = false
 
 /** Returns a valid token. Goes to the page of the issuer if nobody is signed in. */
 export async function accessToken(): Promise<string> {
@@ -41,7 +44,16 @@ export function dropToken(): void {
 async function renew(): Promise<string> {
   const refresh = tokens?.refresh
   tokens = (refresh && (await refreshed(refresh))) || (await silently())
-  return tokens?.access ?? signIn()
+  if (!tokens) return wasSignedIn ? again() : signIn()
+  if (!wasSignedIn) announceSignIn()
+  wasSignedIn = true
+  return tokens.access
+}
+
+/** Waits until the person has signed in again elsewhere, so that this page keeps its inputs. */
+async function again(): Promise<string> {
+  tokens = await waitForSignIn(silently)
+  return tokens.access
 }
 
 const discover = (): Promise<oauth.AuthorizationServer> => {

@@ -7,6 +7,7 @@ import { Button } from '../ui/Button.tsx'
 import { Mark } from '../ui/Mark.tsx'
 import styles from './Frame.module.css'
 import { CommandCenter } from './palette/CommandCenter.tsx'
+import { SessionEnded } from './SessionEnded.tsx'
 
 /** The frame of all pages of an organization. It follows the changes of the organization. */
 export function Frame() {
@@ -38,6 +39,7 @@ export function Frame() {
           </p>
         )}
       </div>
+      <SessionEnded />
       <Outlet />
     </>
   )
