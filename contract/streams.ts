@@ -164,10 +164,11 @@ export const streams = {
   '/shell/exec': {
     summary:
       'Runs `command`, by default `sh`, in a replica until the connection closes. With `tty_width` and ' +
-      '`tty_height` of 0 it has no terminal, and a message with the single byte 04 ends its input.',
+      '`tty_height` of 0 it has no terminal, and a message with the single byte 04 ends its input. With ' +
+      '`resize=text` a text message {"tty_width":80,"tty_height":24} sets the size of the terminal.',
     targets: ['service'],
     access: 'write',
-    query: Type.Object(shell),
+    query: Type.Object({ ...shell, resize: Type.Optional(extension(Enum(['text']))) }),
     list: 'command',
     message: undefined,
     event: 'SHELL',

@@ -50,7 +50,14 @@ export function serviceRoutes(parent: typeof organization) {
       ]),
     component: lazyRouteComponent(() => import('./pages/ServiceDeploymentsPage.tsx'), 'ServiceDeploymentsPage'),
   })
-  return [lines, deployments] as const
+  const shell = createRoute({
+    getParentRoute: () => parent,
+    path: 'environments/$environmentId/$kind/$serviceId/shell',
+    params,
+    loader: ({ params: { environmentId } }) => readService(environmentId),
+    component: lazyRouteComponent(() => import('./pages/ServiceShellPage.tsx'), 'ServiceShellPage'),
+  })
+  return [lines, deployments, shell] as const
 }
 
 interface TwoVersions {

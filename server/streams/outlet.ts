@@ -4,6 +4,9 @@ import type { Duplex } from 'node:stream'
 export interface Outlet {
   /** Sends one JSON value. */
   send(message: unknown): Promise<void>
-  /** Carries bytes in both directions until the other side or the client ends. */
-  carry(other: Duplex): Promise<void>
+  /**
+   * Carries bytes in both directions until the other side or the client ends. `onText` receives the
+   * text messages of the client, which are bytes like all others without it.
+   */
+  carry(other: Duplex, onText?: (text: string) => void): Promise<void>
 }

@@ -3,6 +3,7 @@ import { engineOrNone } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
+import { sizesOf } from './terminal-size.ts'
 
 /**
  * Runs a command in a replica of the service, with a terminal if it has a size. Command and
@@ -26,7 +27,7 @@ export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
       },
       signal,
     )
-    await outlet.carry(terminal.stream)
+    await outlet.carry(terminal.stream, call.query['resize'] === 'text' ? sizesOf(terminal) : undefined)
     const exitCode = signal.aborted ? undefined : await terminal.exitCode()
     return exitCode === undefined ? undefined : `The command ended with exit code ${exitCode}.`
   }

@@ -57,12 +57,13 @@ export class SocketStream implements OpenStream, Outlet {
     return this.#put(JSON.stringify(message))
   }
 
-  async carry(other: Duplex): Promise<void> {
-    const onMessage = (message: RawData): void => {
+  async carry(other: Duplex, onText?: (text: string) => void): Promise<void> {
+    const onMessage = (message: RawData, isBinary: boolean): void => {
       // The server uses the default form of messages: one buffer.
       const data = message as Buffer
+      if (!isBinary && onText) onText(data.toString())
       // The queue counts bytes, so empty messages would fill it without a limit.
-      if (data.length > 0 && other.writable && !other.write(data)) this.#webSocket.pause()
+      else if (data.length > 0 && other.writable && !other.write(data)) this.#webSocket.pause()
     }
     other.on('drain', () => this.#webSocket.resume())
     this.#webSocket.on('message', onMessage)
