@@ -1,7 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
+import { customDomains, domainOperations } from './api/domains.ts'
 import { isKind, type KindName, kinds } from './api/kinds.ts'
-import { environment, serviceHistory, services, stageNames, stages } from './api/reads.ts'
+import { environment, links, serviceHistory, services, stageNames, stages } from './api/reads.ts'
 import { linesSearchOf } from './pages/lines-search.ts'
 import type { organization } from './routes-frame.tsx'
 
@@ -57,7 +58,21 @@ export function serviceRoutes(parent: typeof organization) {
     loader: ({ params: { environmentId } }) => readService(environmentId),
     component: lazyRouteComponent(() => import('./pages/ServiceShellPage.tsx'), 'ServiceShellPage'),
   })
-  return [lines, deployments, shell] as const
+  const domains = createRoute({
+    getParentRoute: () => parent,
+    path: 'environments/$environmentId/$kind/$serviceId/domains',
+    params,
+    loader: ({ params: { environmentId, kind, serviceId } }) => {
+      const operations = domainOperations[kind]
+      return Promise.all([
+        readService(environmentId),
+        queries.ensureQueryData(links(environmentId)),
+        operations && queries.fetchQuery(customDomains(environmentId, operations, serviceId)),
+      ])
+    },
+    component: lazyRouteComponent(() => import('./pages/ServiceDomainsPage.tsx'), 'ServiceDomainsPage'),
+  })
+  return [lines, deployments, shell, domains] as const
 }
 
 interface TwoVersions {

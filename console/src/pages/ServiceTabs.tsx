@@ -32,6 +32,11 @@ export function ServiceTabs(params: ServiceParams) {
           Shell
         </Link>
       )}
+      {(params.kind === 'application' || params.kind === 'container' || params.kind === 'helm') && (
+        <Link to={`${service}/domains`} {...shared}>
+          Domains
+        </Link>
+      )}
       {params.kind !== 'database' && (
         <Link to={`${service}/variables`} {...shared}>
           Variables

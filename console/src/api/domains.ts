@@ -1,0 +1,53 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { api } from './client.ts'
+
+export type CustomDomain = Awaited<ReturnType<typeof api.listApplicationCustomDomain>>['results'][number]
+export type CheckedDomain = Awaited<ReturnType<typeof api.checkApplicationCustomDomain>>['results'][number]
+
+export interface DomainValues {
+  readonly domain: string
+  readonly generate_certificate: boolean
+}
+
+/** The operations on the custom domains of one kind of service, by the id of a service. */
+export interface DomainOperations {
+  list(id: string): Promise<{ readonly results: readonly CustomDomain[] }>
+  check(id: string): Promise<{ readonly results: readonly CheckedDomain[] }>
+  create(id: string, body: DomainValues): Promise<CustomDomain>
+  edit(id: string, customDomainId: string, body: DomainValues): Promise<CustomDomain>
+  remove(id: string, customDomainId: string): Promise<unknown>
+}
+
+/** Kinds that are not here have no public port, so no domain leads to them. */
+export const domainOperations: Readonly<Partial<Record<KindName, DomainOperations>>> = {
+  application: {
+    list: (applicationId) => api.listApplicationCustomDomain({ applicationId }),
+    check: (applicationId) => api.checkApplicationCustomDomain({ applicationId }),
+    create: (applicationId, body) => api.createApplicationCustomDomain({ applicationId, body }),
+    edit: (applicationId, customDomainId, body) => api.editCustomDomain({ applicationId, customDomainId, body }),
+    remove: (applicationId, customDomainId) => api.deleteCustomDomain({ applicationId, customDomainId }),
+  },
+  container: {
+    list: (containerId) => api.listContainerCustomDomain({ containerId }),
+    check: (containerId) => api.checkContainerCustomDomain({ containerId }),
+    create: (containerId, body) => api.createContainerCustomDomain({ containerId, body }),
+    edit: (containerId, customDomainId, body) => api.editContainerCustomDomain({ containerId, customDomainId, body }),
+    remove: (containerId, customDomainId) => api.deleteContainerCustomDomain({ containerId, customDomainId }),
+  },
+  helm: {
+    list: (helmId) => api.listHelmCustomDomain({ helmId }),
+    check: (helmId) => api.checkHelmCustomDomain({ helmId }),
+    create: (helmId, body) => api.createHelmCustomDomain({ helmId, body }),
+    edit: (helmId, customDomainId, body) => api.editHelmCustomDomain({ helmId, customDomainId, body }),
+    remove: (helmId, customDomainId) => api.deleteHelmCustomDomain({ helmId, customDomainId }),
+  },
+}
+
+/** They are read again for each visit, because nothing reports a change in DNS. */
+export const customDomains = (environmentId: string, operations: DomainOperations, serviceId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'domains', serviceId],
+    queryFn: async () => (await operations.list(serviceId)).results,
+    staleTime: 0,
+  })
