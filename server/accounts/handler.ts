@@ -5,6 +5,7 @@ import { readForm } from './form.ts'
 import { issuerPath, signInPath } from './issuer.ts'
 import type { NewAccounts } from './new-accounts.ts'
 import {
+  accountReadyPage,
   consentPage,
   firstAccountPage,
   joinPage,
@@ -69,7 +70,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     const { name = '', email = '', password = '' } = await readForm(request)
     const failure = await failureOf(() => newAccounts.makeFirst(token, { name, email, password, address }))
     if (failure) return send(response, failure.status, firstAccountPage(failure.message, { name, email }))
-    send(response, 200, messagePage('Account created', `Sign in at ${publicUrl} with your address and password.`))
+    send(response, 200, accountReadyPage('Account created', 'The account is ready.', publicUrl))
   }
 
   async function join({ request, response, address }: Exchange, proof: string): Promise<void> {
@@ -79,8 +80,8 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     const { name = '', password = '' } = await readForm(request)
     const failure = await failureOf(() => newAccounts.join(proof, { name, password, address }))
     if (failure) return send(response, failure.status, joinPage(invitation, failure.message, name))
-    const message = `You are a member of ${invitation.organization}. Sign in at ${publicUrl}.`
-    send(response, 200, messagePage('Welcome', message))
+    const message = `You are a member of ${invitation.organization}.`
+    send(response, 200, accountReadyPage('Welcome', message, publicUrl))
   }
 
   /**

@@ -120,6 +120,12 @@ export const joinPage = (
 
 export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })
 
+/** Says that an account is ready, and links the console. */
+export const accountReadyPage = (title: string, message: string, url: string): Page => ({
+  title,
+  body: html`<p>${message}</p><p>Sign in at <a href="${url}">${url}</a> with your address and password.</p>`,
+})
+
 /** The policy would block its only script anyway. */
 const labelled = (form: string): string => form.replace(/ onfocus="[^"]*"/, ' aria-label="Code"')
 

@@ -46,6 +46,16 @@ describe('the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(await violations(page), [])
   })
 
+  it('says that signing in needs HTTPS or localhost', async () => {
+    const insecure = await context.newPage()
+    // Pages over plain HTTP of another machine have no cryptography.
+    await insecure.addInitScript('Object.defineProperty(Crypto.prototype, "subtle", { value: undefined })')
+    await insecure.goto(server.apiUrl)
+    await insecure.getByRole('alert').filter({ hasText: 'over HTTPS, or at localhost' }).waitFor()
+    assert.deepEqual(await violations(insecure), [])
+    await insecure.close()
+  })
+
   it('keeps no token outside of memory, and a reload asks for no password', async () => {
     await page.reload()
     await page.getByRole('heading', { name: 'Projects' }).waitFor()

@@ -76,7 +76,8 @@ describe('a shell in the console', { skip: noBrowser ?? false }, () => {
     await page.evaluate(`(() => {
       const clipboardData = new DataTransfer()
       clipboardData.setData('text/plain', '"pas" + "ted"\\n')
-      document.querySelector('.xterm textarea').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+      const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true })
+      document.querySelector('.xterm textarea').dispatchEvent(paste)
     })()`)
     await shows("'pasted'")
   })

@@ -40,7 +40,7 @@ export async function createOwner(page: Page, server: ServerProcess): Promise<vo
   await page.getByLabel('E-mail address').fill(owner.email)
   await page.getByLabel(/^Password/).fill(owner.password)
   await page.getByRole('button').click()
-  await page.getByText('Account created').waitFor()
+  await page.getByRole('link', { name: server.apiUrl }).waitFor()
 }
 
 /** Opens an address of the console and signs in on the page of the issuer. */
