@@ -9,7 +9,7 @@ interface CloneDialogProps {
   readonly organizationId: string
   readonly environmentId: string
   readonly name: string
-  readonly onClose: () => void
+  readonly onClose: () => Promise<void>
 }
 
 /** Copies an environment under another name, with its data if wanted, and leads to the copy. */
@@ -21,11 +21,12 @@ export function CloneDialog({ organizationId, environmentId, name, onClose }: Cl
     mutationFn: () => api.cloneEnvironment({ environmentId, body: { name: copyName, with_data: withData } }),
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
+      // The way back leads to the page without the dialog.
+      await onClose()
       await navigate({
         to: '/organizations/$organizationId/environments/$environmentId',
         params: { organizationId, environmentId: id },
       })
-      onClose()
     },
   })
   return (
