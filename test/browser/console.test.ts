@@ -93,7 +93,7 @@ describe('the console', { skip: noBrowser ?? false }, () => {
     await page.getByRole('navigation', { name: 'Way to this page' }).getByRole('link', { name: 'staging' }).click()
     await page.getByRole('button', { name: 'Deploy …' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('cell', { name: 'shop' }).waitFor()
+    await dialog.getByRole('region', { name: 'shop' }).waitFor()
     assert.deepEqual(await violations(page), [])
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -76,7 +76,7 @@ export const deploymentPlan = (environmentId: string) =>
   })
 
 /** The reply of a dry run, which the contract declares beside the reply of the operation. */
-type Plan = Wire<Static<typeof DeploymentPlan>>
+export type Plan = Wire<Static<typeof DeploymentPlan>>
 
 type History = Awaited<ReturnType<typeof api.listApplicationDeploymentHistoryV2>>
 

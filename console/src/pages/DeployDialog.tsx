@@ -1,19 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { deploymentPlan } from '../api/reads.ts'
+import { isKind } from '../api/kinds.ts'
+import { deploymentPlan, type Plan } from '../api/reads.ts'
+import { type ChosenService, deploymentBody } from '../forms/deployment-body.ts'
 import { FormDialog } from '../ui/Dialog.tsx'
 import { Problem } from '../ui/Problem.tsx'
-import { Table } from '../ui/Table.tsx'
-
-const columns = ['Service', 'Effect', 'Because']
-const effects = {
-  FIRST_START: 'starts for the first time',
-  START: 'starts',
-  REBUILD: 'is built and replaced',
-  RESTART: 'restarts with the changes',
-  KEEP: 'keeps running',
-  SKIP: 'is left out',
-} as const
+import { PlannedService } from './PlannedService.tsx'
 
 interface DeployDialogProps {
   readonly environmentId: string
@@ -21,47 +14,60 @@ interface DeployDialogProps {
   readonly onClose: () => void
 }
 
-/** Shows the effect of a deployment on each service before it begins. */
+/** Shows the effect of a deployment on each service before it begins, and leaves some out. */
 export function DeployDialog({ environmentId, name, onClose }: DeployDialogProps) {
   const { data: plan, error } = useQuery(deploymentPlan(environmentId))
-  const deploy = useMutation({ mutationFn: () => api.deployEnvironment({ environmentId }), onSuccess: onClose })
+  /** The choices that differ from those of the whole deployment. */
+  const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({})
+  const [versions, setVersions] = useState<Readonly<Record<string, string>>>({})
+  const services = plan ? servicesOf(plan, versions) : []
+  const isUsual = (id: string): boolean => plan?.services.find((one) => one.service_id === id)?.effect !== 'SKIP'
+  const isChosen = (id: string): boolean => choices[id] ?? isUsual(id)
+  const chosen = services.filter(({ id }) => isChosen(id))
+  const isWhole = services.every(({ id, version }) => isChosen(id) === isUsual(id) && version === '')
+  const deploy = useMutation<unknown>({
+    mutationFn: () =>
+      isWhole
+        ? api.deployEnvironment({ environmentId })
+        : api.deployAllServices({ environmentId, body: deploymentBody(chosen) }),
+    onSuccess: onClose,
+  })
   return (
     <FormDialog
       title={`Deploy ${name}`}
       isOpen
+      isWide
       onClose={onClose}
-      action="Deploy"
+      action={isWhole ? 'Deploy' : `Deploy ${chosen.length} of ${services.length}`}
       isBusy={deploy.isPending}
       error={deploy.error}
-      refusal={plan?.refused ?? undefined}
+      refusal={(isWhole && plan?.refused) || (chosen.length === 0 ? 'no service is chosen' : undefined)}
       onSubmit={() => deploy.mutate()}
     >
       <Problem error={error} />
-      {plan?.refused && <p>{plan.refused}</p>}
-      {plan ? (
-        <Table label="Effects of the deployment" columns={columns}>
-          {plan.services.map(({ service_id, name: service, effect, reasons, skipped, ...changes }) => (
-            <tr key={service_id}>
-              <td>{service}</td>
-              <td>{effects[effect]}</td>
-              <td>
-                {skipped ?? reasons.join(' ')}
-                <Names label="Settings" names={changes.changed_settings} />
-                <Names label="Variables" names={changes.changed_variables} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      ) : (
-        <p role="status">Comparing with the running versions …</p>
-      )}
+      {isWhole && plan?.refused && <p>{plan.refused}</p>}
+      {!plan && !error && <p role="status">Comparing with the running versions …</p>}
+      {plan?.services.map((planned) => {
+        const { service_id: id } = planned
+        const service = services.find((one) => one.id === id)
+        return (
+          service && (
+            <PlannedService
+              key={id}
+              {...{ planned, service }}
+              isChosen={isChosen(id)}
+              onChoose={(choice) => setChoices({ ...choices, [id]: choice })}
+              onVersion={(version) => setVersions({ ...versions, [id]: version })}
+            />
+          )
+        )
+      })}
     </FormDialog>
   )
 }
 
-const Names = ({ label, names }: { readonly label: string; readonly names: readonly string[] }) =>
-  names.length > 0 && (
-    <div>
-      {label}: <code>{names.join(', ')}</code>
-    </div>
-  )
+const servicesOf = ({ services }: Plan, versions: Readonly<Record<string, string>>): ChosenService[] =>
+  services.flatMap(({ service_id: id, service_type, branch }) => {
+    const kind = service_type.toLowerCase()
+    return isKind(kind) ? [{ id, kind, isFromGit: branch !== null, version: versions[id] ?? '' }] : []
+  })

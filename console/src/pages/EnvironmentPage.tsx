@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import type { EnvironmentSearch } from '../api/environment-search.ts'
 import { environment, services, stageNames, stages } from '../api/reads.ts'
+import { restartableIn } from '../api/restartable.ts'
 import { stageRows } from '../api/stage-rows.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
@@ -30,8 +31,8 @@ export function EnvironmentPage() {
   const { state, deployment_request_id: request } = statuses.environment
   const { act: dialog } = useSearch({ from: place })
   const navigate = useNavigate()
-  const setDialog = (act: EnvironmentSearch['act']): void =>
-    void navigate({
+  const setDialog = (act: EnvironmentSearch['act']): Promise<void> =>
+    navigate({
       to: place,
       params: { organizationId, environmentId },
       search: ({ act: _, ...rest }) => ({ ...rest, ...(act && { act }) }),
@@ -41,6 +42,8 @@ export function EnvironmentPage() {
   const close = () => setDialog(undefined)
   const may = useMay()
   const stop = useMutation({ mutationFn: () => api.stopEnvironment({ environmentId }) })
+  const restartable = restartableIn(rows)
+  const restart = useMutation({ mutationFn: () => api.rebootServices({ environmentId, body: restartable.body }) })
   const cancel = useMutation({ mutationFn: () => api.cancelEnvironmentDeployment({ environmentId }) })
   const empty = rows.length === 0 ? 'There is no service in it yet.' : undefined
   return (
@@ -54,7 +57,7 @@ export function EnvironmentPage() {
       beside={<State state={state} />}
       actions={
         <>
-          <Button look="danger" refusal={may('deleteEnvironment')} onClick={() => setDialog('delete')}>
+          <Button look="danger" refusal={may('deleteEnvironment')} onClick={() => void setDialog('delete')}>
             Delete
           </Button>
           {request && (
@@ -73,6 +76,13 @@ export function EnvironmentPage() {
           >
             Stop
           </Button>
+          <Button
+            onClick={() => restart.mutate()}
+            isBusy={restart.isPending}
+            refusal={may('rebootServices') ?? empty ?? restartable.refusal}
+          >
+            Restart
+          </Button>
           <Link
             className={buttonClass}
             to="/organizations/$organizationId/environments/$environmentId/variables"
@@ -87,16 +97,16 @@ export function EnvironmentPage() {
           >
             New service
           </Link>
-          <Button refusal={may('cloneEnvironment')} onClick={() => setDialog('copy')}>
+          <Button refusal={may('cloneEnvironment')} onClick={() => void setDialog('copy')}>
             Copy …
           </Button>
-          <Button look="main" onClick={() => setDialog('deploy')} refusal={may('deployEnvironment') ?? empty}>
+          <Button look="main" onClick={() => void setDialog('deploy')} refusal={may('deployEnvironment') ?? empty}>
             Deploy …
           </Button>
         </>
       }
     >
-      <Problem error={stop.error ?? cancel.error} />
+      <Problem error={stop.error ?? restart.error ?? cancel.error} />
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name: about.name }} onClose={close} />}
       {dialog === 'copy' && <CloneDialog {...{ organizationId, environmentId, name: about.name }} onClose={close} />}
       {dialog === 'delete' && <DeleteEnvironment {...{ organizationId, environmentId }} onClose={close} />}

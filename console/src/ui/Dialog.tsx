@@ -11,6 +11,8 @@ interface FormDialogProps {
   /** The word on the button that sends the form. */
   readonly action: string
   readonly look?: 'main' | 'danger'
+  /** For content that is compared side by side. */
+  readonly isWide?: boolean
   readonly isBusy?: boolean
   /** The error of the last try. The form keeps its values. */
   readonly error?: unknown
@@ -22,7 +24,19 @@ interface FormDialogProps {
 
 /** A form above the page. Escape and a click beside it close it. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, isOpen, onClose, action, look = 'main', isBusy = false, error, refusal, onSubmit, children } = props
+  const {
+    title,
+    isOpen,
+    onClose,
+    action,
+    look = 'main',
+    isWide = false,
+    isBusy = false,
+    error,
+    refusal,
+    onSubmit,
+    children,
+  } = props
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     if (!isBusy && refusal === undefined) onSubmit()
@@ -31,7 +45,7 @@ export function FormDialog(props: FormDialogProps) {
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles['backdrop']} />
-        <Base.Popup className={styles['popup']}>
+        <Base.Popup className={styles['popup']} data-wide={isWide}>
           <Base.Title>{title}</Base.Title>
           <form onSubmit={submit}>
             <Problem error={error} />
