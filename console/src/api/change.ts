@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { queries } from './client.ts'
+import { recordRequests } from './record-requests.ts'
 
 interface ChangeOptions<Input, Output> {
   readonly change: (input: Input) => Promise<Output>
@@ -10,11 +11,15 @@ interface ChangeOptions<Input, Output> {
 }
 
 /** A change that a person makes. The pages show its result when it is done. */
-export const useChange = <Input = void, Output = unknown>(options: ChangeOptions<Input, Output>) =>
-  useMutation<Output, Error, Input>({
+export function useChange<Input = void, Output = unknown>(options: ChangeOptions<Input, Output>) {
+  const mutation = useMutation<Output, Error, Input>({
     mutationFn: options.change,
     onSuccess: async (output) => {
       await queries.invalidateQueries({ queryKey: options.makesOld })
       options.onDone?.(output)
     },
   })
+  /** Returns the requests that it would send. */
+  const preview = (input: Input) => recordRequests(() => options.change(input))
+  return { ...mutation, preview }
+}

@@ -2,7 +2,7 @@ import { refusal, type State } from '@quayside/contract/states.ts'
 import { kinds } from './kinds.ts'
 import type { ServiceRow, StageRow } from './stage-rows.ts'
 
-/** The body that restarts the services of an environment, or the reason why none can be restarted. */
+/** Pure: the body that restarts the services of an environment, or why none can be restarted. */
 export function restartableIn(stages: readonly StageRow[]) {
   const able = stages
     .flatMap(({ services }) => services)

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { type Draft, isSame } from '../forms/draft.ts'
 import { type FieldSpec, fieldIn, hasField } from '../forms/fields.ts'
 import { messageOf, queries } from './client.ts'
+import { recordRequests } from './record-requests.ts'
 
 interface FormOptions<T> {
   readonly fields: readonly FieldSpec[] | ((draft: Draft) => readonly FieldSpec[])
@@ -44,6 +45,8 @@ export function useForm<T>({ fields: table, initial, send, changes, onDone }: Fo
     isSent: sending.isSuccess,
     isDirty: !isSame(draft, initial),
     submit: () => sending.mutate(draft),
+    /** Returns the requests that it would send. */
+    preview: () => recordRequests(() => send(draft)),
     reset: () => {
       setDraft(initial)
       sending.reset()

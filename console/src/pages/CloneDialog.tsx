@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, queries } from '../api/client.ts'
+import { recordRequests } from '../api/record-requests.ts'
 import { FormDialog } from '../ui/Dialog.tsx'
 import { CheckField, TextField } from '../ui/Field.tsx'
 
@@ -17,11 +18,12 @@ export function CloneDialog({ organizationId, environmentId, name, onClose }: Cl
   const [copyName, setCopyName] = useState(`${name} copy`)
   const [withData, setWithData] = useState(false)
   const navigate = useNavigate()
+  const send = () => api.cloneEnvironment({ environmentId, body: { name: copyName, with_data: withData } })
   const clone = useMutation({
-    mutationFn: () => api.cloneEnvironment({ environmentId, body: { name: copyName, with_data: withData } }),
+    mutationFn: send,
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
-      // The way back leads to the page without the dialog.
+      // Going back shows the page without the dialog.
       await onClose()
       await navigate({
         to: '/organizations/$organizationId/environments/$environmentId',
@@ -38,6 +40,7 @@ export function CloneDialog({ organizationId, environmentId, name, onClose }: Cl
       isBusy={clone.isPending}
       error={clone.error}
       onSubmit={() => clone.mutate()}
+      preview={() => recordRequests(send)}
     >
       <TextField label="Name of the copy" value={copyName} onChange={setCopyName} isRequired />
       <CheckField label="Copy volumes and databases, too" isChecked={withData} onChange={setWithData} />

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { isKind } from '../api/kinds.ts'
 import { deploymentPlan, type Plan } from '../api/reads.ts'
+import { recordRequests } from '../api/record-requests.ts'
 import { type ChosenService, deploymentBody } from '../forms/deployment-body.ts'
 import { FormDialog } from '../ui/Dialog.tsx'
 import { Problem } from '../ui/Problem.tsx'
@@ -25,13 +26,11 @@ export function DeployDialog({ environmentId, name, onClose }: DeployDialogProps
   const isChosen = (id: string): boolean => choices[id] ?? isUsual(id)
   const chosen = services.filter(({ id }) => isChosen(id))
   const isWhole = services.every(({ id, version }) => isChosen(id) === isUsual(id) && version === '')
-  const deploy = useMutation<unknown>({
-    mutationFn: () =>
-      isWhole
-        ? api.deployEnvironment({ environmentId })
-        : api.deployAllServices({ environmentId, body: deploymentBody(chosen) }),
-    onSuccess: onClose,
-  })
+  const send = (): Promise<unknown> =>
+    isWhole
+      ? api.deployEnvironment({ environmentId })
+      : api.deployAllServices({ environmentId, body: deploymentBody(chosen) })
+  const deploy = useMutation({ mutationFn: send, onSuccess: onClose })
   return (
     <FormDialog
       title={`Deploy ${name}`}
@@ -43,6 +42,7 @@ export function DeployDialog({ environmentId, name, onClose }: DeployDialogProps
       error={deploy.error}
       refusal={(isWhole && plan?.refused) || (chosen.length === 0 ? 'no service is chosen' : undefined)}
       onSubmit={() => deploy.mutate()}
+      preview={() => recordRequests(send)}
     >
       <Problem error={error} />
       {isWhole && plan?.refused && <p>{plan.refused}</p>}

@@ -51,6 +51,7 @@ export function NewEnvironment({ organizationId, project, onClose }: NewEnvironm
       isBusy={form.isBusy}
       error={form.error}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -34,6 +34,7 @@ export function NewProject({ organizationId, onClose }: NewProjectProps) {
       isBusy={form.isBusy}
       error={form.error}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

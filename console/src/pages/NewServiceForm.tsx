@@ -8,6 +8,7 @@ import { serviceBodies } from '../api/service-bodies.ts'
 import { useForm } from '../api/use-form.ts'
 import { FormFields } from '../forms/FormFields.tsx'
 import { newServices } from '../forms/new-services.ts'
+import { AsCurl } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Page } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
@@ -50,6 +51,7 @@ export function NewServiceForm() {
           <Button type="submit" look="main" isBusy={form.isBusy} refusal={refusal}>
             Create the service
           </Button>
+          <AsCurl preview={form.preview} />
           <Link
             to="/organizations/$organizationId/environments/$environmentId/new"
             params={{ organizationId, environmentId }}

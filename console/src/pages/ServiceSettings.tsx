@@ -9,6 +9,7 @@ import { useForm } from '../api/use-form.ts'
 import { asDraft, type Draft } from '../forms/draft.ts'
 import { FormFields } from '../forms/FormFields.tsx'
 import { settings } from '../forms/settings.ts'
+import { AsCurl } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
@@ -65,6 +66,7 @@ export function ServiceSettings({ organizationId, environmentId, kind, serviceId
         >
           Show the effect
         </Button>
+        {form.isDirty && <AsCurl preview={form.preview} />}
         <Button refusal={unchanged} onClick={form.reset}>
           Reset
         </Button>

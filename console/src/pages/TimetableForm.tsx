@@ -47,6 +47,7 @@ export function TimetableForm({ title, policy, more, save, changes, onClose }: T
       isBusy={form.isBusy}
       error={form.error}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       <FormFields {...form.inputs} />
       <p role="status">{typeof cron === 'string' ? cronWords(cron) : 'Never'}</p>

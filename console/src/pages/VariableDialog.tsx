@@ -28,6 +28,7 @@ export function VariableDialog({ place, change, onClose, children }: VariableDia
       isBusy={form.isBusy}
       error={form.error}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       {children}
       <FormFields {...form.inputs} />

@@ -14,7 +14,7 @@ interface VersionFieldProps {
   readonly onChange: (version: string) => void
 }
 
-/** Chooses the commit, the tag or the chart version of a service, if it is not that of its settings. */
+/** Chooses another commit, tag or chart version of a service than that of its settings. */
 export function VersionField({ name, service, branch, onChange }: VersionFieldProps) {
   const [isOpen, setOpen] = useState(false)
   const noun = versionNoun(service)

@@ -1,5 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import type { FormEvent, ReactNode } from 'react'
+import { AsCurl, type Preview } from './AsCurl.tsx'
 import { Button } from './Button.tsx'
 import styles from './Dialog.module.css'
 import { Problem } from './Problem.tsx'
@@ -19,6 +20,8 @@ interface FormDialogProps {
   /** Why it cannot be sent now. */
   readonly refusal?: string | undefined
   readonly onSubmit: () => void
+  /** The requests that it would send, for people who want to send them by a program. */
+  readonly preview?: Preview
   readonly children: ReactNode
 }
 
@@ -35,6 +38,7 @@ export function FormDialog(props: FormDialogProps) {
     error,
     refusal,
     onSubmit,
+    preview,
     children,
   } = props
   const submit = (event: FormEvent): void => {
@@ -51,6 +55,7 @@ export function FormDialog(props: FormDialogProps) {
             <Problem error={error} />
             {children}
             <div className={styles['actions']}>
+              {preview && <AsCurl preview={preview} />}
               <Button onClick={onClose}>Close</Button>
               <Button type="submit" look={look} isBusy={isBusy} refusal={refusal}>
                 {action}

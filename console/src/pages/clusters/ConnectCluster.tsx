@@ -45,6 +45,7 @@ export function ConnectCluster({ organizationId, onClose }: ConnectClusterProps)
       isBusy={form.isBusy}
       error={form.error}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -31,6 +31,7 @@ export function EditCluster({ organizationId, cluster, onClose }: ClusterDialogP
       error={form.error}
       refusal={form.isDirty ? undefined : 'nothing is changed'}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -31,6 +31,7 @@ export function LockForm({ organizationId, cluster, onClose }: ClusterDialogProp
       isBusy={form.isBusy}
       error={form.error}
       onSubmit={form.submit}
+      preview={form.preview}
     >
       <p>It cannot be deployed, upgraded, edited or deleted while it is locked.</p>
       <FormFields {...form.inputs} />

@@ -44,6 +44,7 @@ export function GitTokenForm({ organizationId, token, onClose }: GitTokenFormPro
       isBusy={save.isPending}
       error={save.error}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <TextField label="Name" value={name} onChange={setName} isRequired />
       <SelectField

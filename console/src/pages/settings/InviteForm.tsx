@@ -32,6 +32,7 @@ export function InviteForm({ organizationId, onClose }: InviteFormProps) {
       isBusy={invite.isPending}
       error={invite.error}
       onSubmit={() => invite.mutate()}
+      preview={() => invite.preview()}
     >
       <TextField label="E-mail address" value={email} onChange={setEmail} isRequired />
       <RoleField organizationId={organizationId} value={role} onChange={setRole} />

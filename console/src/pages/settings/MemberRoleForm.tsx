@@ -28,6 +28,7 @@ export function MemberRoleForm({ organizationId, member, onClose }: MemberRoleFo
       isBusy={save.isPending}
       error={save.error}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <RoleField organizationId={organizationId} value={role} onChange={setRole} />
       <p>The role holds from the next request of {member.name} on.</p>

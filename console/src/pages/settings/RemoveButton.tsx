@@ -38,6 +38,7 @@ export function RemoveButton({ action, what, refusal, remove, makesOld, children
         isBusy={change.isPending}
         error={change.error}
         onSubmit={() => change.mutate()}
+        preview={() => change.preview()}
       >
         {children}
       </FormDialog>

@@ -34,6 +34,7 @@ export function RoleCreateForm({ organizationId, onClose }: RoleCreateFormProps)
       isBusy={create.isPending}
       error={create.error}
       onSubmit={() => create.mutate()}
+      preview={() => create.preview()}
     >
       <TextField label="Name" value={name} onChange={setName} isRequired />
       <TextField label="Description" value={description} onChange={setDescription} />

@@ -38,6 +38,7 @@ export function StoreForm({ organizationId, store, given, onClose }: StoreFormPr
       isBusy={save.isPending}
       error={save.error}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <TextField label="Name" value={name} onChange={setName} isRequired />
       <SelectField

@@ -47,6 +47,7 @@ export function TokenForm({ organizationId, onClose }: TokenFormProps) {
       isBusy={create.isPending}
       error={create.error}
       onSubmit={() => create.mutate()}
+      preview={() => create.preview()}
     >
       <TextField label="Name" value={name} onChange={setName} isRequired />
       <TextField label="Description" value={description} onChange={setDescription} />

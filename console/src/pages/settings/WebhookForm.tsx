@@ -56,6 +56,7 @@ export function WebhookForm({ organizationId, given, onClose }: WebhookFormProps
       error={save.error}
       refusal={values.events.length === 0 ? 'Choose an event first.' : undefined}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <WebhookFields values={values} set={set} />
     </FormDialog>
