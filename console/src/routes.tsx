@@ -18,6 +18,7 @@ import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'
 import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
+import { environmentRoutes } from './routes-environment.tsx'
 import { organization, root } from './routes-frame.tsx'
 import { makingRoutes } from './routes-making.tsx'
 import { operationRoutes } from './routes-operations.tsx'
@@ -92,6 +93,7 @@ const tree = root.addChildren([
     environmentPage,
     servicePage,
     ...makingRoutes(organization),
+    ...environmentRoutes(organization),
     ...operationRoutes(organization),
     ...serviceRoutes(organization),
     settings,

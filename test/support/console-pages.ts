@@ -9,6 +9,7 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
   '/organizations/$organizationId/projects/$projectId/variables': 'Variables of {project name}',
   '/organizations/$organizationId/environments/$environmentId': '{environment name}',
   '/organizations/$organizationId/environments/$environmentId/variables': 'Variables of {environment name}',
+  '/organizations/$organizationId/environments/$environmentId/stages': 'Stages and hours of {environment name}',
   '/organizations/$organizationId/environments/$environmentId/new': 'New service in {environment name}',
   '/organizations/$organizationId/environments/$environmentId/new/$kind': 'New {noun} in {environment name}',
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId': '{service name}',

@@ -4,6 +4,7 @@ import { kindNames, kinds } from './kinds.ts'
 
 type Statuses = Awaited<ReturnType<typeof api.getEnvironmentStatusesWithStages>>
 type Stages = Awaited<ReturnType<typeof api.ListEnvironmentDeploymentStage>>['results']
+export type Stage = Stages[number]
 type Services = Awaited<ReturnType<typeof api.listServicesByEnvironmentId>>['results']
 type Status = NonNullable<Statuses['stages'][number]['applications']>[number]
 

@@ -92,6 +92,13 @@ export function EnvironmentPage() {
           </Link>
           <Link
             className={buttonClass}
+            to="/organizations/$organizationId/environments/$environmentId/stages"
+            params={{ organizationId, environmentId }}
+          >
+            Stages
+          </Link>
+          <Link
+            className={buttonClass}
             to="/organizations/$organizationId/environments/$environmentId/new"
             params={{ organizationId, environmentId }}
           >

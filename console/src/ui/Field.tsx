@@ -35,7 +35,7 @@ type Given = Omit<FieldProps, 'children'>
 interface TextFieldProps extends Given {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: 'text' | 'number' | 'password' | 'url' | 'email' | 'datetime-local'
+  readonly type?: 'text' | 'number' | 'password' | 'url' | 'email' | 'datetime-local' | 'time'
   /** Several lines. */
   readonly isLong?: boolean
   readonly placeholder?: string

@@ -142,6 +142,13 @@ function environmentCommands(
     },
     {
       ...shared,
+      id: 'stages',
+      label: 'Stages and hours of the environment',
+      keys: 'g h',
+      run: () => navigate({ to: `${environment}/stages`, params }),
+    },
+    {
+      ...shared,
       id: 'map',
       label: 'Map of the environment',
       keys: 'g m',
