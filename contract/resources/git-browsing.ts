@@ -16,6 +16,11 @@ export const ListedRepository = Type.Object({
   default_branch: Type.Optional(Type.String()),
   is_private: Type.Optional(Type.Boolean()),
 })
+/** A repository of the built-in git host. */
+export const HostedRepository = Type.Object({
+  name: Type.String(),
+  url: Type.String({ description: 'its address for git, and for services' }),
+})
 export const ListedBranch = Type.Object({ name: Type.String() })
 
 const tag = 'Git'
@@ -99,6 +104,16 @@ export const gitBrowsingOperations = {
     access: 'read',
     summary: 'Lists the git provider connections of an organization. Always empty: organizations use git tokens.',
     reply: Results(GitAuthProvider),
+  }),
+  listHostedRepositories: operation({
+    extension: true,
+    ...get,
+    path: '/organization/{organizationId}/gitHost/repository',
+    handler: 'listHostedRepositories',
+    target: 'organization',
+    access: 'write',
+    summary: 'Lists the repositories of the built-in git host, by name, at most 500.',
+    reply: Results(HostedRepository),
   }),
   ...provider('Github'),
   ...provider('Gitlab'),

@@ -21,7 +21,7 @@ import {
   createStages,
   submitServiceCopy,
 } from '../environments/index.ts'
-import { isHosted } from '../git/index.ts'
+import { createHostedList, isHosted } from '../git/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { createRunCommands } from '../jobs/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -116,6 +116,7 @@ export function createRooms(
     pushRecords,
     hostedRepositoryUse: (organizationId, address) =>
       hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
+    hostedRepositories: createHostedList(foundation.gitHost, config.publicUrl),
     gitProviders: createGitProviders(safeFetch),
     runnerImages: config.runnerImages,
     checkStack: createCheckStack({ database, stacks: createStacks({ vault, clock }), workflows }),

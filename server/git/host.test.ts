@@ -18,6 +18,7 @@ import {
   startHost,
   withToken,
 } from './git-server.fixture.ts'
+import { createHostedList } from './hosted-list.ts'
 
 const urlOf = (server: HostServer, name: string, token: string): string =>
   withToken(`${server.origin}/git/${name}.git`, token)
@@ -31,6 +32,20 @@ test('a push creates the repository and a clone returns it', async (t) => {
   await git(copy, 'clone', '--quiet', urlOf(server, 'app', 'token-of-a'), '.')
   assert.equal(await git(copy, 'rev-parse', 'HEAD'), id)
   assert.equal(await readFile(join(copy, 'a.txt'), 'utf8'), 'one')
+})
+
+test('lists the repositories of one organization by name', async (t) => {
+  const server = await startHost(t)
+  const work = await newWorkTree(t)
+  await commit(work, { 'a.txt': 'one' })
+  for (const name of ['web', 'app']) await git(work, 'push', '--quiet', urlOf(server, name, 'token-of-a'), 'main')
+  await git(work, 'push', '--quiet', urlOf(server, 'secret', 'token-of-b'), 'main')
+  const list = createHostedList(server.host, 'https://quayside.test')
+  assert.deepEqual(await list(organizationA), [
+    { name: 'app', url: 'https://quayside.test/git/app.git' },
+    { name: 'web', url: 'https://quayside.test/git/web.git' },
+  ])
+  assert.deepEqual(await list('../b'), [])
 })
 
 test('fetches a shallow clone, a partial clone and one commit by its id', async (t) => {

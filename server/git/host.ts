@@ -41,6 +41,8 @@ export interface GitHost {
    * concurrently. Throws for an invalid name.
    */
   ensure(organization: string, name: string): Promise<string>
+  /** Returns the names of an organization's repositories, sorted. */
+  names(organization: string): Promise<readonly string[]>
   /** Returns the current branches of a repository, or none if it does not exist. */
   heads(organization: string, name: string, signal: AbortSignal): Promise<Heads>
   /** Returns the bytes on disk of each organization's repositories. */
@@ -84,6 +86,7 @@ export function createGitHost(options: {
   return {
     repositoryPath: repositories.pathOf,
     ensure: repositories.ensure,
+    names: repositories.names,
     async handle(request, response, call) {
       const leave = places.take([call.organization, call.callerId])
       if (!leave) return refuse(response, 503, crowded)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
@@ -16,6 +16,8 @@ export interface HostedRepositories {
    * invalid name.
    */
   ensure(organization: string, name: string): Promise<string>
+  /** Returns the names of an organization's repositories, sorted. */
+  names(organization: string): Promise<readonly string[]>
 }
 
 const config = `[http]
@@ -51,8 +53,22 @@ export function createHostedRepositories(directory: string): HostedRepositories 
     return path
   }
 
-  return { pathOf, exists, ensure }
+  async function names(organization: string): Promise<readonly string[]> {
+    const id = parseId(organization)
+    const entries = id === undefined ? [] : await entriesOf(join(directory, id))
+    // Others are repositories that are being created.
+    return entries.flatMap((entry) => (/^[a-z0-9].*\.git$/.test(entry) ? [entry.slice(0, -4)] : [])).toSorted()
+  }
+
+  return { pathOf, exists, ensure, names }
 }
+
+/** The entries of a directory, or none if it does not exist. */
+const entriesOf = (path: string): Promise<readonly string[]> =>
+  readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(

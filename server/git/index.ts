@@ -4,6 +4,7 @@ export { type Checkout, type CommitInfo, type Git, GitError, type Repository, ty
 export { type GitPath, parseGitPath, type ServicePath } from './git-path.ts'
 export { createGitHost, type GitHost, type PushWatch } from './host.ts'
 export type { Heads } from './hosted-heads.ts'
+export { createHostedList, type HostedRepository } from './hosted-list.ts'
 export { defaultGitLimits, type GitLimits } from './limits.ts'
 export type { BuiltInHost, Contact, OwnedRepository } from './locate.ts'
 export { isBranchName, isCommitId, isRepositoryName, repositoryNameRule, treePath } from './names.ts'

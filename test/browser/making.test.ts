@@ -48,9 +48,9 @@ type Fields = Readonly<Record<string, string>>
 
 async function fill(page: Page, fields: Fields): Promise<void> {
   for (const [label, value] of Object.entries(fields)) {
-    const choice = page.getByRole('combobox', { name: label, exact: true })
-    if ((await choice.count()) > 0) await choice.selectOption(value)
-    else await page.getByRole('textbox', { name: label, exact: true }).fill(value)
+    const control = page.getByRole('main').getByLabel(label, { exact: true })
+    const isChoice = (await control.and(page.locator('select')).count()) > 0
+    await (isChoice ? control.selectOption(value) : control.fill(value))
   }
 }
 
@@ -136,6 +136,8 @@ describe('making things in the console', { skip: noBrowser ?? false }, () => {
     await git.push(web('open'))
     await page.getByRole('link', { name: /^Repository/ }).click()
     await page.getByLabel('Name', { exact: true }).fill('stall')
+    // The browser offers the repositories of the built-in git host.
+    await page.locator(`datalist option[value="${git.url}"]`).waitFor({ state: 'attached' })
     await page.getByLabel('Repository').fill(git.url)
     await page.getByLabel('Port of the program').fill('0')
     assert.deepEqual(await violations(page), [])

@@ -1,3 +1,4 @@
+import { ApiError } from '@quayside/client/client-of.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
@@ -16,6 +17,8 @@ export interface Choices {
   readonly registries: readonly Named[]
   readonly helmRepositories: readonly Named[]
   readonly gitTokens: readonly Named[]
+  /** The addresses of repositories of the built-in git host. */
+  readonly repositories: readonly string[]
   readonly databases: readonly { readonly type: string; readonly versions: readonly string[] }[]
   readonly engines: readonly { readonly engine: string; readonly version: string }[]
 }
@@ -30,17 +33,19 @@ export const choices = (organizationId: string, environmentId: string) =>
     queryKey: ['organization', organizationId, 'choices', environmentId],
     staleTime: 0,
     queryFn: async (): Promise<Choices> => {
-      const [registries, helmRepositories, gitTokens, databases, engines] = await Promise.all([
+      const [registries, helmRepositories, gitTokens, databases, engines, repositories] = await Promise.all([
         api.listContainerRegistry({ organizationId }),
         api.listHelmRepository({ organizationId }),
         api.listOrganizationGitTokens({ organizationId }),
         api.listEnvironmentDatabaseConfig({ environmentId }),
         api.listTerraformVersions({}),
+        hostedAddresses(organizationId),
       ])
       return {
         registries: registries.results,
         helmRepositories: helmRepositories.results,
         gitTokens: gitTokens.results,
+        repositories,
         databases: databases.results.map(({ database_type: type, version }) => ({
           type,
           versions: [...new Set(version.map(({ name }) => name))],
@@ -49,6 +54,16 @@ export const choices = (organizationId: string, environmentId: string) =>
       }
     },
   })
+
+/** People who may not write do not read the list, but they may read the settings of services. */
+async function hostedAddresses(organizationId: string): Promise<readonly string[]> {
+  try {
+    return (await api.listHostedRepositories({ organizationId })).results.map(({ url }) => url)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return []
+    throw error
+  }
+}
 
 /** The things that are lost with a service beside its data. */
 export const attachments = (environmentId: string, kind: KindName, serviceId: string) =>

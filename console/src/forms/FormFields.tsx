@@ -70,7 +70,10 @@ function PlainField({ field, draft, onChange, problemAt }: OneProps<TextSpec>) {
   )
 }
 
-const placed = ({ placeholder }: { readonly placeholder?: string }) => (placeholder ? { placeholder } : {})
+const placed = ({ placeholder, suggestions }: TextSpec) => ({
+  ...(placeholder && { placeholder }),
+  ...(suggestions && { suggestions }),
+})
 const textOf = (value: Json): string => (value === null || value === undefined ? '' : String(value))
 const wordsOf = (value: Json): string => (Array.isArray(value) ? value.join('\n') : '')
 /** Pure: one text a line. A last line without text stays while somebody writes it. */

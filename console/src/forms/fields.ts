@@ -1,4 +1,4 @@
-import type { Draft } from './draft.ts'
+import type { Draft, Json } from './draft.ts'
 
 interface About {
   /** The place of the value in the body, such as `git_repository.branch`. */
@@ -43,12 +43,14 @@ export interface TextSpec extends About {
   /** Whether an empty text is sent as it is. */
   readonly keepsEmpty?: boolean
   readonly placeholder?: string
+  /** Usual values, which the browser offers while somebody types. */
+  readonly suggestions?: readonly string[]
 }
 export interface ListSpec extends About {
   readonly type: 'list'
   readonly noun: string
   readonly fields: readonly FieldSpec[]
-  readonly fresh: Draft
+  readonly fresh: Draft | readonly Json[]
 }
 export interface ShapeSpec extends About {
   readonly type: 'shape'

@@ -10,7 +10,7 @@ export const descriptionField: FieldSpec = { path: 'description', label: 'Descri
 const named = (list: readonly Named[]): readonly Option[] => list.map(({ id, name }) => ({ value: id, label: name }))
 
 /** A git repository at a path of the body. */
-export function repositoryFields(path: string, { gitTokens }: Choices): readonly FieldSpec[] {
+export function repositoryFields(path: string, { gitTokens, repositories }: Choices): readonly FieldSpec[] {
   return [
     {
       path: `${path}.url`,
@@ -18,6 +18,7 @@ export function repositoryFields(path: string, { gitTokens }: Choices): readonly
       type: 'text',
       isRequired: true,
       placeholder: 'https://github.com/team/shop.git',
+      suggestions: repositories,
       hint: `The built-in git host has repositories at ${location.origin}/git/NAME.git. Push with an API token.`,
     },
     { path: `${path}.branch`, label: 'Branch', type: 'text', hint: 'Empty: main, else master, else the default.' },

@@ -40,6 +40,8 @@ interface TextFieldProps extends Given {
   readonly isLong?: boolean
   readonly placeholder?: string
   readonly isRequired?: boolean
+  /** Usual values, which the browser offers while somebody types. */
+  readonly suggestions?: readonly string[]
 }
 
 export function TextField({
@@ -50,7 +52,7 @@ export function TextField({
   isRequired = false,
   ...rest
 }: TextFieldProps) {
-  const { placeholder, ...given } = rest
+  const { placeholder, suggestions = [], ...given } = rest
   return (
     <Field {...given}>
       {({ id, describedBy }) => {
@@ -64,13 +66,23 @@ export function TextField({
             onChange={({ target }) => onChange(target.value)}
           />
         ) : (
-          <input
-            {...shared}
-            type={type}
-            className={styles['control']}
-            autoComplete="off"
-            onChange={({ target }) => onChange(target.value)}
-          />
+          <>
+            <input
+              {...shared}
+              type={type}
+              list={suggestions.length > 0 ? `${id}-list` : undefined}
+              className={styles['control']}
+              autoComplete="off"
+              onChange={({ target }) => onChange(target.value)}
+            />
+            {suggestions.length > 0 && (
+              <datalist id={`${id}-list`}>
+                {suggestions.map((suggestion) => (
+                  <option key={suggestion} value={suggestion} />
+                ))}
+              </datalist>
+            )}
+          </>
         )
       }}
     </Field>

@@ -49,6 +49,7 @@ export const gitProviderHandlers = (rooms: Rooms, browse: Browse) => {
     listAccountRepositories: nothing,
     listAccountBranches: nothing,
     listOrganizationProviders: nothing,
+    listHostedRepositories: async ({ target }) => ({ results: [...(await rooms.hostedRepositories(target.id))] }),
     listGithubRepositories: github.repositories,
     listGithubBranches: github.branches,
     listGitlabRepositories: gitlab.repositories,

@@ -19,7 +19,7 @@ import type {
   createRules,
   createStages,
 } from '../../environments/index.ts'
-import type { GitDriver } from '../../git/index.ts'
+import type { GitDriver, HostedRepository } from '../../git/index.ts'
 import type { RunCommands } from '../../jobs/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LineStore } from '../../logs/index.ts'
@@ -67,6 +67,8 @@ export interface Rooms {
   readonly pushRecords: PushRecords
   /** Finds a repository of the built-in git host by its address, and where services use it. */
   readonly hostedRepositoryUse: (organizationId: string, address: string) => Promise<HostedRepositoryUse | undefined>
+  /** Lists the repositories of the built-in git host. */
+  readonly hostedRepositories: (organizationId: string) => Promise<readonly HostedRepository[]>
   readonly gitProviders: ReturnType<typeof createGitProviders>
   /** The images in which stacks run. */
   readonly runnerImages: RunnerImages
