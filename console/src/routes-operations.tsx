@@ -4,6 +4,7 @@ import { backups, hasBackups } from './api/backups.ts'
 import { queries } from './api/client.ts'
 import type { KindName } from './api/kinds.ts'
 import { jobRuns } from './api/reads-jobs.ts'
+import { choices } from './api/reads-making.ts'
 import { stackRuns } from './api/reads-stacks.ts'
 import { Failed } from './pages/Failed.tsx'
 import type { organization } from './routes-frame.tsx'
@@ -60,5 +61,14 @@ export function operationRoutes(parent: typeof organization) {
       ]),
     component: lazyRouteComponent(() => import('./pages/advanced/ServiceAdvancedPage.tsx'), 'ServiceAdvancedPage'),
   })
-  return [stack, runs, backupsPage, advancedPage] as const
+  const values = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/$kind/$serviceId/values',
+    errorComponent: Failed,
+    params,
+    loader: ({ params: { organizationId, environmentId } }) =>
+      Promise.all([readServices(environmentId), queries.ensureQueryData(choices(organizationId, environmentId))]),
+    component: lazyRouteComponent(() => import('./pages/charts/ChartValuesPage.tsx'), 'ChartValuesPage'),
+  })
+  return [stack, runs, backupsPage, advancedPage, values] as const
 }

@@ -28,6 +28,10 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
     heading: '{service name}',
     except: ['application', 'job', 'helm', 'terraform'],
   },
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/values': {
+    heading: '{service name}',
+    except: ['application', 'container', 'database', 'job', 'terraform'],
+  },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/advanced': {
     heading: '{service name}',
     except: ['database'],

@@ -1,4 +1,5 @@
-import { type Draft, valueAt } from './draft.ts'
+import { chartSource } from './chart-values.ts'
+import { valueAt } from './draft.ts'
 import type { FieldSpec } from './fields.ts'
 import { variablesField, versionField } from './new-infrastructure.ts'
 import { pick, repositoryOf } from './record.ts'
@@ -21,23 +22,6 @@ export const chartSettings: Settings = {
       ],
     },
     {
-      title: 'Values',
-      fields: [
-        {
-          path: 'values_override.file.raw.values',
-          label: 'Files of values',
-          type: 'list',
-          noun: 'file',
-          hint: 'YAML. Later files win. qovery.env.KEY stands for a variable or secret of the service.',
-          fresh: { name: 'values.yaml', content: '' },
-          fields: [
-            { path: 'name', label: 'Name', type: 'text', isRequired: true },
-            { path: 'content', label: 'Values', type: 'long', keepsEmpty: true },
-          ],
-        },
-      ],
-    },
-    {
       title: 'Installation',
       fields: [
         timeout,
@@ -48,20 +32,10 @@ export const chartSettings: Settings = {
   ],
   draft: (record) => ({
     ...pick(record, 'name', 'description', 'auto_deploy', 'timeout_sec', 'arguments'),
-    ...pick(record, 'allow_cluster_wide_resources', 'values_override'),
+    ...pick(record, 'allow_cluster_wide_resources'),
     source: chartSource(record),
   }),
 }
-
-const chartSource = (record: Draft): Draft =>
-  valueAt(record, 'source.git')
-    ? { git_repository: repositoryOf(record, 'source.git.git_repository') }
-    : {
-        helm_repository: {
-          ...pick(valueAt(record, 'source.repository'), 'chart_name', 'chart_version'),
-          repository: valueAt(record, 'source.repository.repository.id'),
-        },
-      }
 
 const engineField: FieldSpec = {
   path: 'engine',

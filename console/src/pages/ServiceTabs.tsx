@@ -52,6 +52,11 @@ export function ServiceTabs(params: ServiceParams) {
           Runs
         </Link>
       )}
+      {params.kind === 'helm' && (
+        <Link to={`${service}/values`} {...shared}>
+          Values
+        </Link>
+      )}
       {params.kind === 'terraform' && (
         <Link to={`${service}/stack`} {...shared}>
           Stack

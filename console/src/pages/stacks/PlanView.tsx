@@ -21,7 +21,8 @@ export function PlanView({ plan }: { readonly plan: Omit<StackPlan, 'run'> }) {
   )
 }
 
-const Resources = ({ resources }: { readonly resources: readonly PlannedResource[] }) => (
+/** Changed things with their changes, each in a part that opens. */
+export const Resources = ({ resources }: { readonly resources: readonly PlannedResource[] }) => (
   <ul className={styles['resources']}>
     {resources.map(({ address, action, changes }) => (
       <li key={`${action} ${address}`}>

@@ -11,28 +11,31 @@ import { useMay } from '../use-may.ts'
 import { PlanView } from './PlanView.tsx'
 import styles from './Stacks.module.css'
 
-/** The newest plan that was not applied, with the button that applies it. */
+/** The newest plan that was not applied, with the button that applies exactly it. */
 export function UnappliedPlan({ place }: { readonly place: StackPlace }) {
   const { data: plan } = useQuery(unappliedPlan(place))
   const apply = useChange({
-    change: (commit: string) => api.deployTerraform({ terraformId: place.serviceId, body: { git_commit_id: commit } }),
+    change: (runId: string) => api.deployTerraform({ terraformId: place.serviceId, body: { plan_run_id: runId } }),
     makesOld: ['environment', place.environmentId],
   })
   const may = useMay()
   if (!plan) return null
-  const { commit, is_current: isCurrent, run } = plan
-  const refusal = may('deployTerraform') ?? (commit ? undefined : 'its commit is not known')
+  const { commit, is_current: isCurrent, changed_since: changed, run } = plan
+  const since = `changed since then: ${changed.join(', ')}`
   const button = (
-    <Button look="main" refusal={refusal} isBusy={apply.isPending} onClick={() => commit && apply.mutate(commit)}>
+    <Button
+      look="main"
+      refusal={may('deployTerraform') ?? (isCurrent ? undefined : since)}
+      isBusy={apply.isPending}
+      onClick={() => apply.mutate(run.id)}
+    >
       Apply this plan
     </Button>
   )
   return (
     <Section title="Plan that is not applied" actions={button}>
       <Problem error={apply.error} />
-      {!isCurrent && (
-        <Notice>Settings or variables have changed since. An apply makes the plan again with them.</Notice>
-      )}
+      {!isCurrent && <Notice>It is not applied any more: {since}. Make a plan again.</Notice>}
       <p className={styles['quiet']}>
         Made <When at={run.created_at} />
         {commit && (
@@ -41,7 +44,7 @@ export function UnappliedPlan({ place }: { readonly place: StackPlace }) {
             of <code>{commit.slice(0, 8)}</code>
           </>
         )}
-        . An apply plans that commit again and applies exactly the result.
+        .
       </p>
       <PlanView plan={plan} />
     </Section>
