@@ -151,6 +151,27 @@ describe('settings in the console', { skip: noBrowser ?? false }, () => {
     }
   })
 
+  it('adds and removes a restriction of pushes, and shows why a path is wrong', async () => {
+    const { page, home } = session
+    await page.goto(`${home}/environments/${shop.environmentId}/application/${shop.id}/settings`)
+    const pushes = section('Pushes that deploy')
+    await pushes.getByText('Each push to the branch').waitFor()
+    await press('Add a restriction')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Path').fill('/services/shop')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'value' }).waitFor()
+    assert.deepEqual(await violations(page), [])
+    await dialog.getByLabel('A push deploys').selectOption('no changes inside')
+    await dialog.getByLabel('Path').fill('docs')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await pushes.getByRole('row').filter({ hasText: 'docs' }).getByText('no changes inside').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await press('Remove the restriction of “docs”')
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await pushes.getByText('Each push to the branch').waitFor()
+  })
+
   it('deletes a service once its name is typed, and says what is lost', async () => {
     const { page, server, home } = session
     await server.must('POST', `/application/${shop.id}/customDomain`, {

@@ -1,8 +1,10 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { services } from '../api/reads.ts'
+import { hasRestrictions } from '../api/restrictions.ts'
 import { DeleteService } from './DeleteService.tsx'
 import { Missing } from './Failed.tsx'
+import { Restrictions } from './Restrictions.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
 import { ServiceSettings } from './ServiceSettings.tsx'
 
@@ -19,6 +21,7 @@ export function ServiceSettingsPage() {
       {() => (
         <>
           <ServiceSettings key={params.serviceId} {...params} service={service} />
+          {hasRestrictions(params.kind) && <Restrictions {...params} kind={params.kind} />}
           <DeleteService {...params} service={service} />
         </>
       )}
