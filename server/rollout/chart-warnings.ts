@@ -1,8 +1,10 @@
 import type { Database } from '../database/index.ts'
 import { referencesOf, type ValuesFile, type ValuesReference } from '../releases/index.ts'
+import { refusalOf } from '../requests/index.ts'
 import type { HelmSettings, ServiceRow } from '../services/index.ts'
 import { loadResolved, type Resolved, ResolveError } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
+import type { PlanChangesOptions } from './plan-changes.ts'
 
 /** Built-in variables of a deployment exist, whatever their values. */
 const anyDeployment = { id: 'any', commit: 'any' }
@@ -32,6 +34,15 @@ export async function chartWarnings(
     if (error instanceof ResolveError) return [error.message]
     throw error
   }
+}
+
+/** Returns the warnings of the charts that can be deployed, by the id of the service. */
+export async function warningsOfCharts(options: PlanChangesOptions, services: readonly ServiceRow[]) {
+  const charts = services.flatMap((one) => (one.kind === 'helm' && refusalOf(options, one) === undefined ? [one] : []))
+  const warned = charts.map(
+    async (one) => [one.id, await chartWarnings(options, one, one.settings.values_override)] as const,
+  )
+  return new Map(await Promise.all(warned))
 }
 
 /** Pure: see `chartWarnings`. */

@@ -14,7 +14,7 @@ import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../r
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
 import { twinOf } from './built-before.ts'
 import { readChartDiffs } from './chart-diffs.ts'
-import { chartWarnings } from './chart-warnings.ts'
+import { warningsOfCharts } from './chart-warnings.ts'
 import { contentsOf } from './copied-release.ts'
 import type { PlanChangesOptions } from './plan-changes.ts'
 import { type PlanFacts, planService, type Version } from './plan-deployment.ts'
@@ -28,15 +28,6 @@ export type PlansOptions = PlanChangesOptions
  */
 export function createPlans(options: PlansOptions) {
   const { database } = options
-  const warningsOfCharts = async (services: readonly ServiceRow[]) =>
-    new Map(
-      await Promise.all(
-        services.map(async (one) => {
-          const isChart = one.kind === 'helm' && refusalOf(options, one) === undefined
-          return [one.id, isChart ? await chartWarnings(options, one, one.settings.values_override) : []] as const
-        }),
-      ),
-    )
   const plan = async (services: readonly ServiceRow[], former?: ReleaseRow, isCopy = false) => {
     const serviceIds = services.map(({ id }) => id)
     const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
@@ -44,7 +35,7 @@ export function createPlans(options: PlansOptions) {
     const stackPlans = await readStackPlans(options, services)
     // A diff is one of the present settings, not of a previous version.
     const chartDiffs = await readChartDiffs(database, former ? [] : services)
-    const warnings = await warningsOfCharts(former ? [] : services)
+    const warnings = await warningsOfCharts(options, former ? [] : services)
     return (await Promise.all(facts)).map((one) => ({
       ...planService(one),
       stack_plan: stackPlans.get(one.id) ?? null,
