@@ -201,6 +201,34 @@ rules: [{apiGroups: [""], resources: [nodes], verbs: [get]}]
       await kubectl(['delete', 'crd', `things.${folder}.test`])
     })
 
+    test('an upgrade installs a kind with an object of it, unless templates look up objects', async () => {
+      const group = `later-${folder}.test`
+      chart = await made('later', {}, { allow_cluster_wide_resources: true })
+      await succeeds(chart)
+      const more = {
+        'chart/crds/things.yaml': crd(group),
+        'chart/templates/thing.yaml': `apiVersion: ${group}/v1\nkind: Thing\nmetadata: {name: later}\n`,
+      }
+      if (version === 'Helm 4') {
+        const looking = configMap('looking', '{{ len (lookup "v1" "Pod" .Release.Namespace "") | quote }}')
+        await chart.git.push(smallChart({ ...more, 'chart/templates/looking.yaml': looking }))
+        assert.match((await chart.run()).reason, /install its CustomResourceDefinitions by another chart first/)
+      }
+      await chart.git.push(smallChart(more))
+      await succeeds(chart)
+      await kubectl(['-n', namespace, 'get', `things.${group}`, 'later'])
+      await kubectl(['delete', 'crd', `things.${group}`])
+    })
+
+    test('a chart whose kind the cluster no longer has is deleted with its other objects', async () => {
+      await server.must('DELETE', `/helm/${chart.id}`)
+      await until('it is gone', async () => (await server.api('GET', `/helm/${chart.id}`)).status === 404)
+      const left = await kube.list(kinds.configMap, { labels: { [label.service]: chart.id } }, limit())
+      assert.deepEqual(left.items, [])
+      const records = { namespace, labels: { owner: 'helm', name: `chart-${chart.id.slice(-12)}` } }
+      assert.deepEqual((await kube.list(kinds.secret, records, limit())).items, [])
+    })
+
     test('a failed upgrade restores the objects of the previous version', async () => {
       chart = await made('upgraded', { 'chart/templates/a.yaml': configMap('kept', 'before') }, { timeout_sec: 5 })
       await succeeds(chart)

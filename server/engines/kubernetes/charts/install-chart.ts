@@ -10,6 +10,7 @@ import { acceptedArguments } from './chart-arguments.ts'
 import { isInstalled, keptRevisions, readHistory } from './chart-history.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
 import { type ChartFailure, hopelessOf, listChartPods, unreadyOf } from './chart-pods.ts'
+import { createDefinitions } from './create-definitions.ts'
 import type { HelmSession } from './helm-program.ts'
 import { ownChart } from './own-chart.ts'
 import { saidBy } from './render-chart.ts'
@@ -36,6 +37,8 @@ export async function installChart(
   if (isInstalled(history, release.id)) return
   await putRight(session, release, { history }, attempt)
   await resumePrograms(host, release, signal)
+  // Helm ignores them if it has installed the chart before.
+  if (history.length > 0) await createDefinitions(host, objects, signal)
   for (const [path, content] of ownChart(release, objects, host.instance)) await session.write(`own/${path}`, content)
   const args = [
     ...['upgrade', name, 'own', '--install', '--namespace', helmRelease(release).namespace],

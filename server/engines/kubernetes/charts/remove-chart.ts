@@ -1,6 +1,6 @@
 import type { Attempt } from '../../../lib/attempt.ts'
 import { everyOne } from '../../../lib/every-one.ts'
-import type { ChartPlace } from '../../engine.ts'
+import { type ChartPlace, EngineError } from '../../engine.ts'
 import { type Kind, kinds } from '../client/index.ts'
 import type { KubeHost } from '../host.ts'
 import { chartLabels, helmRelease } from './chart-names.ts'
@@ -43,7 +43,10 @@ export async function removeChart(
   const { exitCode, stderr } = await session.run(args, { timeoutMs: (hookSeconds + 30) * 1000, signal })
   if (exitCode !== 0) {
     output.line(`Its hooks failed (${saidBy(stderr)}). It is removed without them.`, 'warning')
-    await runUninstall(session, place, signal)
+    await runUninstall(session, place, signal).catch((error: unknown) => {
+      if (!(error instanceof EngineError) || !/no matches for kind|ensure CRDs/.test(error.message)) throw error
+      output.line('The cluster no longer has a kind of its objects. The platform removes the others.', 'warning')
+    })
   }
   const selection = { namespace, labels: chartLabels(place, host.instance) }
   for (const kind of keepsVolumes ? left : [...left, kinds.volumeClaim]) {

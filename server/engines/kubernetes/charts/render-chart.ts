@@ -7,6 +7,7 @@ import { refusalOfPorts } from './check-ports.ts'
 import type { ClusterKinds } from './cluster-kinds.ts'
 import type { HelmSession } from './helm-program.ts'
 import type { Rendered } from './read-rendered.ts'
+import { usesLookup } from './uses-lookup.ts'
 
 /** Rendering has these limits, because templates are programs. */
 const most = { ms: 60_000, bytes: 8 * 1024 * 1024, objects: 2_000 } as const
@@ -38,7 +39,8 @@ export async function renderChart(
   const first = await session.run([...args, '--dry-run=server'], limits)
   // Helm 4 looks for all kinds of a chart, also for those that the chart itself defines. Before its
   // first installation, nothing exists that its templates could look up.
-  const lacksKinds = first.exitCode !== 0 && !isUpgrade && /ensure CRDs are installed first/.test(first.stderr)
+  const lacksKinds = first.exitCode !== 0 && /ensure CRDs are installed first/.test(first.stderr)
+  if (lacksKinds && isUpgrade && usesLookup(release)) throw new EngineError('refused', needsDefinitions)
   const { exitCode, stdout, stderr } = lacksKinds ? await session.run([...args, '--dry-run=client'], limits) : first
   const mask = masker(release.secrets)
   if (exitCode !== 0) throw new EngineError('refused', `the chart cannot be rendered: ${mask(saidBy(stderr))}`)
@@ -76,6 +78,10 @@ async function readWith(reading: PreparedWorker, text: string): Promise<Rendered
     throw cause
   }
 }
+
+const needsDefinitions =
+  'the chart has objects of kinds that it defines itself, and its templates look up objects of the cluster; install ' +
+  'its CustomResourceDefinitions by another chart first'
 
 const tooMuch = (what: string, cause?: unknown): EngineError =>
   new EngineError('refused', `the chart renders ${what}; split it into several charts`, { cause })

@@ -76,6 +76,7 @@ export const kinds = {
   triggerAuthentication: namespaced('keda.sh/v1alpha1', 'TriggerAuthentication', 'triggerauthentications'),
   certificate: namespaced<CustomObject>('cert-manager.io/v1', 'Certificate', 'certificates'),
   clusterIssuer: global<CustomObject>('cert-manager.io/v1', 'ClusterIssuer', 'clusterissuers'),
+  definition: global('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions'),
   storageClass: global<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),
   selfReview: global('authentication.k8s.io/v1', 'SelfSubjectReview', 'selfsubjectreviews'),
   accessReview: global<AccessReview>('authorization.k8s.io/v1', 'SelfSubjectAccessReview', 'selfsubjectaccessreviews'),
