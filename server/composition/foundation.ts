@@ -55,8 +55,11 @@ export function createFoundation(
       organizationBytes: gibibytes(config.organizationRepositoriesGiB),
     },
   })
-  /** The current and the previous addresses of the built-in git host. */
-  const home: readonly string[] = [config.publicUrl, ...ground.formerUrls]
+  /**
+   * The current and the previous addresses of the built-in git host. The server also answers at
+   * `localhost`, whatever its public URL is.
+   */
+  const home: readonly string[] = [config.publicUrl, `http://localhost:${config.port}`, ...ground.formerUrls]
   const git = createGit({
     directory: join(config.scratchDirectory, 'checkouts'),
     guard,
