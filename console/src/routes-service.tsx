@@ -72,7 +72,14 @@ export function serviceRoutes(parent: typeof organization) {
     },
     component: lazyRouteComponent(() => import('./pages/ServiceDomainsPage.tsx'), 'ServiceDomainsPage'),
   })
-  return [lines, deployments, shell, domains] as const
+  const metrics = createRoute({
+    getParentRoute: () => parent,
+    path: 'environments/$environmentId/$kind/$serviceId/metrics',
+    params,
+    loader: ({ params: { environmentId } }) => readService(environmentId),
+    component: lazyRouteComponent(() => import('./pages/ServiceMetricsPage.tsx'), 'ServiceMetricsPage'),
+  })
+  return [lines, deployments, shell, domains, metrics] as const
 }
 
 interface TwoVersions {

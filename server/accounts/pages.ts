@@ -120,7 +120,7 @@ export const joinPage = (
 
 export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })
 
-/** Says that an account is ready, and has a link to the pages for people. */
+/** Says that an account is ready, and links the pages of the platform. */
 export const accountReadyPage = (title: string, message: string, url: string): Page => ({
   title,
   body: html`<p>${message}</p><p>Sign in at <a href="${url}">${url}</a> with your address and password.</p>`,

@@ -19,6 +19,18 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
   },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/settings': '{service name}',
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/lines': '{service name}',
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/metrics': {
+    heading: '{service name}',
+    except: ['terraform'],
+  },
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/shell': {
+    heading: '{service name}',
+    except: ['job', 'terraform'],
+  },
+  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/domains': {
+    heading: '{service name}',
+    except: ['database', 'job', 'terraform'],
+  },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/deployments': '{service name}',
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/runs': {
     heading: '{service name}',

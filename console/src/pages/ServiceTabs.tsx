@@ -27,6 +27,11 @@ export function ServiceTabs(params: ServiceParams) {
       <Link to={`${service}/lines`} {...shared}>
         Lines
       </Link>
+      {params.kind !== 'terraform' && (
+        <Link to={`${service}/metrics`} {...shared}>
+          Metrics
+        </Link>
+      )}
       {params.kind !== 'job' && params.kind !== 'terraform' && (
         <Link to={`${service}/shell`} {...shared}>
           Shell

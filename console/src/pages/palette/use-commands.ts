@@ -3,7 +3,7 @@ import { type Action, refusal } from '@quayside/contract/states.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
-import { kinds } from '../../api/kinds.ts'
+import { isKind, kinds } from '../../api/kinds.ts'
 import { stages } from '../../api/reads.ts'
 import { scopeOf } from '../../api/reads-variables.ts'
 import { operationOf } from '../../api/rights.ts'
@@ -35,7 +35,8 @@ export function useCommands(organizationId: string): readonly Command[] {
     STOP: may('stopEnvironment') ?? refusal('STOP', statuses?.environment.state ?? 'READY'),
   }
   const inEnvironment = [...environmentCommands(navigate, at, refusals, serviceId !== undefined), ...everywhere]
-  if (!kind || !serviceId) return inEnvironment
+  // The address may name a kind that does not exist.
+  if (!kind || !isKind(kind) || !serviceId) return inEnvironment
   const status = statuses && findStatus(statuses, kind, serviceId)
   const place = { ...at, kind, serviceId }
   return [
