@@ -44,14 +44,6 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
     heading: '{service name}',
     except: ['application', 'container', 'database', 'job', 'terraform'],
   },
-  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/shell': {
-    heading: '{service name}',
-    except: ['job', 'terraform'],
-  },
-  '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/domains': {
-    heading: '{service name}',
-    except: ['database', 'job', 'terraform'],
-  },
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/advanced': {
     heading: '{service name}',
     except: ['database'],
