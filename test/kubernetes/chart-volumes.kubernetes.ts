@@ -106,6 +106,8 @@ for (const { version, program } of [
     after(async () => {
       await server.must('DELETE', `/environment/${environmentId}`)
       await isGone(`/environment/${environmentId}`)
+      // The server removes the namespace of an environment without services later.
+      await kubectl(['delete', 'namespace', namespace, '--ignore-not-found', '--wait=false'])
       await server.close()
     })
 
