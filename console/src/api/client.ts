@@ -2,6 +2,7 @@ import endpoints from 'quayside:endpoints'
 import { ApiError, type Client, createClientBy } from '@quayside/client/client-of.ts'
 import type { Contract } from '@quayside/contract'
 import { QueryClient } from '@tanstack/react-query'
+import { reach } from './reach.ts'
 import { accessToken, dropToken } from './session.ts'
 
 /** The pieces of work that run with a `fetch` of their own. */
@@ -11,12 +12,12 @@ let othersRunning = 0
 async function fetchSigned(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const isChange = init?.method !== undefined && init.method !== 'GET'
   if (isChange && othersRunning > 0) throw new Error('A request is being shown. Close it, and try again.')
-  const answer = await fetch(input, init)
+  const answer = await reach(input, init)
   if (answer.status !== 401) return answer
   dropToken()
   const headers = new Headers(init?.headers)
   headers.set('authorization', `Bearer ${await accessToken()}`)
-  return fetch(input, { ...init, headers })
+  return reach(input, { ...init, headers })
 }
 
 const real: Client = createClientBy<Contract>(endpoints, { baseUrl: '', token: accessToken, fetch: fetchSigned })
@@ -61,7 +62,5 @@ export const isMissing = (error: unknown): boolean => error instanceof ApiError 
 
 /** Returns the sentence for people. The API's own message is the best that there is. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message
-  if (error instanceof TypeError) return 'The server cannot be reached. Is it running?'
   return error instanceof Error ? error.message : String(error)
 }

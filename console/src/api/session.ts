@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { paths } from '../paths.ts'
+import { reach } from './reach.ts'
 import { announceSignIn, waitForSignIn } from './session-end.ts'
 
 // Signing in by the issuer of the platform: code with PKCE. Tokens are kept in memory only. After a
@@ -9,7 +10,7 @@ const client: oauth.Client = { client_id: 'quayside-console' }
 const issuer = new URL('/oidc/', location.origin)
 const scope = 'openid profile email offline_access'
 /** Plain HTTP is usual on a machine of one's own. The origin of the page decides. */
-const insecure = { [oauth.allowInsecureRequests]: location.protocol === 'http:' }
+const insecure = { [oauth.allowInsecureRequests]: location.protocol === 'http:', [oauth.customFetch]: reach }
 /** A token is renewed this long before it ends. */
 const marginMs = 60_000
 /** The key under which the address is kept for the time of a sign-in. */
@@ -85,7 +86,7 @@ async function silently(): Promise<Tokens | undefined> {
   const verifier = oauth.generateRandomCodeVerifier()
   const state = oauth.generateRandomState()
   const asked = await authorizationUrl(as, { verifier, state, prompt: 'none' })
-  const { url } = await fetch(asked, { credentials: 'same-origin' })
+  const { url } = await reach(asked, { credentials: 'same-origin' })
   const returned = new URL(url)
   if (returned.searchParams.has('error')) return undefined
   const parameters = oauth.validateAuthResponse(as, client, returned, state)

@@ -48,6 +48,7 @@ export function useCommands(organizationId: string): readonly Command[] {
 
 const settings = [
   { to: `${organization}/settings/members`, label: 'Members' },
+  { to: `${organization}/settings/clusters`, label: 'Clusters' },
   { to: `${organization}/settings/roles`, label: 'Roles' },
   { to: `${organization}/settings/api-tokens`, label: 'API tokens' },
   { to: `${organization}/settings/git-tokens`, label: 'Git tokens' },
