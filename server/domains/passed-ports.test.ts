@@ -6,7 +6,11 @@ import { until } from '../../test/support/until.ts'
 import { chosenPorts } from './passed-ports.ts'
 
 const range = { first: 30_000, last: 30_003 }
-const settings = { QUAYSIDE_PUBLIC_PORTS: '30000-30003', QUAYSIDE_DOMAIN: 'apps.example.org' }
+const settings = {
+  QUAYSIDE_PUBLIC_PORTS: '30000-30003',
+  QUAYSIDE_DOMAIN: 'apps.example.org',
+  QUAYSIDE_ROUTER_PORT: '8080',
+}
 const platform = await createPlatform({ after }, { works: true, settings })
 const { a, call, database, router } = platform
 const { environmentId } = a.objects
