@@ -59,11 +59,12 @@ function parsePort(value: unknown, where: string): RoutePort {
   return { protocol, port }
 }
 
-function parseTls(value: unknown, where: string): RouteTls {
+/** Certificates of a cluster's own issuer are used in front of this router, so it has none. */
+function parseTls(value: unknown, where: string): { readonly tls?: RouteTls } {
+  if (value === undefined) return {}
   const { from, redirects } = record(value, where)
-  if (from !== 'platform') throw new Error(`${where}.from: "platform" is expected`)
   if (typeof redirects !== 'boolean') throw new Error(`${where}.redirects: true or false is expected`)
-  return { from, redirects }
+  return from === 'platform' ? { tls: { from, redirects } } : {}
 }
 
 function parseRoute(value: unknown, where: string): Route {
@@ -102,7 +103,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(follow === undefined ? {} : { follow }),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),
-    ...(tls === undefined ? {} : { tls: parseTls(tls, `${where}.tls`) }),
+    ...parseTls(tls, `${where}.tls`),
     ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),
   }
 }

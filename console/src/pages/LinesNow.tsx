@@ -22,7 +22,7 @@ export function LinesNow({ store, isLinked }: LinesNowProps) {
       <span>
         {kept === 0
           ? 'There are no lines yet.'
-          : `${count(kept)} lines${lines.length === kept ? '' : `, ${count(lines.length)} of them shown`}`}
+          : `${count(kept)} ${kept === 1 ? 'line' : 'lines'}${lines.length === kept ? '' : `, ${count(lines.length)} of them shown`}`}
       </span>
       <span role="status">{waiting !== undefined && !isLinked && 'Paused.'}</span>
       {waiting !== undefined && waiting > 0 && (

@@ -14,6 +14,8 @@ interface ChartProps {
 }
 
 const height = 160
+/** The time that a chart shows at least. */
+const leastSeconds = 60
 
 /** A line over time. Its last value and its limit belong beside it as text. */
 export function Chart({ label, times, values, unit }: ChartProps) {
@@ -45,7 +47,10 @@ function optionsOf(element: HTMLElement, unit: string): Plot.Options {
     height,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_, __, greatest) => [0, Math.max(10, greatest * 1.2)] } },
+    scales: {
+      x: { range: (_, least, greatest) => [Math.min(least ?? 0, (greatest ?? 0) - leastSeconds), greatest ?? 0] },
+      y: { range: (_, __, greatest) => [0, Math.max(10, greatest * 1.2)] },
+    },
     axes: [axis, { ...axis, size: 72, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
     series: [{}, { stroke: line, width: 1.5, points: { show: false } }],
   }
