@@ -77,8 +77,13 @@ async function openBench(t: TestContext, env: Readonly<Record<string, string>> =
       publishRoot: async () => {},
     })
     assert.ok(source)
-    const serve = async () => {
-      challenges = (await source.material()).challenges
+    // One after the other, as the publisher of routes does it. An older reading never counts last.
+    let serving = Promise.resolve()
+    const serve = () => {
+      serving = serving.then(async () => {
+        challenges = (await source.material()).challenges
+      })
+      return serving
     }
     const [reconciler] = reconcilers(serve)
     assert.ok(reconciler)
