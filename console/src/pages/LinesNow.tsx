@@ -17,12 +17,13 @@ export function LinesNow({ store, isLinked }: LinesNowProps) {
   )
   const { waiting, kept, lines } = store
   const count = (number: number): string => number.toLocaleString('en')
+  const inWords = (number: number): string => `${count(number)} ${number === 1 ? 'line' : 'lines'}`
   return (
     <p className={styles['now']}>
       <span>
         {kept === 0
           ? 'There are no lines yet.'
-          : `${count(kept)} ${kept === 1 ? 'line' : 'lines'}${lines.length === kept ? '' : `, ${count(lines.length)} of them shown`}`}
+          : `${inWords(kept)}${lines.length === kept ? '' : `, ${count(lines.length)} of them shown`}`}
       </span>
       <span role="status">{waiting !== undefined && !isLinked && 'Paused.'}</span>
       {waiting !== undefined && waiting > 0 && (
