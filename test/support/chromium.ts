@@ -43,9 +43,23 @@ export async function createOwner(page: Page, server: ServerProcess): Promise<vo
   await page.getByRole('link', { name: server.apiUrl }).waitFor()
 }
 
+/**
+ * Opens the form of the issuer. Chromium aborts what it loads when the machine gets a network,
+ * which other tests create, so an empty page is opened again.
+ */
+async function openForm(page: Page, url: string, attempts = 3): Promise<void> {
+  try {
+    await page.goto(url)
+    await page.getByLabel('E-mail address').waitFor({ timeout: 15_000 })
+  } catch (error) {
+    if (attempts === 1) throw error
+    await openForm(page, url, attempts - 1)
+  }
+}
+
 /** Opens an address of the console and signs in on the page of the issuer. */
 export async function signIn(page: Page, url: string): Promise<void> {
-  await page.goto(url)
+  await openForm(page, url)
   await page.getByLabel('E-mail address').fill(owner.email)
   await page.getByLabel('Password').fill(owner.password)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -7,6 +7,7 @@ import { Problem } from '../ui/Problem.tsx'
 import { wordsOf } from '../ui/State.tsx'
 import { DomainForm } from './DomainForm.tsx'
 import { DomainItem } from './DomainItem.tsx'
+import { useMay } from './use-may.ts'
 
 interface CustomDomainsProps {
   readonly environmentId: string
@@ -31,7 +32,7 @@ export function CustomDomains({ environmentId, serviceId, operations }: CustomDo
       >
         Check DNS
       </Button>
-      <Button look="main" onClick={() => setForm('new')}>
+      <Button look="main" refusal={useMay()('createApplicationCustomDomain')} onClick={() => setForm('new')}>
         Add a domain
       </Button>
     </>

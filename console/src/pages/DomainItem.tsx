@@ -5,6 +5,7 @@ import { wordsOf } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import styles from './DomainItem.module.css'
 import { RemoveButton } from './settings/RemoveButton.tsx'
+import { useMay } from './use-may.ts'
 
 interface DomainItemProps {
   readonly environmentId: string
@@ -18,18 +19,20 @@ interface DomainItemProps {
 /** A custom domain with the state of its proof and of its certificate. */
 export function DomainItem({ environmentId, domain, checked, onEdit, remove }: DomainItemProps) {
   const { domain: name, proof, certificate } = domain
+  const may = useMay()
   return (
     <article className={styles['domain']}>
       <header>
         <strong>{name}</strong>
         <span data-state={proof.state}>{proofs[proof.state]}</span>
         <span className={styles['actions']}>
-          <Button label={`Edit ${name}`} onClick={onEdit}>
+          <Button label={`Edit ${name}`} refusal={may('editCustomDomain')} onClick={onEdit}>
             Edit
           </Button>
           <RemoveButton
             action="Delete"
             what={`the domain ${name}`}
+            refusal={may('deleteCustomDomain')}
             remove={remove}
             makesOld={['environment', environmentId]}
           >

@@ -11,6 +11,7 @@ import { countWords } from '../../ui/plan-words.ts'
 import { When } from '../../ui/When.tsx'
 import { DeploymentLines } from '../DeploymentLines.tsx'
 import { Resources } from '../stacks/PlanView.tsx'
+import { useMay } from '../use-may.ts'
 import styles from './Charts.module.css'
 
 interface ChartDifferenceProps {
@@ -29,7 +30,7 @@ export function ChartDifference({ environmentId, chartId, place }: ChartDifferen
     onDone: () => setRunning(true),
   })
   const button = (
-    <Button onClick={() => compare.mutate()} isBusy={compare.isPending}>
+    <Button refusal={useMay()('deployHelm')} onClick={() => compare.mutate()} isBusy={compare.isPending}>
       Compare now
     </Button>
   )

@@ -6,6 +6,7 @@ import { AsCurl } from '../../ui/AsCurl.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CheckField, TextField } from '../../ui/Field.tsx'
 import { Problem } from '../../ui/Problem.tsx'
+import { useMay } from '../use-may.ts'
 import styles from './Plan.module.css'
 import { Week } from './Week.tsx'
 import { apiTimeOf, clockOf, weekdays } from './week.ts'
@@ -67,7 +68,12 @@ export function HoursForm({ environmentId, rule }: HoursFormProps) {
       </div>
       <Problem error={save.error} />
       <div className={styles['actions']}>
-        <Button type="submit" look="main" refusal={isSame ? 'nothing is changed' : undefined} isBusy={save.isPending}>
+        <Button
+          type="submit"
+          look="main"
+          refusal={useMay()('editEnvironmentDeploymentRule') ?? (isSame ? 'nothing is changed' : undefined)}
+          isBusy={save.isPending}
+        >
           Save the hours
         </Button>
         {!isSame && <AsCurl preview={() => save.preview()} />}

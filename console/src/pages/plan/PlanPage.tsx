@@ -5,6 +5,7 @@ import { environment, services, stageNames } from '../../api/reads.ts'
 import { deploymentRule } from '../../api/reads-plan.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Page, Section } from '../../ui/Page.tsx'
+import { useMay } from '../use-may.ts'
 import { HoursForm } from './HoursForm.tsx'
 import { NewStage } from './NewStage.tsx'
 import { StageList } from './StageList.tsx'
@@ -19,6 +20,11 @@ export function PlanPage() {
   const { data: list } = useSuspenseQuery(services(environmentId))
   const { data: rule } = useSuspenseQuery(deploymentRule(environmentId))
   const [isOpen, setOpen] = useState(false)
+  const newStage = (
+    <Button refusal={useMay()('CreateEnvironmentDeploymentStage')} onClick={() => setOpen(true)}>
+      New stage
+    </Button>
+  )
   return (
     <Page
       title={`Stages and hours of ${about.name}`}
@@ -31,7 +37,7 @@ export function PlanPage() {
         </Link>
       }
     >
-      <Section title="Stages" actions={<Button onClick={() => setOpen(true)}>New stage</Button>}>
+      <Section title="Stages" actions={newStage}>
         <p>A deployment finishes a stage before it begins the next one. Drag stages and services to move them.</p>
         <StageList
           {...{ environmentId, stages }}

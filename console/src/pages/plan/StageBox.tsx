@@ -1,5 +1,6 @@
 import type { Stage } from '../../api/stage-rows.ts'
 import { Button } from '../../ui/Button.tsx'
+import { useMay } from '../use-may.ts'
 import styles from './Plan.module.css'
 import type { Dragged, StageChange } from './StageList.tsx'
 
@@ -20,7 +21,8 @@ export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop
   const { id, name, services } = stage
   const [before, after] = [stages[place - 1], stages[place + 1]]
   const full = services.length > 0 ? 'it has services' : undefined
-  const refusal = full ?? (stages.length === 1 ? 'it is the last stage' : undefined)
+  const forbidden = useMay()('MoveAfterDeploymentStage')
+  const refusal = forbidden ?? full ?? (stages.length === 1 ? 'it is the last stage' : undefined)
   return (
     <li
       className={styles['stage']}
@@ -29,19 +31,23 @@ export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop
       onDrop={onDrop}
     >
       <header>
-        <h3 draggable onDragStart={() => onDrag({ kind: 'stage', id })} onDragEnd={() => onDrag(undefined)}>
+        <h3
+          draggable={!forbidden}
+          onDragStart={() => onDrag({ kind: 'stage', id })}
+          onDragEnd={() => onDrag(undefined)}
+        >
           {name}
         </h3>
         <Button
           label={`Move ${name} earlier`}
-          refusal={before ? undefined : 'it is the first stage'}
+          refusal={forbidden ?? (before ? undefined : 'it is the first stage')}
           onClick={() => before && onChange({ act: 'before', stage: id, other: before.id })}
         >
           ←
         </Button>
         <Button
           label={`Move ${name} later`}
-          refusal={after ? undefined : 'it is the last stage'}
+          refusal={forbidden ?? (after ? undefined : 'it is the last stage')}
           onClick={() => after && onChange({ act: 'after', stage: id, other: after.id })}
         >
           →
@@ -55,7 +61,7 @@ export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop
           <li
             key={service}
             className={styles['service']}
-            draggable
+            draggable={!forbidden}
             onDragStart={() => onDrag({ kind: 'service', id: service })}
             onDragEnd={() => onDrag(undefined)}
           >
@@ -63,6 +69,8 @@ export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop
             <select
               aria-label={`Stage of ${nameOf(service)}`}
               value={id}
+              disabled={forbidden !== undefined}
+              title={forbidden}
               onChange={({ target }) => onChange({ act: 'attach', service, stage: target.value, isSkipped })}
             >
               {stages.map((one) => (
@@ -75,6 +83,7 @@ export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop
               <input
                 type="checkbox"
                 checked={isSkipped}
+                disabled={forbidden !== undefined}
                 onChange={() => onChange({ act: 'attach', service, stage: id, isSkipped: !isSkipped })}
               />{' '}
               left out
