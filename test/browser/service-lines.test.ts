@@ -76,7 +76,7 @@ describe('the lines of a service in the console', { skip: noBrowser ?? false }, 
     await page.getByText('of them shown').waitFor()
     await press('Search all')
     await page.waitForURL(/text=NEEDLE/)
-    await page.getByText('1 lines').waitFor()
+    await page.getByText('1 line', { exact: true }).waitFor()
     await page.getByLabel('Search in the lines').fill('')
     await press('Search all')
     await rows().filter({ hasText: 'INFO ready' }).waitFor()
