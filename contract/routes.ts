@@ -78,7 +78,7 @@ export interface TlsMaterial {
 export interface TlsCertificate {
   /** The host name, as in a route. */
   readonly host: string
-  /** The certificate and those of its issuers, in PEM format. */
+  /** The certificate and the ones of its issuers, in PEM format. */
   readonly chain: string
   /** The private key, in PEM format. */
   readonly key: string

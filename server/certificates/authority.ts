@@ -13,7 +13,7 @@ export interface Account {
 
 /** A certificate as an authority issued it. */
 export interface Issued {
-  /** The certificate and those of its issuers, in PEM format. */
+  /** The certificate and the ones of its issuers, in PEM format. */
   readonly chain: string
   readonly key: Secret
   readonly notBefore: Date

@@ -74,7 +74,7 @@ export const deleteLeft = async (sql: Sql, own: readonly string[], now: Date): P
     where coalesce(h.not_after, h.updated_at) < ${now} and h.due_at < ${now}
       and h.host not in (select host from (${securedHosts(sql, own)}) w)`)
 
-/** What is known of a host of the table. Null members: nothing was tried yet. */
+/** The certificate of a host of the table. Null members: nothing was tried yet. */
 export interface HostRow extends CertificateFacts {
   readonly host: string
   readonly is_known: boolean

@@ -8,7 +8,7 @@ import { type Furnished, furnish } from '../support/furnish.ts'
 import { quietPage } from '../support/quiet.ts'
 import { web } from '../support/trees.ts'
 
-// What happens to a person whose session, server or network fails. The tests build on each other.
+// The session, the server or the network of a person fails. The tests build on each other.
 
 describe('the console when something fails', { skip: noBrowser ?? false }, () => {
   let ours: TestConsole

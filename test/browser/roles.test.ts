@@ -8,7 +8,7 @@ import { type Furnished, furnish } from '../support/furnish.ts'
 import { openGuest, roleNamed } from '../support/guest.ts'
 import { quietPage } from '../support/quiet.ts'
 
-// What people with each role may press. Everything else is disabled and says why.
+// People with each role press the buttons that it permits. Others are disabled and say why.
 
 /** Buttons that change nothing on the server. */
 const harmless = new RegExp(

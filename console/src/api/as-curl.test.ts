@@ -44,3 +44,9 @@ test('secrets are left out', () => {
   assert.match(text, /"value": "<secret>"/)
   assert.match(text, /"username": "u"/)
 })
+
+test('a body that is a file is left out as a whole', () => {
+  const text = asCurl([{ ...request, contentType: 'application/x-yaml', body: 'users: [{user: {token: hidden}}]' }])
+  assert.doesNotMatch(text, /hidden/)
+  assert.match(text, /--data-raw '<file>'/)
+})

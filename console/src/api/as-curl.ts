@@ -32,12 +32,12 @@ function commandOf({ method, url, body, contentType }: RecordedRequest): string 
 /** Pure: a text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Text that is not JSON is a file, such as a manifest, and has no field to look for. */
+/** Text that is not JSON is a file, such as a kubeconfig, and may be a secret as a whole. */
 function withoutSecrets(body: string): string {
   try {
     return JSON.stringify(masked(JSON.parse(body)), null, 2)
   } catch {
-    return body
+    return '<file>'
   }
 }
 

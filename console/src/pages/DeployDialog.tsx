@@ -18,7 +18,7 @@ interface DeployDialogProps {
 /** Shows the effect of a deployment on each service before it begins, and leaves some out. */
 export function DeployDialog({ environmentId, name, onClose }: DeployDialogProps) {
   const { data: plan, error } = useQuery(deploymentPlan(environmentId))
-  /** The choices that differ from those of the whole deployment. */
+  /** The choices that differ from the whole deployment. */
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({})
   const [versions, setVersions] = useState<Readonly<Record<string, string>>>({})
   const services = plan ? servicesOf(plan, versions) : []

@@ -15,7 +15,7 @@ interface ServiceActionsProps {
   readonly status: ServiceRow['status']
 }
 
-/** The actions on a service. Those that its state forbids say why. */
+/** The actions on a service. One that its state forbids says why. */
 export function ServiceActions({ kind, serviceId, status }: ServiceActionsProps) {
   const { stop, restart, deploy } = kinds[kind]
   const { redeploy } = versionOperations[kind]

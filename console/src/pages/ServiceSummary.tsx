@@ -7,7 +7,7 @@ import { When } from '../ui/When.tsx'
 import styles from './ServicePage.module.css'
 import type { ServiceParams } from './ServiceTabs.tsx'
 
-/** What a service is, what runs of it, and why it is in its state, in words. */
+/** The kind of a service, its running version, and the reason of its state, in words. */
 export function ServiceSummary({ params, row }: { readonly params: ServiceParams; readonly row: ServiceRow }) {
   const { environmentId, kind, serviceId } = params
   const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))

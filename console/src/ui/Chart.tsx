@@ -38,7 +38,7 @@ export function Chart({ label, times, values, unit }: ChartProps) {
   return <div ref={frame} role="img" aria-label={label} className={styles['frame']} />
 }
 
-/** The colours are those of the page when the chart is made. */
+/** The chart has the colours that the page has when it is made. */
 function optionsOf(element: HTMLElement, unit: string): Plot.Options {
   const { color: stroke, outlineColor: line, borderColor: grid } = getComputedStyle(element)
   const axis = { stroke, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }

@@ -43,7 +43,7 @@ function PieceText({ piece, mark }: { readonly piece: Piece; readonly mark: stri
 function marked(text: string, mark: string | undefined): ReactNode {
   if (!mark) return text
   const lower = text.toLowerCase()
-  // Lower case may have another length. Then the places are not those of the text.
+  // Lower case may have another length. Then its places differ from the text's.
   if (lower.length !== text.length) return text
   const parts: ReactNode[] = []
   let place = 0
