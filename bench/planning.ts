@@ -2,9 +2,9 @@ import { WebSocket } from 'ws'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { provideRunnerImage } from '../test/support/stack.ts'
 import { absolute, atMost, type Benchmark, type Figure, relative, type Session } from './figure.ts'
-import { applyBare } from './floors/plan.ts'
+import { type Applied, applyBare } from './floors/plan.ts'
 import { createInstallation, type Installation } from './installation.ts'
-import { paired, quantile } from './paired.ts'
+import { compare, paired, quantile } from './paired.ts'
 import { createStack, type Stack } from './stack.ts'
 import { until } from './until.ts'
 
@@ -16,6 +16,9 @@ const sources: Readonly<Record<string, string>> = {
   'stack-plan': 'resource "terraform_data" "one" { input = "one" }\n',
   'stack-plan-1000': 'resource "terraform_data" "many" {\n  count = 1000\n  input = count.index\n}\n',
 }
+
+/** The figure of the floor in the network that all containers share (ADR 0105). */
+const sharedOf = (name: string): string => `${name}-shared`
 
 /** Each deployment replaces its resource, which prints the time in seconds, 20 times a second. */
 const printing = `
@@ -33,7 +36,7 @@ resource "terraform_data" "lines" {
  * run if this machine has no OpenTofu.
  */
 export const planning: Benchmark = {
-  figures: [...Object.keys(sources), 'stack-line'],
+  figures: [...Object.keys(sources).flatMap((name) => [name, sharedOf(name)]), 'stack-line'],
   async measure(session) {
     const runner = await provideRunnerImage('opentofu')
     if (runner === undefined) {
@@ -48,7 +51,7 @@ export const planning: Benchmark = {
       const applied = await applyBare(runner, name, source)
       session.ending.defer(() => applied.remove())
       const stack = await createStack(session, installation, { name, version, source })
-      figures.push(await measurePlan(session, name, stack, applied.plan))
+      figures.push(...(await measurePlan(session, name, stack, applied)))
     }
     const stack = await createStack(session, installation, { name: 'stack-line', version, source: printing })
     const delays = await measureLines(session, installation, stack)
@@ -56,20 +59,28 @@ export const planning: Benchmark = {
   },
 }
 
-async function measurePlan(
-  { say }: Session,
-  name: string,
-  stack: Stack,
-  floor: () => Promise<number>,
-): Promise<Figure> {
-  const { planned } = await paired(rounds, floor, async () => {
-    const startedAt = clock.monotonic()
-    await stack.deploy()
-    const planned = clock.monotonic() - startedAt
-    say(`  planned after ${planned.toFixed(0)} ms`)
-    return { planned }
-  })
-  return relative(name, planned, 'ms', atMost(1.3))
+async function measurePlan({ say }: Session, name: string, stack: Stack, floor: Applied): Promise<Figure[]> {
+  const shared: number[] = []
+  const rows: { planned: number }[] = []
+  const { planned } = await paired(
+    rounds,
+    async () => {
+      shared.push(await floor.plan())
+      return floor.planApart()
+    },
+    async () => {
+      const startedAt = clock.monotonic()
+      await stack.deploy()
+      const row = { planned: clock.monotonic() - startedAt }
+      say(`  planned after ${row.planned.toFixed(0)} ms`)
+      rows.push(row)
+      return row
+    },
+  )
+  return [
+    relative(name, planned, 'ms', atMost(1.3)),
+    relative(sharedOf(name), compare(shared, rows).planned, 'ms', atMost(1.6)),
+  ]
 }
 
 /** Returns the milliseconds from the print of each line to its arrival at a client. */

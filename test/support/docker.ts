@@ -7,6 +7,8 @@ type Call = Omit<SocketCall, 'signal'>
 /** A container made by a test, with the calls of Docker's API that tests use. */
 export interface TestContainer {
   start(): Promise<void>
+  /** Unpacks a tar archive into a directory of the container. */
+  put(archive: Buffer, directory: string): Promise<void>
   /** Returns the address in a network. Empty unless the container runs. */
   address(network: string): Promise<string>
   /** Waits until the program ends. Returns its exit code. */
@@ -97,6 +99,8 @@ function containerOf({ ask, must, stream }: Line, id: string): TestContainer {
   const inspect = async () => Object(await must({ method: 'GET', path: `${path}/json` }))
   return {
     start: async () => void (await must({ method: 'POST', path: `${path}/start` })),
+    put: async (file, directory) =>
+      void (await must({ method: 'PUT', path: `${path}/archive`, query: { path: directory }, file })),
     address: async (network) => String((await inspect()).NetworkSettings.Networks[network]?.IPAddress ?? ''),
     wait: async () => Number(Object(await must({ method: 'POST', path: `${path}/wait` })).StatusCode),
     output: async () => {
