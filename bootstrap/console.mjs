@@ -6,6 +6,7 @@ import { execute } from './execute.mjs'
 const sources = [
   'console/src',
   'console/build.ts',
+  'console/manifest.ts',
   'console/setting-kinds.ts',
   'client',
   'contract',

@@ -1,9 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { contract, type Operation } from '@quayside/contract'
 import { type BuildOptions, build, context, type Plugin } from 'esbuild'
+import { loadedBy, manifestOf, scriptOf } from './manifest.ts'
 import { settingKinds } from './setting-kinds.ts'
 
 // Builds the console into console/dist: `node console/build.ts`. With `--watch` it builds again
@@ -75,8 +76,14 @@ const options = (directory: string): BuildOptions & { readonly metafile: true } 
   logLevel: 'warning',
 })
 
+/** The first script runs. The others are loaded beside it, before it asks for them. */
+const loadScript = (name: string, index: number): string =>
+  index === 0
+    ? `<script type="module" src="/assets/${name}"></script>`
+    : `<link rel="modulepreload" href="/assets/${name}">`
+
 /** The page. Everything else is loaded from it, and nothing from other servers. */
-const page = (script: string, style: string, icon: string): string => `<!doctype html>
+const page = (scripts: readonly string[], style: string, icon: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -85,7 +92,7 @@ const page = (script: string, style: string, icon: string): string => `<!doctype
 <title>Quayside</title>
 <link rel="icon" href="/assets/${icon}">
 <link rel="stylesheet" href="/assets/${style}">
-<script type="module" src="/assets/${script}"></script>
+${scripts.map(loadScript).join('\n')}
 </head>
 <body>
 <div id="root"></div>
@@ -110,12 +117,16 @@ async function buildOnce(): Promise<void> {
   await rm(fresh, { recursive: true, force: true })
   await mkdir(fresh, { recursive: true })
   const { metafile } = await build(options(fresh))
-  const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'))
-  const [script = '', { cssBundle = '' } = {}] = entry ?? []
-  const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+  const manifest = manifestOf(metafile)
+  const first = scriptOf(manifest, 'main.tsx')
+  const { cssBundle = '' } = Object.values(metafile.outputs).find((one) => one.entryPoint?.endsWith('main.tsx')) ?? {}
   const icon = Object.keys(metafile.outputs).find((path) => path.endsWith('.svg')) ?? ''
   await compressAll(join(fresh, 'assets'))
-  await writeFile(join(fresh, 'index.html'), page(nameOf(script), nameOf(cssBundle), nameOf(icon)))
+  await writeFile(
+    join(fresh, 'index.html'),
+    page([...loadedBy(manifest, first, 'before')], basename(cssBundle), basename(icon)),
+  )
+  await writeFile(join(fresh, 'manifest.json'), JSON.stringify(manifest, null, 1))
   await rm(target, { recursive: true, force: true })
   await rename(fresh, target)
 }

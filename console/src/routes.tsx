@@ -1,4 +1,4 @@
-import { createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { environmentSearchOf } from './api/environment-search.ts'
 import { isKind } from './api/kinds.ts'
@@ -14,9 +14,7 @@ import {
 } from './api/reads.ts'
 import { clusters } from './api/reads-making.ts'
 import { returnAddress } from './api/session.ts'
-import { EnvironmentPage } from './pages/EnvironmentPage.tsx'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'
-import { ServicePage } from './pages/ServicePage.tsx'
 import { paths } from './paths.ts'
 import { environmentRoutes } from './routes-environment.tsx'
 import { organization, root } from './routes-frame.tsx'
@@ -68,7 +66,7 @@ const environmentPage = createRoute({
   path: 'environments/$environmentId',
   validateSearch: environmentSearchOf,
   loader: ({ params }) => readEnvironment(params.environmentId),
-  component: EnvironmentPage,
+  component: lazyRouteComponent(() => import('./pages/EnvironmentPage.tsx'), 'EnvironmentPage'),
 })
 
 const servicePage = createRoute({
@@ -82,7 +80,7 @@ const servicePage = createRoute({
     stringify: (given) => given,
   },
   loader: ({ params }) => readEnvironment(params.environmentId),
-  component: ServicePage,
+  component: lazyRouteComponent(() => import('./pages/ServicePage.tsx'), 'ServicePage'),
 })
 
 const tree = root.addChildren([

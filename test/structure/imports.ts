@@ -174,6 +174,7 @@ export const bootstrapExceptions: Readonly<Record<string, readonly string[]>> = 
 /** Files of tests that may import files of bootstrap/, and which. No other file outside may. */
 export const bootstrapImporters: Readonly<Record<string, readonly string[]>> = {
   'test/browser/console.test.ts': ['bootstrap/console.mjs'],
+  'test/structure/console-size.test.ts': ['bootstrap/console.mjs'],
   'test/support/console.ts': ['bootstrap/console.mjs'],
   'test/faults/half-removed-network.docker.test.ts': ['bootstrap/network-store.mjs'],
   'test/support/private-engine.ts': ['bootstrap/network-store.mjs'],

@@ -7,6 +7,7 @@ import { Button } from '../ui/Button.tsx'
 import { Mark } from '../ui/Mark.tsx'
 import styles from './Frame.module.css'
 import { CommandCenter } from './palette/CommandCenter.tsx'
+import { usePreload } from './preload.ts'
 import { SessionEnded } from './SessionEnded.tsx'
 
 /** The frame of all pages of an organization. It follows the changes of the organization. */
@@ -15,6 +16,7 @@ export function Frame() {
   const { data } = useSuspenseQuery(organizations())
   const name = data.find(({ id }) => id === organizationId)?.name ?? 'Organization'
   useLiveOrganization(organizationId)
+  usePreload()
   const isConnected = useIsConnected()
   return (
     <>

@@ -1,8 +1,8 @@
-import { Dialog as Base } from '@base-ui/react/dialog'
 import type { FormEvent, ReactNode } from 'react'
 import { AsCurl, type Preview } from './AsCurl.tsx'
 import { Button } from './Button.tsx'
 import styles from './Dialog.module.css'
+import { Popup } from './Popup.tsx'
 import { Problem } from './Problem.tsx'
 
 interface FormDialogProps {
@@ -45,25 +45,20 @@ export function FormDialog(props: FormDialogProps) {
     event.preventDefault()
     if (!isBusy && refusal === undefined) onSubmit()
   }
+  if (!isOpen) return null
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
-      <Base.Portal>
-        <Base.Backdrop className={styles['backdrop']} />
-        <Base.Popup className={styles['popup']} data-wide={isWide}>
-          <Base.Title>{title}</Base.Title>
-          <form onSubmit={submit}>
-            <Problem error={error} />
-            {children}
-            <div className={styles['actions']}>
-              {preview && <AsCurl preview={preview} />}
-              <Button onClick={onClose}>Close</Button>
-              <Button type="submit" look={look} isBusy={isBusy} refusal={refusal}>
-                {action}
-              </Button>
-            </div>
-          </form>
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
+    <Popup {...{ title, onClose, isWide }}>
+      <form onSubmit={submit}>
+        <Problem error={error} />
+        {children}
+        <div className={styles['actions']}>
+          {preview && <AsCurl preview={preview} />}
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look={look} isBusy={isBusy} refusal={refusal}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Popup>
   )
 }

@@ -1,7 +1,7 @@
-import { Dialog as Base } from '@base-ui/react/dialog'
 import type { ReactNode } from 'react'
 import { Button } from './Button.tsx'
 import styles from './Dialog.module.css'
+import { Popup } from './Popup.tsx'
 
 interface PlainDialogProps {
   readonly title: string
@@ -15,18 +15,12 @@ interface PlainDialogProps {
 
 /** Something above the page that is read and closed. */
 export const PlainDialog = ({ title, onClose, actions, said, children }: PlainDialogProps) => (
-  <Base.Root open onOpenChange={(open) => !open && onClose()}>
-    <Base.Portal>
-      <Base.Backdrop className={styles['backdrop']} />
-      <Base.Popup className={styles['popup']}>
-        <Base.Title>{title}</Base.Title>
-        {children}
-        <div className={styles['actions']}>
-          <span role="status">{said}</span>
-          <Button onClick={onClose}>Close</Button>
-          {actions}
-        </div>
-      </Base.Popup>
-    </Base.Portal>
-  </Base.Root>
+  <Popup {...{ title, onClose }}>
+    {children}
+    <div className={styles['actions']}>
+      <span role="status">{said}</span>
+      <Button onClick={onClose}>Close</Button>
+      {actions}
+    </div>
+  </Popup>
 )

@@ -1,14 +1,15 @@
 import { useMutation } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../ui/Button.tsx'
+import { deferred } from '../../ui/deferred.tsx'
 import { isTyping, nothingPressed, press } from '../../ui/key-sequence.ts'
 import { PlainDialog } from '../../ui/PlainDialog.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import type { Command } from './command.ts'
 import { useCommands } from './use-commands.ts'
 
-const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
-const Shortcuts = lazy(() => import('./Shortcuts.tsx').then(({ Shortcuts }) => ({ default: Shortcuts })))
+export const Palette = deferred(async () => (await import('./Palette.tsx')).Palette)
+const Shortcuts = deferred(async () => (await import('./Shortcuts.tsx')).Shortcuts)
 
 type Dialog = 'palette' | 'shortcuts' | undefined
 
@@ -33,10 +34,8 @@ export function CommandCenter({ organizationId }: { readonly organizationId: str
       <Button onClick={() => setDialog('palette')}>
         Search <kbd>{modifier}K</kbd>
       </Button>
-      <Suspense>
-        {dialog === 'palette' && <Palette {...{ organizationId, commands }} onRun={run} onClose={close} />}
-        {dialog === 'shortcuts' && <Shortcuts commands={commands} onClose={close} />}
-      </Suspense>
+      {dialog === 'palette' && <Palette {...{ organizationId, commands }} onRun={run} onClose={close} />}
+      {dialog === 'shortcuts' && <Shortcuts commands={commands} onClose={close} />}
       {act.error && (
         <PlainDialog title="That did not work" onClose={act.reset}>
           <Problem error={act.error} />
