@@ -1,6 +1,7 @@
 import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
 import { charting } from './charting.ts'
+import { consoleFigures } from './console/console.ts'
 import { cron } from './cron.ts'
 import { depth } from './depth.ts'
 import { environment } from './environment.ts'
@@ -52,6 +53,7 @@ const benchmarks: readonly Benchmark[] = [
   ...kubernetesRedeploying,
   charting,
   informing,
+  ...consoleFigures,
 ]
 
 const known = benchmarks.flatMap(({ figures, group }) => [...figures, ...(group ? [group] : [])])
