@@ -1,22 +1,36 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
-import { environment, services, stageNames } from './api/reads.ts'
+import { deploymentsSearchOf, frameSearchOf } from './api/environment-search.ts'
+import { environmentHistory } from './api/reads.ts'
 import { deploymentRule } from './api/reads-plan.ts'
 import type { organization } from './routes-frame.tsx'
+import { readServices } from './routes-making.tsx'
 
 /** The pages of an environment beside its first one. They are loaded when somebody opens them. */
 export const environmentRoutes = (parent: typeof organization) => {
-  const plan = createRoute({
-    getParentRoute: () => parent,
-    path: 'environments/$environmentId/stages',
+  const getParentRoute = () => parent
+  const deployments = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/deployments',
+    validateSearch: deploymentsSearchOf,
     loader: ({ params: { environmentId } }) =>
-      Promise.all([
-        queries.ensureQueryData(environment(environmentId)),
-        queries.ensureQueryData(stageNames(environmentId)),
-        queries.ensureQueryData(services(environmentId)),
-        queries.ensureQueryData(deploymentRule(environmentId)),
-      ]),
+      Promise.all([readServices(environmentId), queries.ensureQueryData(environmentHistory(environmentId))]),
+    component: lazyRouteComponent(() => import('./pages/environment/DeploymentsPage.tsx'), 'DeploymentsPage'),
+  })
+  const stages = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/stages',
+    validateSearch: frameSearchOf,
+    loader: ({ params: { environmentId } }) => readServices(environmentId),
     component: lazyRouteComponent(() => import('./pages/plan/PlanPage.tsx'), 'PlanPage'),
   })
-  return [plan] as const
+  const hours = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/hours',
+    validateSearch: frameSearchOf,
+    loader: ({ params: { environmentId } }) =>
+      Promise.all([readServices(environmentId), queries.ensureQueryData(deploymentRule(environmentId))]),
+    component: lazyRouteComponent(() => import('./pages/plan/HoursPage.tsx'), 'HoursPage'),
+  })
+  return [deployments, stages, hours] as const
 }

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
+import { frameSearchOf } from './api/environment-search.ts'
 import { isKind, type KindName } from './api/kinds.ts'
 import { environment, projects, services, stageNames, stages } from './api/reads.ts'
 import { choices } from './api/reads-making.ts'
@@ -62,12 +63,16 @@ function sharedVariablesRoutes(parent: Parent) {
   const environmentVariables = createRoute({
     getParentRoute,
     path: 'environments/$environmentId/variables',
+    validateSearch: frameSearchOf,
     loader: ({ params: { environmentId } }) =>
       Promise.all([
         readServices(environmentId),
         queries.ensureQueryData(variables({ scope: 'ENVIRONMENT', parentId: environmentId })),
       ]),
-    component: lazyRouteComponent(() => import('./pages/EnvironmentVariablesPage.tsx'), 'EnvironmentVariablesPage'),
+    component: lazyRouteComponent(
+      () => import('./pages/environment/EnvironmentVariablesPage.tsx'),
+      'EnvironmentVariablesPage',
+    ),
   })
   return [projectVariables, environmentVariables] as const
 }

@@ -66,7 +66,7 @@ const environmentPage = createRoute({
   path: 'environments/$environmentId',
   validateSearch: environmentSearchOf,
   loader: ({ params }) => readEnvironment(params.environmentId),
-  component: lazyRouteComponent(() => import('./pages/EnvironmentPage.tsx'), 'EnvironmentPage'),
+  component: lazyRouteComponent(() => import('./pages/environment/EnvironmentPage.tsx'), 'EnvironmentPage'),
 })
 
 const servicePage = createRoute({

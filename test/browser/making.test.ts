@@ -108,7 +108,8 @@ describe('making things in the console', { skip: noBrowser ?? false }, () => {
 
   it('deletes an environment and then its project once their names are typed', async () => {
     const { page, home } = session
-    await press('Delete')
+    await press('More')
+    await page.getByRole('menuitem', { name: 'Delete …' }).click()
     assert.deepEqual(await violations(page), [])
     await confirm('staging', 'Delete the environment')
     await page.waitForURL(home)

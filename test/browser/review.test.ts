@@ -118,7 +118,11 @@ describe('the review of a deployment', { skip: noBrowser ?? false }, () => {
 
   it('restarts the services of an environment that run', async () => {
     const { page } = session
-    await page.getByRole('button', { name: 'Restart' }).click()
+    await page.getByRole('button', { name: 'More' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('[role="menuitem"]:focus', { hasText: 'Restart' }).waitFor()
+    assert.deepEqual(await violations(page), [])
+    await page.keyboard.press('Enter')
     await page.getByText('restarted', { exact: true }).first().waitFor({ timeout: 60_000 })
     assert.deepEqual(session.objections, [])
   })

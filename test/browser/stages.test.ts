@@ -27,11 +27,15 @@ describe('stages and hours in the console', { skip: noBrowser ?? false }, () => 
     const path = `/environment/${environmentId}/application`
     shop = (await session.server.must<{ id: string }>('POST', path, body)).id
     await session.open(`/environments/${environmentId}`)
-    await session.page.getByRole('link', { name: 'Stages' }).click()
-    await heading('Stages and hours of staging').waitFor()
+    await openTab('Stages')
   })
   after(() => session?.close())
 
+  const openTab = async (name: string): Promise<void> => {
+    const tab = session.page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name })
+    await tab.click()
+    await tab.and(session.page.locator('[aria-current="page"]')).waitFor()
+  }
   const heading = (name: string, level = 1) => session.page.getByRole('heading', { name, level, exact: true })
   const button = (name: string) => session.page.getByRole('button', { name, exact: true })
   const stored = async () =>
@@ -90,6 +94,7 @@ describe('stages and hours in the console', { skip: noBrowser ?? false }, () => 
 
   it('draws the hours as a week, and saves them', async () => {
     const { page, server } = session
+    await openTab('Hours')
     const week = page.getByRole('list', { name: 'Running hours of a week' })
     await page.getByLabel('Start', { exact: true }).fill('22:00')
     await page.getByLabel('Stop', { exact: true }).fill('06:30')

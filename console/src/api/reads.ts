@@ -26,6 +26,9 @@ export const projects = (organizationId: string) =>
     },
   })
 
+export const project = (projectId: string) =>
+  queryOptions({ queryKey: ['project', projectId], queryFn: () => api.getProject({ projectId }) })
+
 export const environment = (environmentId: string) =>
   queryOptions({
     queryKey: ['environment', environmentId],

@@ -5,7 +5,7 @@ import { Palette } from './palette/CommandCenter.tsx'
 /** The code that most people need next, the soonest first. */
 const next: readonly (() => Promise<unknown>)[] = [
   Popup.preload,
-  () => import('./EnvironmentPage.tsx'),
+  () => import('./environment/EnvironmentPage.tsx'),
   () => import('./ServicePage.tsx'),
   Palette.preload,
 ]

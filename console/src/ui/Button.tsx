@@ -11,13 +11,15 @@ interface ButtonProps {
   readonly look?: 'main' | 'plain' | 'danger'
   /** The name for people who do not see what is beside the button, if it is more than its text. */
   readonly label?: string
+  /** The menu that it opens. */
+  readonly opens?: { readonly isOpen: boolean; readonly id: string }
 }
 
 /** The class of links that look like buttons. */
 export const buttonClass = styles['button']
 
 export function Button({ isBusy = false, look = 'plain', type = 'button', ...props }: ButtonProps) {
-  const { children, onClick, refusal, label } = props
+  const { children, onClick, refusal, label, opens } = props
   const cannot = refusal !== undefined || isBusy
   return (
     <button
@@ -27,6 +29,9 @@ export function Button({ isBusy = false, look = 'plain', type = 'button', ...pro
       aria-disabled={cannot}
       aria-busy={isBusy}
       aria-label={label}
+      aria-haspopup={opens && 'menu'}
+      aria-expanded={opens?.isOpen}
+      aria-controls={opens?.isOpen ? opens.id : undefined}
       title={refusal}
       aria-description={refusal}
       onClick={(event) => {

@@ -145,9 +145,22 @@ function environmentCommands(
     {
       ...shared,
       id: 'stages',
-      label: 'Stages and hours of the environment',
-      keys: 'g h',
+      label: 'Stages of the environment',
       run: () => navigate({ to: `${environment}/stages`, params }),
+    },
+    {
+      ...shared,
+      id: 'hours',
+      label: 'Hours of the environment',
+      keys: 'g h',
+      run: () => navigate({ to: `${environment}/hours`, params }),
+    },
+    {
+      ...shared,
+      id: 'environment-deployments',
+      label: 'Deployments of the environment',
+      keys: 'g d',
+      run: () => navigate({ to: `${environment}/deployments`, params }),
     },
     {
       ...shared,

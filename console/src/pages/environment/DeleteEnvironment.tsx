@@ -1,9 +1,9 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { api, queries } from '../api/client.ts'
-import { lossesOfAll } from '../api/losses.ts'
-import { environment, services } from '../api/reads.ts'
-import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
+import { api, queries } from '../../api/client.ts'
+import { lossesOfAll } from '../../api/losses.ts'
+import { environment, services } from '../../api/reads.ts'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 
 interface DeleteEnvironmentProps {
   readonly organizationId: string

@@ -1,12 +1,12 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { kinds } from '../api/kinds.ts'
-import type { VariableUses } from '../api/reads-variable-uses.ts'
-import type { StageRow } from '../api/stage-rows.ts'
-import { Graph } from '../ui/Graph.tsx'
-import { State } from '../ui/State.tsx'
+import { kinds } from '../../api/kinds.ts'
+import type { VariableUses } from '../../api/reads-variable-uses.ts'
+import type { StageRow } from '../../api/stage-rows.ts'
+import { Graph } from '../../ui/Graph.tsx'
+import { State } from '../../ui/State.tsx'
+import { type MapBox, mapLayout } from '../map-layout.ts'
 import styles from './EnvironmentMap.module.css'
-import { type MapBox, mapLayout } from './map-layout.ts'
 
 interface EnvironmentMapProps {
   readonly stages: readonly StageRow[]

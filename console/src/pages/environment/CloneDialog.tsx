@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, queries } from '../api/client.ts'
-import { recordRequests } from '../api/record-requests.ts'
-import { FormDialog } from '../ui/Dialog.tsx'
-import { CheckField, TextField } from '../ui/Field.tsx'
+import { api, queries } from '../../api/client.ts'
+import { recordRequests } from '../../api/record-requests.ts'
+import { FormDialog } from '../../ui/Dialog.tsx'
+import { CheckField, TextField } from '../../ui/Field.tsx'
 
 interface CloneDialogProps {
   readonly organizationId: string

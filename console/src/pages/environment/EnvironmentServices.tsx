@@ -1,12 +1,12 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
-import { services, stageNames, stages } from '../api/reads.ts'
-import { environmentUses } from '../api/reads-variable-uses.ts'
-import { stageRows } from '../api/stage-rows.ts'
-import { Problem } from '../ui/Problem.tsx'
+import { services, stageNames, stages } from '../../api/reads.ts'
+import { environmentUses } from '../../api/reads-variable-uses.ts'
+import { stageRows } from '../../api/stage-rows.ts'
+import { Problem } from '../../ui/Problem.tsx'
+import { ServiceTables } from '../ServiceTables.tsx'
 import styles from './EnvironmentServices.module.css'
-import { ServiceTables } from './ServiceTables.tsx'
 
 // The library of the map is large, and most people look at the table.
 const EnvironmentMap = lazy(() =>

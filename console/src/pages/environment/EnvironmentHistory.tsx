@@ -1,11 +1,11 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { environmentHistory } from '../api/reads.ts'
-import { Button } from '../ui/Button.tsx'
-import { secondsOf } from '../ui/duration.ts'
-import { Empty, Section } from '../ui/Page.tsx'
-import { State, wordsOf } from '../ui/State.tsx'
-import { relativeTime } from '../ui/time.ts'
+import { environmentHistory } from '../../api/reads.ts'
+import { Button } from '../../ui/Button.tsx'
+import { secondsOf } from '../../ui/duration.ts'
+import { Empty, Section } from '../../ui/Page.tsx'
+import { State, wordsOf } from '../../ui/State.tsx'
+import { relativeTime } from '../../ui/time.ts'
 import styles from './EnvironmentHistory.module.css'
 
 const shownAtFirst = 3
