@@ -1,0 +1,299 @@
+import type { OperationName } from '@quayside/contract'
+
+/** Operations that the console does not use, and why a person misses nothing. */
+export interface Unused {
+  readonly because: string
+  readonly operations: readonly string[]
+}
+
+const kinds = ['Application', 'Container', 'Database', 'Job', 'Helm', 'Terraform']
+const without = (...left: readonly string[]): readonly string[] => kinds.filter((kind) => !left.includes(kind))
+const clouds = ['AWS', 'Scaleway', 'Gcp', 'Azure']
+
+/** The names of operations: `{}` in each name stands for one of the words. */
+const each = (words: readonly string[], ...names: readonly string[]): readonly string[] =>
+  words.flatMap((word) => names.map((name) => name.replace('{}', word)))
+
+const variableScopes = ['Project', 'Environment', 'Application', 'Container', 'Job']
+
+/** Operations that answer with the same facts, or make the same change, as one that is used. */
+const sameAsAnother: readonly Unused[] = [
+  {
+    because: 'listVariables, createVariable, editVariable, deleteVariable and their like do it for every scope',
+    operations: [
+      ...each(
+        variableScopes,
+        'list{}EnvironmentVariable',
+        'create{}EnvironmentVariable',
+        'edit{}EnvironmentVariable',
+        'delete{}EnvironmentVariable',
+        'create{}EnvironmentVariableAlias',
+        'create{}EnvironmentVariableOverride',
+        'list{}Secrets',
+        'create{}Secret',
+        'edit{}Secret',
+        'delete{}Secret',
+        'create{}SecretAlias',
+        'create{}SecretOverride',
+      ),
+    ],
+  },
+  {
+    because: 'a pasted .env is sent line by line by createVariable and editVariable, after a preview',
+    operations: ['importEnvironmentVariable', 'importContainerEnvironmentVariable', 'importJobEnvironmentVariable'],
+  },
+  {
+    because: 'getEnvironmentStatusesWithStages has the states of all services of an environment',
+    operations: [
+      ...each(without('Terraform'), 'get{}Status', 'getEnvironment{}Status'),
+      'getEnvironmentStatus',
+      'getEnvironmentStatuses',
+      'getServiceDeploymentStage',
+    ],
+  },
+  {
+    because: 'listServicesByEnvironmentId has the settings of all services of an environment',
+    operations: [
+      ...each(without('Job', 'Helm', 'Terraform'), 'list{}'),
+      ...each(['Job', 'Helm', 'Terraform'], 'list{}s'),
+      ...each(kinds, 'get{}'),
+    ],
+  },
+  {
+    because: 'the second version of the history has more',
+    operations: [...each(without('Terraform'), 'list{}DeploymentHistory'), 'listEnvironmentDeploymentHistory'],
+  },
+  {
+    because: 'the streams of lines show them as they are written',
+    operations: ['listApplicationLog', 'listContainerLog', 'listEnvironmentLog', 'listEnvironmentLogs'],
+  },
+  {
+    because: 'listEnvironmentServicesLinks has the addresses of all services of an environment',
+    operations: ['listApplicationLinks', 'listContainerLinks', 'listHelmLinks'],
+  },
+  {
+    because: 'the list that the page shows has all fields of the record',
+    operations: [
+      'getHelmRepository',
+      'getContainerRegistry',
+      'getOrganization',
+      'getOrganizationCustomRole',
+      'getOrganizationGitToken',
+      'getOrganizationWebhook',
+      'getOrganizationAnnotationsGroup',
+      'getOrganizationLabelssGroup',
+      'getClusterStatus',
+      'getProject',
+      'getProjectDeploymentRule',
+      'getDeploymentStage',
+    ],
+  },
+  {
+    because: 'the status of each cluster has its lock and says whether it is ready',
+    operations: ['list-cluster-lock', 'getClusterReadinessStatus'],
+  },
+  {
+    because: 'the check of the domain says more, and the list has the record',
+    operations: ['getCustomDomainStatus', 'getContainerCustomDomainStatus', 'getHelmCustomDomain'],
+  },
+  {
+    because: 'a person removes the restriction and adds another one, which takes the same two presses',
+    operations: each(without('Container', 'Database'), 'edit{}DeploymentRestriction'),
+  },
+  {
+    because: 'sticky sessions are the advanced setting network.ingress.enable_sticky_session',
+    operations: each(['Application', 'Container'], 'get{}Network', 'edit{}Network'),
+  },
+  {
+    because: 'the versions of a type of database come from listEnvironmentDatabaseConfig',
+    operations: ['listDatabaseVersion'],
+  },
+  {
+    because: 'the page of an organization reads the environments of each project and their overview',
+    operations: [
+      'listEnvironment',
+      'getProjectEnvironmentsStatus',
+      'getProjectEnvironmentServiceNumber',
+      'getOrganizationProjectStats',
+      'listEnvironmentsByOrganizationId',
+    ],
+  },
+  {
+    because: 'the page that the issuer serves for an invitation reads and accepts it, before anybody is signed in',
+    operations: ['getMemberInvitation', 'postAcceptInviteMember'],
+  },
+  {
+    because: 'the events of the audit log are filtered by words that the page knows',
+    operations: ['getOrganizationEventTargets'],
+  },
+  {
+    because: 'the repositories of a person are the ones of the organization that the person looks at',
+    operations: each(['Github', 'Gitlab', 'Bitbucket'], 'get{}Repositories', 'get{}RepositoryBranches').concat(
+      'getGitProviderAccount',
+    ),
+  },
+  {
+    because: 'the streams of states and the history report the end of a request',
+    operations: ['getDeploymentStatusByDeploymentRequestId'],
+  },
+  {
+    because: 'the page of each job deletes its failed runs',
+    operations: ['cleanFailedJobs'],
+  },
+  {
+    because: 'the list of commits of a service has their authors',
+    operations: ['listApplicationContributor'],
+  },
+]
+
+/** Operations that have no use for a person in front of this platform. */
+const withoutUse: readonly Unused[] = [
+  {
+    because: 'the answer is always empty, zero or 404 on this platform',
+    operations: [
+      'listOrganizationCreditCards',
+      'listMcpServers',
+      'getAlertReceivers',
+      'getAlertRules',
+      'getOrganizationCurrentCost',
+      'getOrganizationOnboarding',
+      'getBlueprintCatalog',
+      'listSecretManagerAccessExternalSecrets',
+      'getArgoCdAssociatedServices',
+      'listOrganizationPolicyApiTokens',
+      'getUserSignUp',
+    ],
+  },
+  {
+    because: 'the platform makes nothing on a cloud, so nobody chooses a region or a machine of one',
+    operations: [
+      'listCloudProvider',
+      ...each(clouds, 'list{}Regions', 'list{}Features'),
+      'listAWSInstanceType',
+      'listScalewayInstanceType',
+      'listAWSEKSInstanceType',
+      'listAzureAKSInstanceType',
+      'listScalewayKapsuleInstanceType',
+      'listGcpGkeInstanceType',
+      'listAWSManagedDatabaseType',
+      'listSCWManagedDatabaseType',
+      'listAWSManagedDatabaseInstanceType',
+    ],
+  },
+  {
+    because: 'credentials of clouds are records for Terraform, and nothing on this platform reads them',
+    operations: [
+      ...each([...clouds, 'OnPremise'], 'list{}Credentials', 'create{}Credentials', 'get{}Credentials'),
+      ...each([...clouds, 'OnPremise'], 'edit{}Credentials', 'delete{}Credentials'),
+      'listOrganizationCredentials',
+      'getOrganizationCloudProviderInfo',
+      'specifyClusterCloudProviderInfo',
+    ],
+  },
+  {
+    because: 'a registry or a pipeline calls it when it has a new tag',
+    operations: ['autoDeployContainerEnvironments', 'autoDeployJobEnvironments'],
+  },
+  {
+    because: 'values for a program that installs agents on a cluster, which this platform does not need',
+    operations: ['getInstallationHelmValues'],
+  },
+]
+
+export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
+
+/**
+ * Operations that a person needs and the console does not have. They are faults of the console, and
+ * no operation may join them.
+ */
+export const gaps: readonly OperationName[] = [
+  // The organization and its people.
+  'editOrganization',
+  'createOrganization',
+  'deleteOrganization',
+  'rotateOrganizationKeys',
+  'getOrganizationKeyRotation',
+  'postOrganizationTransferOwnership',
+  'getAccountInformation',
+  'editAccountInformation',
+  // Groups of labels and of annotations.
+  'listOrganizationAnnotationsGroup',
+  'createOrganizationAnnotationsGroup',
+  'editOrganizationAnnotationsGroup',
+  'deleteOrganizationAnnotationsGroup',
+  'getOrganizationAnnotationsGroupAssociatedItems',
+  'listOrganizationLabelsGroup',
+  'createOrganizationLabelsGroup',
+  'editOrganizationLabelsGroup',
+  'deleteOrganizationLabelsGroup',
+  'getOrganizationLabelsGroupAssociatedItems',
+  // Webhooks of git providers.
+  'listGitWebhooks',
+  'createGitWebhook',
+  'rotateGitWebhookSecret',
+  'deleteGitWebhook',
+  'listGitWebhookDeliveries',
+  'listGitPushes',
+  'getServiceGitWebhookStatus',
+  // Choices of a form that come from a provider, a registry or a repository.
+  'listDirectoriesFromGitRepository',
+  'getContainerVersions',
+  'getContainerRegistryContainerStatus',
+  'getHelmCharts',
+  'getOrganizationGitProviderAccount',
+  'getOrganizationGithubRepositories',
+  'getOrganizationGithubRepositoryBranches',
+  'getOrganizationGitlabRepositories',
+  'getOrganizationGitlabRepositoryBranches',
+  'getOrganizationBitbucketRepositories',
+  'getOrganizationBitbucketRepositoryBranches',
+  'checkDockerfile',
+  'checkHelmRepository',
+  'checkContainerImage',
+  'checkGitFile',
+  'parseTerraformVariablesFromGitRepo',
+  'listTfVarsFilesFromGitRepo',
+  'listEnvironmentLifecycleTemplates',
+  'getEnvironmentLifecycleTemplate',
+  // Clusters.
+  'getClusterKubeconfig',
+  'getRoutingTable',
+  'editRoutingTable',
+  'upgradeCluster',
+  'getClusterDnsProvider',
+  'editClusterDnsProvider',
+  // Projects and environments.
+  'editProject',
+  'editEnvironment',
+  'listDeploymentRequestByEnvironmentId',
+  'redeployEnvironment',
+  'EditDeploymentStage',
+  'listProjectDeploymentRules',
+  'createDeploymentRule',
+  'updateDeploymentRulesPriorityOrder',
+  'editProjectDeployemtnRule',
+  'deleteProjectDeploymentRule',
+  'exportEnvironmentConfigurationIntoTerraform',
+  'uninstallEnvironment',
+  'stopSelectedServices',
+  'deleteSelectedServices',
+  'uninstallSelectedServices',
+  'listCopies',
+  // Services.
+  'listDeploymentRequestByServiceId',
+  'cloneApplication',
+  'cloneContainer',
+  'cloneDatabase',
+  'cloneJob',
+  'cloneHelm',
+  'cloneTerraform',
+  'uninstallApplication',
+  'uninstallContainer',
+  'uninstallDatabase',
+  'uninstallJob',
+  'uninstallHelm',
+  'uninstallTerraform',
+  'getDatabaseMasterCredentials',
+  'getHelmKubernetesServices',
+  'checkTerraformDrift',
+]
