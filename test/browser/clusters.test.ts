@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, violations } from '../support/chromium.ts'
@@ -105,6 +106,41 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(await violations(page), [])
   })
 
+  it('changes the domain of a cluster, and shows the message of the API at a missing field', async () => {
+    await button('DNS').click()
+    await dialog().getByLabel('Name servers').selectOption('Cloudflare')
+    await dialog().getByLabel('Domain').fill('apps.example.org')
+    await confirm('Save')
+    await dialog().getByText('dns_provider.email is required.').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await dialog().getByLabel('E-mail address of the account').fill('ada@example.org')
+    await dialog().getByLabel('API token').fill('swordfish-dns')
+    await confirm('Save')
+    await dialog().waitFor({ state: 'detached' })
+    await button('DNS').click()
+    assert.equal(await dialog().getByLabel('Domain').inputValue(), 'apps.example.org')
+    assert.equal(await dialog().getByLabel('API token').inputValue(), '')
+    await dialog().getByLabel('Name servers').selectOption('set up by you, as a wildcard record')
+    await confirm('Save')
+    await dialog().waitFor({ state: 'detached' })
+    const { dns_provider: stored } = await ours.server.must<{ dns_provider: unknown }>(
+      'GET',
+      `/cluster/${page.url().split('/').at(-1)}/dnsProvider`,
+    )
+    assert.deepEqual(stored, { provider: 'QOVERY', domain: 'apps.example.org' })
+  })
+
+  it('downloads the stored kubeconfig, which no page shows', async () => {
+    await button('Kubeconfig').click()
+    const saved = page.waitForEvent('download')
+    await confirm('Download the stored one')
+    const download = await saved
+    assert.equal(download.suggestedFilename(), 'far.yaml')
+    assert.equal(await readFile(await download.path(), 'utf8'), kubeconfig)
+    assert.ok(!(await page.content()).includes('swordfish'))
+    await confirm('Close')
+  })
+
   it('edits the record of a cluster', async () => {
     await button('Edit').click()
     await dialog().getByLabel('Least nodes').fill('5')
@@ -135,6 +171,23 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
     await confirm('Delete the cluster')
     await page.getByRole('heading', { name: 'Clusters', exact: true }).waitFor()
     await page.getByRole('link', { name: 'far', exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('stops a cluster, whose services stop, and deploys it again', async () => {
+    await page.setViewportSize({ width: 1200, height: 900 })
+    await page.getByRole('link', { name: 'local', exact: true }).click()
+    await button('Stop …').click()
+    await dialog().getByText('1 service').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await confirm('Stop the cluster')
+    const head = page.locator('header').filter({ has: page.getByRole('heading', { name: 'local', exact: true }) })
+    await head.getByText('stopped', { exact: true }).waitFor({ timeout: 60_000 })
+    const environments = page.getByRole('region', { name: 'Environments of the cluster' })
+    await environments.getByRole('link').first().click()
+    await page.getByText('stopped', { exact: true }).first().waitFor({ timeout: 60_000 })
+    await page.goBack()
+    await button('Deploy').click()
+    await head.getByText('deployed', { exact: true }).waitFor({ timeout: 60_000 })
     assert.deepEqual(ours.objections, [])
   })
 })

@@ -89,6 +89,10 @@ const sameAsAnother: readonly Unused[] = [
     ],
   },
   {
+    because: 'the deployment of a cluster also upgrades it',
+    operations: ['upgradeCluster'],
+  },
+  {
     because: 'the status of each cluster has its lock and says whether it is ready',
     operations: ['list-cluster-lock', 'getClusterReadinessStatus'],
   },
@@ -148,6 +152,10 @@ const sameAsAnother: readonly Unused[] = [
 
 /** Operations that have no use for a person in front of this platform. */
 const withoutUse: readonly Unused[] = [
+  {
+    because: 'the routing table of a cluster is only stored, and nothing on this platform reads it',
+    operations: ['getRoutingTable', 'editRoutingTable'],
+  },
   {
     because: 'the answer is always empty, zero or 404 on this platform',
     operations: [
@@ -255,13 +263,6 @@ export const gaps: readonly OperationName[] = [
   'listTfVarsFilesFromGitRepo',
   'listEnvironmentLifecycleTemplates',
   'getEnvironmentLifecycleTemplate',
-  // Clusters.
-  'getClusterKubeconfig',
-  'getRoutingTable',
-  'editRoutingTable',
-  'upgradeCluster',
-  'getClusterDnsProvider',
-  'editClusterDnsProvider',
   // Projects and environments.
   'editProject',
   'editEnvironment',

@@ -35,6 +35,13 @@ export const clusterEnvironments = (organizationId: string, clusterId: string) =
     staleTime: 0,
   })
 
+/** The domain of a cluster's services, without the secrets of its DNS provider. */
+export const clusterDns = (organizationId: string, clusterId: string) =>
+  queryOptions({
+    queryKey: aboutClusters(organizationId, clusterId, 'dns'),
+    queryFn: async () => (await api.getClusterDnsProvider({ clusterId })).dns_provider,
+  })
+
 /** The disk of the machine, measured by the server. Needs the right to manage clusters. */
 export const diskUsage = ({ organizationId, clusterId }: { organizationId: string; clusterId: string }) =>
   queryOptions({

@@ -1,5 +1,6 @@
 import type { LineStore } from '../api/line-store.ts'
 import { plainText } from '../ui/ansi.ts'
+import { saveFile } from './save-file.ts'
 
 /** Saves the lines that are shown as a file: the moment, the replica and the text of each. */
 export function downloadLines({ lines }: LineStore, name: string): void {
@@ -8,10 +9,5 @@ export function downloadLines({ lines }: LineStore, name: string): void {
     const line = lines.at(index)
     if (line) parts.push(`${new Date(line.at).toISOString()} ${line.pod} ${plainText(line.text)}\n`)
   }
-  const url = URL.createObjectURL(new Blob(parts, { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${name}.log`
-  link.click()
-  URL.revokeObjectURL(url)
+  saveFile(`${name}.log`, 'text/plain', parts.join(''))
 }

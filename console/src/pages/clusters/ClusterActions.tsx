@@ -8,6 +8,7 @@ import { PlainDialog } from '../../ui/PlainDialog.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { useMay } from '../use-may.ts'
 import { DeleteCluster } from './DeleteCluster.tsx'
+import { DnsForm } from './DnsForm.tsx'
 import { EditCluster } from './EditCluster.tsx'
 import { KubeconfigForm } from './KubeconfigForm.tsx'
 import { LockForm } from './LockForm.tsx'
@@ -18,7 +19,7 @@ interface ClusterActionsProps {
   readonly cluster: Cluster
   readonly status: ClusterStatus
 }
-type Dialog = 'edit' | 'kubeconfig' | 'lock' | 'stop' | 'delete'
+type Dialog = 'edit' | 'kubeconfig' | 'dns' | 'lock' | 'stop' | 'delete'
 
 /** The actions of a cluster. The ones that its state forbids say why. */
 export function ClusterActions({ organizationId, cluster, status }: ClusterActionsProps) {
@@ -52,6 +53,9 @@ export function ClusterActions({ organizationId, cluster, status }: ClusterActio
       <Button onClick={() => setDialog('kubeconfig')} refusal={may('editClusterKubeconfig') ?? locked}>
         Kubeconfig
       </Button>
+      <Button onClick={() => setDialog('dns')} refusal={may('editClusterDnsProvider') ?? locked}>
+        DNS
+      </Button>
       {status.cluster_lock ? (
         <Button onClick={() => unlock.mutate()} isBusy={unlock.isPending} refusal={may('unlock-cluster')}>
           Unlock
@@ -82,6 +86,7 @@ export function ClusterActions({ organizationId, cluster, status }: ClusterActio
       )}
       {dialog === 'edit' && <EditCluster {...{ organizationId, cluster }} onClose={close} />}
       {dialog === 'kubeconfig' && <KubeconfigForm {...{ organizationId, cluster }} onClose={close} />}
+      {dialog === 'dns' && <DnsForm {...{ organizationId, cluster }} onClose={close} />}
       {dialog === 'lock' && <LockForm {...{ organizationId, cluster }} onClose={close} />}
       {dialog === 'stop' && <StopCluster {...{ organizationId, cluster }} onClose={close} />}
       {dialog === 'delete' && <DeleteCluster {...{ organizationId, cluster }} onClose={close} />}
