@@ -2,9 +2,12 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { queries } from './api/client.ts'
 import { apiTokens, gitTokens } from './api/reads-access.ts'
 import { auditEvents, auditSearchOf } from './api/reads-audit.ts'
+import { gitPushes, gitWebhooks } from './api/reads-git-webhooks.ts'
 import { customRoles, invitations, members, roles } from './api/reads-organization.ts'
+import { account } from './api/reads-organization-record.ts'
 import { deliveries, webhooks } from './api/reads-webhooks.ts'
 import { registryStore, repositoryStore, storeKinds, stores } from './api/stores.ts'
+import { annotationsGroups, labelsGroups, tagGroups } from './api/tag-groups.ts'
 import { Failed } from './pages/Failed.tsx'
 import { clusterRoutes } from './routes-clusters.tsx'
 import { organization } from './routes-frame.tsx'
@@ -23,6 +26,17 @@ const start = createRoute({
   loader: ({ params }) => {
     throw redirect({ to: '/organizations/$organizationId/settings/members', params, replace: true })
   },
+})
+
+const generalPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'general',
+  errorComponent: Failed,
+  loader: ({ params }) => queries.ensureQueryData(members(params.organizationId)),
+  component: lazyRouteComponent(
+    () => import('./pages/settings/OrganizationSettingsPage.tsx'),
+    'OrganizationSettingsPage',
+  ),
 })
 
 const membersPage = createRoute({
@@ -71,6 +85,18 @@ const gitTokensPage = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/GitTokensPage.tsx'), 'GitTokensPage'),
 })
 
+const gitWebhooksPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'git-webhooks',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId } }) =>
+    Promise.all([
+      queries.ensureQueryData(gitWebhooks(organizationId)),
+      queries.ensureQueryData(gitPushes(organizationId)),
+    ]),
+  component: lazyRouteComponent(() => import('./pages/settings/GitWebhooksPage.tsx'), 'GitWebhooksPage'),
+})
+
 const registriesPage = createRoute({
   getParentRoute: () => frame,
   path: 'registries',
@@ -93,6 +119,18 @@ const helmRepositoriesPage = createRoute({
       queries.ensureQueryData(storeKinds(repositoryStore)),
     ]),
   component: lazyRouteComponent(() => import('./pages/settings/StorePage.tsx'), 'HelmRepositoriesPage'),
+})
+
+const tagGroupsPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'groups',
+  errorComponent: Failed,
+  loader: ({ params: { organizationId } }) =>
+    Promise.all([
+      queries.ensureQueryData(tagGroups(labelsGroups, organizationId)),
+      queries.ensureQueryData(tagGroups(annotationsGroups, organizationId)),
+    ]),
+  component: lazyRouteComponent(() => import('./pages/settings/TagGroupsPage.tsx'), 'TagGroupsPage'),
 })
 
 const webhooksPage = createRoute({
@@ -125,17 +163,29 @@ const auditPage = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/AuditPage.tsx'), 'AuditPage'),
 })
 
+const accountPage = createRoute({
+  getParentRoute: () => frame,
+  path: 'account',
+  errorComponent: Failed,
+  loader: () => queries.ensureQueryData(account()),
+  component: lazyRouteComponent(() => import('./pages/settings/AccountPage.tsx'), 'AccountPage'),
+})
+
 export const settings = frame.addChildren([
   start,
+  generalPage,
   membersPage,
   rolesPage,
   rolePage,
   tokensPage,
   gitTokensPage,
+  gitWebhooksPage,
   registriesPage,
   helmRepositoriesPage,
+  tagGroupsPage,
   webhooksPage,
   webhookPage,
   auditPage,
+  accountPage,
   ...clusterRoutes(frame),
 ])

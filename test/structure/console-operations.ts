@@ -215,33 +215,7 @@ export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
  * no operation may join them.
  */
 export const gaps: readonly OperationName[] = [
-  // The organization and its people.
-  'editOrganization',
-  'createOrganization',
-  'deleteOrganization',
-  'rotateOrganizationKeys',
-  'getOrganizationKeyRotation',
-  'postOrganizationTransferOwnership',
-  'getAccountInformation',
-  'editAccountInformation',
-  // Groups of labels and of annotations.
-  'listOrganizationAnnotationsGroup',
-  'createOrganizationAnnotationsGroup',
-  'editOrganizationAnnotationsGroup',
-  'deleteOrganizationAnnotationsGroup',
-  'getOrganizationAnnotationsGroupAssociatedItems',
-  'listOrganizationLabelsGroup',
-  'createOrganizationLabelsGroup',
-  'editOrganizationLabelsGroup',
-  'deleteOrganizationLabelsGroup',
-  'getOrganizationLabelsGroupAssociatedItems',
   // Webhooks of git providers.
-  'listGitWebhooks',
-  'createGitWebhook',
-  'rotateGitWebhookSecret',
-  'deleteGitWebhook',
-  'listGitWebhookDeliveries',
-  'listGitPushes',
   'getServiceGitWebhookStatus',
   // Choices of a form that come from a provider, a registry or a repository.
   'listDirectoriesFromGitRepository',

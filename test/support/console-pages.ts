@@ -57,16 +57,20 @@ export const pages: Readonly<Record<string, string | PageOfKinds>> = {
   '/organizations/$organizationId/settings/clusters': 'Clusters',
   '/organizations/$organizationId/settings/clusters/$clusterId': 'local',
   '/organizations/$organizationId/settings/clusters/$clusterId/advanced': 'Advanced settings of local',
+  '/organizations/$organizationId/settings/general': 'Organization',
   '/organizations/$organizationId/settings/members': 'Members',
   '/organizations/$organizationId/settings/roles': 'Roles',
   '/organizations/$organizationId/settings/roles/$roleId': '{role name}',
   '/organizations/$organizationId/settings/api-tokens': 'API tokens',
   '/organizations/$organizationId/settings/git-tokens': 'Git tokens',
+  '/organizations/$organizationId/settings/git-webhooks': 'Git webhooks',
   '/organizations/$organizationId/settings/registries': 'Container registries',
   '/organizations/$organizationId/settings/helm-repositories': 'Helm repositories',
+  '/organizations/$organizationId/settings/groups': 'Labels and annotations',
   '/organizations/$organizationId/settings/webhooks': 'Webhooks',
   '/organizations/$organizationId/settings/webhooks/$webhookId': 'http://127.0.0.1:9/{webhook address}',
   '/organizations/$organizationId/settings/audit': 'Audit log',
+  '/organizations/$organizationId/settings/account': 'Your account',
 }
 
 /** Routes that lead to another page at once. */

@@ -79,6 +79,7 @@ async function furnishOrganization(make: Make, organizationId: string, text: Tex
     name: text('labels name'),
     labels: [{ key: 'team', value: 'shop', propagate_to_cloud_provider: false }],
   })
+  await make(`${at}/gitWebhook`, { provider: 'GITHUB', description: text('git webhook description') })
   await make(`${at}/inviteMember`, { email: 'guest@example.org' })
   const webhook = await make(`${at}/webhook`, {
     kind: 'STANDARD',

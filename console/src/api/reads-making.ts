@@ -17,6 +17,8 @@ export interface Choices {
   readonly registries: readonly Named[]
   readonly helmRepositories: readonly Named[]
   readonly gitTokens: readonly Named[]
+  readonly labelsGroups: readonly Named[]
+  readonly annotationsGroups: readonly Named[]
   /** The addresses of repositories of the built-in git host. */
   readonly repositories: readonly string[]
   readonly databases: readonly { readonly type: string; readonly versions: readonly string[] }[]
@@ -33,18 +35,23 @@ export const choices = (organizationId: string, environmentId: string) =>
     queryKey: ['organization', organizationId, 'choices', environmentId],
     staleTime: 0,
     queryFn: async (): Promise<Choices> => {
-      const [registries, helmRepositories, gitTokens, databases, engines, repositories] = await Promise.all([
-        api.listContainerRegistry({ organizationId }),
-        api.listHelmRepository({ organizationId }),
-        api.listOrganizationGitTokens({ organizationId }),
-        api.listEnvironmentDatabaseConfig({ environmentId }),
-        api.listTerraformVersions({}),
-        hostedAddresses(organizationId),
-      ])
+      const [registries, helmRepositories, gitTokens, labels, annotations, databases, engines, repositories] =
+        await Promise.all([
+          api.listContainerRegistry({ organizationId }),
+          api.listHelmRepository({ organizationId }),
+          api.listOrganizationGitTokens({ organizationId }),
+          api.listOrganizationLabelsGroup({ organizationId }),
+          api.listOrganizationAnnotationsGroup({ organizationId }),
+          api.listEnvironmentDatabaseConfig({ environmentId }),
+          api.listTerraformVersions({}),
+          hostedAddresses(organizationId),
+        ])
       return {
         registries: registries.results,
         helmRepositories: helmRepositories.results,
         gitTokens: gitTokens.results,
+        labelsGroups: labels.results,
+        annotationsGroups: annotations.results,
         repositories,
         databases: databases.results.map(({ database_type: type, version }) => ({
           type,

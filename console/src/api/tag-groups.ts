@@ -43,7 +43,8 @@ export interface TagGroupOperations {
 export const labelsGroups: TagGroupOperations = {
   noun: 'group of labels',
   title: 'Groups of labels',
-  about: 'Every object of a service or cluster with the group has its labels.',
+  about:
+    'The containers or pods of a service with the group have its labels, and so do namespaces of a cluster with it.',
   names: {
     create: 'createOrganizationLabelsGroup',
     edit: 'editOrganizationLabelsGroup',
@@ -64,7 +65,7 @@ export const labelsGroups: TagGroupOperations = {
 export const annotationsGroups: TagGroupOperations = {
   noun: 'group of annotations',
   title: 'Groups of annotations',
-  about: 'Objects of the chosen kinds have its annotations, on clusters of Kubernetes.',
+  about: 'Objects of the chosen kinds have its annotations. They have an effect on clusters of Kubernetes.',
   names: {
     create: 'createOrganizationAnnotationsGroup',
     edit: 'editOrganizationAnnotationsGroup',

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react'
 import { CheckField, SelectField, TextField } from '../ui/Field.tsx'
+import { ChoicesField } from './ChoicesField.tsx'
 import { type Draft, type Json, valueAt, withValue } from './draft.ts'
 import type { FieldSpec, SelectSpec, TextSpec } from './fields.ts'
 import { ListField } from './ListField.tsx'
@@ -32,6 +33,8 @@ function OneField({ field, draft, onChange, problemAt }: OneProps) {
       return <ChoiceField {...{ field, draft, onChange, problemAt }} />
     case 'words':
       return <TextField {...about} isLong value={wordsOf(value)} onChange={(text) => set(linesOf(text))} />
+    case 'choices':
+      return <ChoicesField {...{ field, draft, onChange, problemAt }} />
     case 'list':
       return <ListField {...{ field, draft, onChange, problemAt }} Fields={FormFields} />
     case 'shape':

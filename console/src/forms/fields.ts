@@ -34,8 +34,9 @@ export interface Shape {
  * - `words`: a list of texts, one a line.
  * - `list`: a list of objects, with the fields of each. `fresh` is a new one.
  * - `shape`: an object with one of several shapes.
+ * - `choices`: a list of options, or of objects with their ids.
  */
-export type FieldSpec = TextSpec | ListSpec | ShapeSpec | SelectSpec | OtherSpec
+export type FieldSpec = TextSpec | ListSpec | ShapeSpec | SelectSpec | ChoicesSpec | OtherSpec
 
 export interface TextSpec extends About {
   readonly type: 'text' | 'long' | 'password'
@@ -59,6 +60,14 @@ export interface ShapeSpec extends About {
 export interface SelectSpec extends About {
   readonly type: 'select'
   readonly options: readonly Option[]
+}
+export interface ChoicesSpec extends About {
+  readonly type: 'choices'
+  readonly options: readonly Option[]
+  /** The text without any option. */
+  readonly none?: string
+  /** Whether the list has objects with an `id`. */
+  readonly areReferences?: boolean
 }
 interface OtherSpec extends About {
   readonly type: 'number' | 'check' | 'words'

@@ -1,4 +1,4 @@
-import { type Draft, type Json, valueAt } from './draft.ts'
+import { type Draft, type Json, listAt, valueAt } from './draft.ts'
 
 // Records of services differ from the bodies of requests in a few members.
 
@@ -12,3 +12,9 @@ export const repositoryOf = (record: Json, path: string): Draft =>
 
 /** Pure: the image of a record, as requests have it. */
 export const imageOf = (record: Json): Draft => pick(record, 'registry_id', 'image_name', 'tag')
+
+/** Pure: the groups of labels and annotations of a record, as requests have them. */
+export const groupsOf = (record: Draft): Draft =>
+  Object.fromEntries(
+    ['labels_groups', 'annotations_groups'].map((name) => [name, listAt(record, name).map((one) => pick(one, 'id'))]),
+  )

@@ -83,3 +83,24 @@ export const portsField: ListSpec = {
     { path: 'publicly_accessible', label: 'Public', type: 'check' },
   ],
 }
+
+/** The groups of labels and annotations of a service. */
+export const groupFields = ({ labelsGroups, annotationsGroups }: Choices): readonly FieldSpec[] => [
+  {
+    path: 'labels_groups',
+    label: 'Groups of labels',
+    type: 'choices',
+    options: named(labelsGroups),
+    areReferences: true,
+    none: 'The organization has none. Its settings create them.',
+  },
+  {
+    path: 'annotations_groups',
+    label: 'Groups of annotations',
+    type: 'choices',
+    options: named(annotationsGroups),
+    areReferences: true,
+    none: 'The organization has none. Its settings create them.',
+  },
+]
+export const groupsOfTags = (choices: Choices) => ({ title: 'Labels and annotations', fields: groupFields(choices) })

@@ -1,10 +1,12 @@
+import { autoscalingField, autoscalingOf } from './autoscaling.ts'
 import { type Draft, valueAt } from './draft.ts'
 import { type FieldSpec, optionsOf } from './fields.ts'
 import { probeField } from './probes.ts'
-import { imageOf, pick, repositoryOf } from './record.ts'
+import { groupsOf, imageOf, pick, repositoryOf } from './record.ts'
 import { scheduleFields } from './schedule.ts'
 import {
   descriptionField,
+  groupsOfTags,
   imageFields,
   nameField,
   portsField,
@@ -80,14 +82,18 @@ export const longRunningSettings = (kind: 'application' | 'container'): Settings
         ...resourceFields,
         { path: 'min_running_instances', label: 'Least instances', type: 'number', hint: '0: it sleeps while idle.' },
         { path: 'max_running_instances', label: 'Most instances', type: 'number', hint: '-1: as many as fit.' },
+        autoscalingField,
       ],
     },
     { title: 'Ports', fields: [portsField] },
     { title: 'Storage', fields: [storageField] },
     probes,
+    groupsOfTags(choices),
   ],
   draft: (record) => ({
     ...pick(record, ...longRunningNames),
+    ...groupsOf(record),
+    ...autoscalingOf(record),
     ...(kind === 'application'
       ? {
           git_repository: repositoryOf(record, 'git_repository'),
@@ -98,7 +104,7 @@ export const longRunningSettings = (kind: 'application' | 'container'): Settings
 })
 
 export const databaseSettings: Settings = {
-  groups: ({ databases }, { type }) => [
+  groups: (choices, { type }) => [
     general,
     {
       title: 'Server',
@@ -107,7 +113,7 @@ export const databaseSettings: Settings = {
           path: 'version',
           label: 'Version',
           type: 'select',
-          options: optionsOf(...(databases.find((one) => one.type === type)?.versions ?? [])),
+          options: optionsOf(...(choices.databases.find((one) => one.type === type)?.versions ?? [])),
         },
         {
           path: 'accessibility',
@@ -124,9 +130,12 @@ export const databaseSettings: Settings = {
       title: 'Resources',
       fields: [...resourceFields, { path: 'storage', label: 'Storage', type: 'number', hint: 'GB. It can only grow.' }],
     },
+    groupsOfTags(choices),
   ],
-  draft: (record) =>
-    pick(record, 'name', 'description', 'type', 'version', 'accessibility', 'cpu', 'memory', 'storage'),
+  draft: (record) => ({
+    ...pick(record, 'name', 'description', 'type', 'version', 'accessibility', 'cpu', 'memory', 'storage'),
+    ...groupsOf(record),
+  }),
 }
 
 export const jobSettings: Settings = {
@@ -150,9 +159,11 @@ export const jobSettings: Settings = {
         { path: 'max_nb_restart', label: 'Retries of a failed run', type: 'number' },
       ],
     },
+    groupsOfTags(choices),
   ],
   draft: (record) => ({
     ...pick(record, 'name', 'description', 'auto_deploy', 'cpu', 'memory', 'max_duration_seconds', 'max_nb_restart'),
+    ...groupsOf(record),
     schedule: valueAt(record, 'schedule'),
     source: jobSource(record),
   }),

@@ -9,7 +9,8 @@ import { ShownOnce } from '../../ui/ShownOnce.tsx'
 import { wordsOf } from '../../ui/State.tsx'
 import { ChoiceField } from './ChoiceField.tsx'
 
-const events = ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'] as const
+const usual = ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'] as const
+const events = [...usual, 'STACK_DRIFTED'] as const
 const modes = ['PRODUCTION', 'STAGING', 'DEVELOPMENT', 'PREVIEW'] as const
 const kinds = [
   { value: 'STANDARD', label: 'Standard, with all facts as JSON' },
@@ -114,7 +115,7 @@ const valuesOf = (given: Webhook | undefined) => ({
   target_url: given?.target_url ?? '',
   description: given?.description ?? '',
   enabled: given?.enabled ?? true,
-  events: given?.events ?? [...events],
+  events: given?.events ?? [...usual],
   projects: given?.project_names_filter.join(', ') ?? '',
   environment_types_filter: given?.environment_types_filter ?? [],
 })
