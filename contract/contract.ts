@@ -104,6 +104,7 @@ export const contract = {
   ...operationsIn('restrictions', matrix, byName),
   ...operationsIn('customDomains', matrix),
   ...operationsIn('singleCustomDomains', matrix),
+  ...operationsIn('domainCertificates', matrix),
   ...operationsIn('networks', matrix),
 } as const satisfies Record<string, Operation>
 

@@ -4,6 +4,10 @@ import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type } from '..
 import type { KindName } from '../services/kinds.ts'
 import { onService, pathOf } from '../services/on-service.ts'
 
+/** The longest chain and private key of an upload, in characters. */
+export const longestChain = 65_536
+export const longestPrivateKey = 16_384
+
 /** The states of the public API. */
 export const customDomainStatuses = ['VALIDATION_PENDING'] as const
 export const checkedDomainStatuses = [
@@ -26,15 +30,27 @@ export const proofMethods = ['CNAME', 'TXT', 'WAIVED', 'NO_PUBLIC_DNS', 'BEFORE_
 
 /**
  * `NOT_REQUESTED` without `generate_certificate`. `UNAVAILABLE`: it does not act where the service
- * is. Otherwise the states of the certificate itself.
+ * is. `UPLOADED`: the uploaded certificate is served. Otherwise the states of the certificate
+ * itself.
  */
-export const domainCertificateStates = ['NOT_REQUESTED', 'UNAVAILABLE', ...certificateStates] as const
+export const domainCertificateStates = ['NOT_REQUESTED', 'UNAVAILABLE', 'UPLOADED', ...certificateStates] as const
 export type DomainCertificateState = (typeof domainCertificateStates)[number]
 
 const Certificate = Type.Object({
   state: Enum(domainCertificateStates),
-  message: Nullable(Type.String({ description: 'why it is not ready' })),
+  message: Nullable(Type.String({ description: 'why it is not ready, or a warning before it expires' })),
 })
+
+const UploadedCertificate = Type.Object(
+  {
+    issuer: Type.String({ description: 'the common name of its issuer, or its whole name' }),
+    fingerprint: Type.String({ description: 'SHA-256 of the certificate' }),
+    not_before: Timestamp,
+    not_after: Timestamp,
+    uploaded_at: Timestamp,
+  },
+  { description: 'the certificate that a user uploaded; null: none' },
+)
 
 const Proof = Type.Object({
   state: Enum(proofStates),
@@ -58,6 +74,7 @@ export const CustomDomain = Type.Object({
   status: Enum(customDomainStatuses),
   proof: Proof,
   certificate: Certificate,
+  uploaded_certificate: Nullable(UploadedCertificate),
 })
 export const CustomDomainRequest = Type.Object({
   domain: Text(255, 1),
@@ -68,6 +85,11 @@ export const CheckedCustomDomain = Type.Object({
   domain_name: Type.String(),
   status: Enum(checkedDomainStatuses),
   error_details: Nullable(Type.String()),
+})
+
+export const UploadedCertificateRequest = Type.Object({
+  chain: Text(longestChain, 1),
+  private_key: Text(longestPrivateKey, 1),
 })
 
 /** The operations on custom domains of one kind of service. */
@@ -158,3 +180,35 @@ export const singleCustomDomainTemplates = <const N extends KindName>(name: N) =
     summary: 'Returns a custom domain.',
   }),
 })
+
+/** Uploaded certificates of custom domains. Not in the public API. */
+export function domainCertificateTemplates<const N extends KindName>(name: N) {
+  const one = {
+    ...onService(name, ' Custom Domain'),
+    path: `${pathOf(name)}/customDomain/{customDomainId}/certificate`,
+    access: 'write',
+    event: { type: 'UPDATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
+    reply: CustomDomain,
+    status: 200,
+    extension: true,
+  } as const
+  return {
+    'upload{Kind}CustomDomainCertificate': operation({
+      ...one,
+      method: 'PUT',
+      handler: 'uploadCustomDomainCertificate',
+      summary:
+        'Uploads a certificate for a custom domain, with its chain and private key in PEM format. It replaces an ' +
+        'ordered one and is served at once. The key is never returned. 400 names what is wrong with it.',
+      body: UploadedCertificateRequest,
+    }),
+    'delete{Kind}CustomDomainCertificate': operation({
+      ...one,
+      method: 'DELETE',
+      handler: 'deleteCustomDomainCertificate',
+      summary:
+        'Deletes the uploaded certificate of a custom domain. With generate_certificate, the platform orders one ' +
+        'again. 404 if there is none.',
+    }),
+  }
+}

@@ -165,6 +165,11 @@ export const matrix = {
     'get{Short}CustomDomainStatus':            [yes,        yes,        noUrls,     noPorts,    longName,   noPorts],
     'get{Kind}CustomDomain':                   [status,     status,     noUrls,     noPorts,    yes,        noPorts],
   },
+  domainCertificates: {
+    //                                          application container   database    job         helm        terraform
+    'upload{Kind}CustomDomainCertificate':     [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],
+    'delete{Kind}CustomDomainCertificate':     [yes,        yes,        noUrls,     noPorts,    yes,        noPorts],
+  },
   networks: {
     'get{Kind}Network':                        [yes,        yes,        noUrls,     noPorts,    setting,    noPorts],
     'edit{Kind}Network':                       [yes,        yes,        noUrls,     noPorts,    setting,    noPorts],

@@ -1,6 +1,10 @@
 import { advancedSettingsTemplates } from '../resources/advanced-settings.ts'
 import { chartCommitTemplates, commitTemplates, contributorTemplates } from '../resources/commit.ts'
-import { customDomainTemplates, singleCustomDomainTemplates } from '../resources/custom-domain.ts'
+import {
+  customDomainTemplates,
+  domainCertificateTemplates,
+  singleCustomDomainTemplates,
+} from '../resources/custom-domain.ts'
 import { historyTemplates } from '../resources/deployment-history.ts'
 import { deploymentRestrictionTemplates } from '../resources/deployment-restriction.ts'
 import { networkTemplates } from '../resources/network.ts'
@@ -55,6 +59,7 @@ export const templatesOf = <const N extends KindName>(name: N) => ({
   restrictions: deploymentRestrictionTemplates(name),
   customDomains: customDomainTemplates(name),
   singleCustomDomains: singleCustomDomainTemplates(name),
+  domainCertificates: domainCertificateTemplates(name),
   networks: networkTemplates(name),
 })
 

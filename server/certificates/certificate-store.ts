@@ -1,6 +1,6 @@
 import type { AcmeChallenge } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
-import { securedHosts } from '../domains/index.ts'
+import { securedHosts, uploadedHosts } from '../domains/index.ts'
 import type { CertificateFacts } from './state.ts'
 
 // `own` are the names of the platform itself, in each of these questions.
@@ -80,7 +80,11 @@ export interface HostRow extends CertificateFacts {
   readonly is_known: boolean
 }
 
-/** Lists the hosts of the table with the states of their certificates. */
+/** Lists the hosts of the table that have uploaded certificates, with the ends of those. */
+export const listUploadedHosts = (sql: Sql) =>
+  sql<{ readonly host: string; readonly not_after: Date }[]>`select host, not_after from (${uploadedHosts(sql)}) u`
+
+/** Lists the hosts of the table with the states of their ordered certificates. */
 export const listHosts = (sql: Sql, own: readonly string[]) =>
   sql<HostRow[]>`
     select w.host, h.host is not null as is_known, h.not_after, h.tried_at, h.finding, h.due_at
@@ -89,8 +93,10 @@ export const listHosts = (sql: Sql, own: readonly string[]) =>
 /** Returns a text that differs if the certificates or challenges of the table do. */
 export async function readMark(sql: Sql, own: readonly string[]): Promise<string> {
   const [row] = await sql<{ mark: string | null }[]>`
-    select sum(hashtextextended(concat_ws(' ', h.host, h.updated_at, h.sealed_key, h.challenge_token), 0))::text as mark
-    from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host`
+    select sum(hashtextextended(concat_ws(' ', one.host, one.at, one.sealed_key, one.token), 0))::text as mark from (
+      select h.host, h.updated_at as at, h.sealed_key, h.challenge_token as token
+      from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
+      union all select u.host, u.uploaded_at, u.sealed_key::text, null from (${uploadedHosts(sql)}) u) one`
   return row?.mark ?? ''
 }
 
@@ -108,3 +114,16 @@ export const listCertificates = (sql: Sql, own: readonly string[]) =>
     select h.host, h.chain, h.sealed_key, h.challenge_token, h.challenge_answer
     from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
     where h.chain is not null or h.challenge_token is not null order by h.host`
+
+/** An uploaded certificate of a host of the table. */
+export interface SealedUpload {
+  readonly host: string
+  readonly organization_id: string
+  readonly custom_domain_id: string
+  readonly chain: string
+  readonly sealed_key: string
+}
+
+export const listUploads = (sql: Sql) =>
+  sql<SealedUpload[]>`
+    select host, organization_id, custom_domain_id, chain, sealed_key from (${uploadedHosts(sql)}) u order by host`

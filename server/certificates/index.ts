@@ -1,4 +1,5 @@
-/** Certificates for the hosts of the platform's own router: orders, renewals and their states. */
+/** Certificates for the hosts of the platform's own router: orders, renewals, uploads, states. */
 export { type Certificates, createCertificates } from './certificates.ts'
 export { ownColumns } from './own-columns.ts'
 export { isCertifiable, letsEncrypt, localAuthority } from './policy.ts'
+export { createUploads, type Uploads } from './uploads.ts'

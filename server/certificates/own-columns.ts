@@ -11,3 +11,9 @@ export const ownColumns: readonly SealedColumn[] = [
 
 export const accountKeyCell = (directory: string) => ({ table: 'acme_account', row: directory, column: 'sealed_key' })
 export const hostKeyCell = (host: string) => ({ table: 'host_certificate', row: host, column: 'sealed_key' })
+/** The organization's data key seals it. */
+export const uploadedKeyCell = (customDomainId: string) => ({
+  table: 'uploaded_certificate',
+  row: customDomainId,
+  column: 'sealed_key',
+})

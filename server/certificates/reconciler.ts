@@ -21,7 +21,7 @@ import { isCertifiable, renewalAt, retryAt } from './policy.ts'
 
 export interface CertificateOptions {
   readonly database: Database
-  readonly vault: Pick<Vault, 'state' | 'sealOwn' | 'openOwn'>
+  readonly vault: Pick<Vault, 'state' | 'open' | 'sealOwn' | 'openOwn'>
   readonly clock: Clock
   readonly log: Logger
   /** The address of the authority's directory. */

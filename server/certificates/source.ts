@@ -1,18 +1,19 @@
-import type { AcmeChallenge, TlsCertificate } from '@quayside/contract/routes.ts'
+import type { AcmeChallenge, HostCertificate, TlsCertificate } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
 import type { TlsSource } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
-import { listCertificates, listHosts, readMark } from './certificate-store.ts'
-import { hostKeyCell } from './own-columns.ts'
+import { listCertificates, listHosts, listUploadedHosts, listUploads, readMark } from './certificate-store.ts'
+import { hostKeyCell, uploadedKeyCell } from './own-columns.ts'
 import { isCertifiable } from './policy.ts'
-import { stateOf } from './state.ts'
+import { stateOf, uploadedStateOf } from './state.ts'
 
 export interface TlsSourceOptions {
   readonly database: Database
-  readonly vault: Pick<Vault, 'state' | 'openOwn'>
+  readonly vault: Pick<Vault, 'state' | 'open' | 'openOwn'>
   readonly clock: Clock
   readonly log: Logger
   /** The address of the authority's directory. */
@@ -25,40 +26,60 @@ export interface TlsSourceOptions {
  * Creates the certificates of the table for the router. While the vault is sealed there are none,
  * and each host says so. A key that cannot be opened costs its own host the certificate.
  */
-export function createTlsSource({ database, vault, clock, log, directory, hosts: own }: TlsSourceOptions): TlsSource {
+export function createTlsSource(options: TlsSourceOptions): TlsSource {
+  const { database, vault, clock, directory, hosts: own } = options
+  const sealed = { state: 'FAILED', message: 'the secrets of the platform are sealed' } as const
   return {
     mark: () => readMark(database, own),
     states: async () => {
       const now = clock.now()
-      const hosts = (await listHosts(database, own)).filter(({ host }) => isCertifiable(host, directory))
-      return new Map(
-        hosts.map(({ host, is_known, ...facts }) => [
+      const ordered = (await listHosts(database, own)).filter(({ host }) => isCertifiable(host, directory))
+      const uploaded = await listUploadedHosts(database)
+      const { open } = vault.state
+      return new Map<string, HostCertificate>([
+        ...ordered.map(({ host, is_known, ...facts }): [string, HostCertificate] => [
           host,
-          vault.state.open
-            ? stateOf(is_known ? facts : undefined, now)
-            : { state: 'FAILED', message: 'the secrets of the platform are sealed' },
+          open ? stateOf(is_known ? facts : undefined, now) : sealed,
         ]),
-      )
+        ...uploaded.map(({ host, not_after }): [string, HostCertificate] => [
+          host,
+          open ? uploadedStateOf(not_after, now) : sealed,
+        ]),
+      ])
     },
     material: async () => {
-      const certificates: TlsCertificate[] = []
-      const challenges: AcmeChallenge[] = []
-      for (const { host, chain, sealed_key, challenge_token, challenge_answer } of await listCertificates(
-        database,
-        own,
-      )) {
-        if (challenge_token !== null && challenge_answer !== null) {
-          challenges.push({ host, token: challenge_token, answer: challenge_answer })
-        }
-        if (chain === null || sealed_key === null || !vault.state.open) continue
-        try {
-          const key = await vault.openOwn(hostKeyCell(host), sealed_key)
-          certificates.push({ host, chain, key: key.reveal() })
-        } catch (error) {
-          log.error({ host, reason: messageOf(error) }, 'private key of a certificate could not be opened')
-        }
-      }
+      const rows = await listCertificates(database, own)
+      const challenges = rows.flatMap(({ host, challenge_token: token, challenge_answer: answer }): AcmeChallenge[] =>
+        token === null || answer === null ? [] : [{ host, token, answer }],
+      )
+      if (!vault.state.open) return { certificates: [], challenges }
+      const ordered = rows.map(({ host, chain, sealed_key }) =>
+        chain === null || sealed_key === null
+          ? undefined
+          : opened(options, { host, chain }, () => vault.openOwn(hostKeyCell(host), sealed_key)),
+      )
+      const uploaded = (await listUploads(database)).map(
+        ({ host, chain, organization_id, custom_domain_id, sealed_key }) =>
+          opened(options, { host, chain }, () =>
+            vault.open(database, organization_id, uploadedKeyCell(custom_domain_id), sealed_key),
+          ),
+      )
+      const certificates = (await Promise.all([...ordered, ...uploaded])).filter((one) => one !== undefined)
       return { certificates, challenges }
     },
+  }
+}
+
+/** Returns a certificate with its key. Undefined if that cannot be opened, which is logged. */
+async function opened(
+  { log }: Pick<TlsSourceOptions, 'log'>,
+  { host, chain }: Pick<TlsCertificate, 'host' | 'chain'>,
+  open: () => Promise<Secret>,
+): Promise<TlsCertificate | undefined> {
+  try {
+    return { host, chain, key: (await open()).reveal() }
+  } catch (error) {
+    log.error({ host, reason: messageOf(error) }, 'private key of a certificate could not be opened')
+    return undefined
   }
 }

@@ -27,4 +27,14 @@ export function stateOf(facts: CertificateFacts | undefined, now: Date): HostCer
   return { state: 'EXPIRED', message: failure === undefined ? since : `${since}, and its renewal failed: ${failure}` }
 }
 
+const warningMs = 21 * 86_400_000
+
+/** Pure: returns the state of an uploaded certificate. Warns three weeks before its end. */
+export function uploadedStateOf(notAfter: Date, now: Date): HostCertificate {
+  const remedy = 'upload the next one'
+  if (notAfter <= now) return { state: 'EXPIRED', message: `it expired at ${iso(notAfter)}: ${remedy}` }
+  const isNear = notAfter.getTime() - now.getTime() < warningMs
+  return { state: 'READY', message: isNear ? `it expires at ${iso(notAfter)}: ${remedy}` : null }
+}
+
 const iso = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`

@@ -8,6 +8,7 @@ import {
 } from '../access/index.ts'
 import { createAudit } from '../audit/index.ts'
 import { type BackupOptions, createBackups } from '../backups/index.ts'
+import { createUploads } from '../certificates/index.ts'
 import { clusterEndowments, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
 import { createCustomDomains, publicAddressOf, rulesProblem } from '../domains/index.ts'
@@ -168,6 +169,13 @@ export function createRooms(
       mode: config.domainProof,
       speaksTls: config.routerTls !== undefined,
       certifies: foundation.certificates.certifies,
+    }),
+    uploads: createUploads({
+      database,
+      vault,
+      clock,
+      log: foundation.log,
+      serve: (signal) => foundation.routes.publisherOf({ engine: null }).apply(signal),
     }),
     publicAddress: publicAddressOf(config),
   }

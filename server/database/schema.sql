@@ -1350,6 +1350,19 @@ create table tag_group (
 );
 CREATE UNIQUE INDEX tag_group_name ON public.tag_group USING btree (organization_id, kind, lower(name));
 
+create table uploaded_certificate (
+  custom_domain_id uuid not null,
+  chain text not null,
+  sealed_key sealed_text not null,
+  issuer text not null,
+  fingerprint text not null,
+  not_before timestamp with time zone not null,
+  not_after timestamp with time zone not null,
+  uploaded_at timestamp with time zone not null,
+  constraint uploaded_certificate_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
+  constraint uploaded_certificate_pkey PRIMARY KEY (custom_domain_id)
+);
+
 create table variable (
   id uuid not null,
   project_id uuid,
@@ -1476,6 +1489,15 @@ CREATE OR REPLACE FUNCTION public.branch_of(settings jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN COALESCE((settings #>> '{git_repository,branch}'::text[]), (settings #>> '{source,docker,git_repository,branch}'::text[]), (settings #>> '{source,git_repository,branch}'::text[]), (settings #>> '{terraform_files_source,git_repository,branch}'::text[]));
+
+CREATE OR REPLACE FUNCTION public.delete_certificate_of_former_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from uploaded_certificate where custom_domain_id = new.id;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.erase_backup_file()
  RETURNS trigger
@@ -1731,6 +1753,8 @@ CREATE TRIGGER copy_requested AFTER INSERT ON public.copy_record FOR EACH ROW EX
 CREATE TRIGGER copy_status AFTER UPDATE OF status ON public.copy_record FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_copy_status();
 
 CREATE TRIGGER custom_domain_in_environment BEFORE INSERT OR UPDATE OF domain, proof ON public.custom_domain FOR EACH ROW EXECUTE FUNCTION keep_custom_domain_in_environment();
+
+CREATE TRIGGER custom_domain_renamed AFTER UPDATE OF domain ON public.custom_domain FOR EACH ROW WHEN ((old.domain <> new.domain)) EXECUTE FUNCTION delete_certificate_of_former_name();
 
 CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN (((old.status)::text IS DISTINCT FROM (new.status)::text)) EXECUTE FUNCTION record_deployment_status();
 

@@ -1,5 +1,5 @@
 import type { DomainCertificateState, ProofStateName } from '@quayside/contract/resources/custom-domain.ts'
-import type { CustomDomainRow } from './custom-domain-store.ts'
+import type { CustomDomainRow, UploadedColumns } from './custom-domain-store.ts'
 import { type ProofState, recordsFor } from './proof.ts'
 import type { TrafficPlace } from './route-store.ts'
 
@@ -29,8 +29,21 @@ export function toRecord(row: CustomDomainRow, place: DomainPlace) {
       records: recordsFor(row, validationDomain),
     },
     certificate: certificateOf(row, place),
+    uploaded_certificate: uploadedOf(row),
   }
 }
+
+function uploadedOf({
+  uploaded_issuer: issuer,
+  uploaded_fingerprint: fingerprint,
+  uploaded_not_before: not_before,
+  uploaded_not_after: not_after,
+  uploaded_at,
+}: UploadedColumns) {
+  const hasAll = issuer !== null && fingerprint !== null && not_before && not_after && uploaded_at
+  return hasAll ? { issuer, fingerprint, not_before, not_after, uploaded_at } : null
+}
+
 /** Where the service of a domain is reached. */
 export interface DomainPlace extends Pick<TrafficPlace, 'domain' | 'issuer'> {
   /** Whether the platform's own router speaks TLS. */
@@ -48,10 +61,12 @@ export function certificateOf(
     generate_certificate,
     proof,
     certificate,
-  }: Pick<CustomDomainRow, 'domain' | 'generate_certificate' | 'proof' | 'certificate'>,
+    uploaded_at,
+  }: Pick<CustomDomainRow, 'domain' | 'generate_certificate' | 'proof' | 'certificate' | 'uploaded_at'>,
   { domain, issuer, speaksTls, certifies }: Pick<DomainPlace, 'domain' | 'issuer' | 'speaksTls' | 'certifies'>,
-): { readonly state: DomainCertificateState; readonly message: string | null } {
+): CertificateState {
   const answer = (state: DomainCertificateState, message: string | null) => ({ state, message })
+  if (uploaded_at !== null) return uploadedState({ domain, speaksTls }, proof, certificate)
   if (!generate_certificate) return answer('NOT_REQUESTED', null)
   if (domain === null && !speaksTls) return answer('UNAVAILABLE', withoutTls)
   if (domain === null && !certifies(name)) return answer('UNAVAILABLE', name.startsWith('*.') ? wildcard : unknown)
@@ -62,6 +77,33 @@ export function certificateOf(
   const { state, message } = certificate
   return answer(state, message && sentence(message))
 }
+
+interface CertificateState {
+  readonly state: DomainCertificateState
+  readonly message: string | null
+}
+
+/** Returns the state of an uploaded certificate. Pure. */
+function uploadedState(
+  { domain, speaksTls }: Pick<DomainPlace, 'domain' | 'speaksTls'>,
+  proof: ProofState['proof'],
+  certificate: CustomDomainRow['certificate'],
+): CertificateState {
+  if (domain !== null) return { state: 'UNAVAILABLE', message: uploadedElsewhere }
+  if (!speaksTls) return { state: 'UNAVAILABLE', message: uploadedWithoutTls }
+  if (proof === null) return { state: 'PENDING', message: 'The certificate is served once the domain is proven.' }
+  if (!certificate) {
+    return { state: 'PENDING', message: 'The certificate is served once a public HTTP port answers at the domain.' }
+  }
+  const { state, message } = certificate
+  return { state: state === 'READY' ? 'UPLOADED' : state, message: message && sentence(message) }
+}
+
+const uploadedWithoutTls =
+  'The certificate is not served: the router of the platform speaks HTTP only. The operator names a port for HTTPS ' +
+  'by QUAYSIDE_ROUTER_TLS_PORT.'
+const uploadedElsewhere =
+  'The certificate is not served: the ingress controller of the cluster carries the requests of the domain.'
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 

@@ -8,7 +8,15 @@ export interface CustomDomainValues {
   readonly generate_certificate: boolean
   readonly use_cdn: boolean
 }
-export interface CustomDomainRow extends CustomDomainValues, ProofState {
+/** The certificate that a user uploaded for a domain. Null members: there is none. */
+export interface UploadedColumns {
+  readonly uploaded_issuer: string | null
+  readonly uploaded_fingerprint: string | null
+  readonly uploaded_not_before: Date | null
+  readonly uploaded_not_after: Date | null
+  readonly uploaded_at: Date | null
+}
+export interface CustomDomainRow extends CustomDomainValues, ProofState, UploadedColumns {
   /** The certificate of its routes. Null: it has none. */
   readonly certificate: HostCertificate | null
   readonly id: string
@@ -20,15 +28,18 @@ export interface CustomDomainRow extends CustomDomainValues, ProofState {
 }
 
 const columns = (sql: Sql) => sql`
-  d.*, (select r.certificate from route r where r.custom_domain_id = d.id order by r.path limit 1) as certificate`
+  d.*, (select r.certificate from route r where r.custom_domain_id = d.id order by r.path limit 1) as certificate,
+  u.issuer as uploaded_issuer, u.fingerprint as uploaded_fingerprint, u.not_before as uploaded_not_before,
+  u.not_after as uploaded_not_after, u.uploaded_at
+  from custom_domain d left join uploaded_certificate u on u.custom_domain_id = d.id`
 
 export const listCustomDomains = (sql: Sql, serviceId: string) =>
   sql<CustomDomainRow[]>`
-    select ${columns(sql)} from custom_domain d where d.service_id = ${serviceId} order by d.created_at, d.id`
+    select ${columns(sql)} where d.service_id = ${serviceId} order by d.created_at, d.id`
 
 export async function findCustomDomain(sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow | undefined> {
   const [row] = await sql<CustomDomainRow[]>`
-    select ${columns(sql)} from custom_domain d where d.id = ${id} and d.service_id = ${serviceId}`
+    select ${columns(sql)} where d.id = ${id} and d.service_id = ${serviceId}`
   return row
 }
 

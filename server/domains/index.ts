@@ -32,4 +32,4 @@ export {
   touchRoutes,
 } from './route-store.ts'
 export { readServiceMarks } from './route-table-store.ts'
-export { securedHosts } from './secured-host-store.ts'
+export { securedHosts, uploadedHosts } from './secured-host-store.ts'

@@ -6,6 +6,7 @@ import type { Sql } from '../database/index.ts'
 import { allClusters, type RouterScope } from '../routers/index.ts'
 import { rulesOf } from './route-rules.ts'
 import { type TlsRow, tlsMember } from './route-tls.ts'
+import { uploadedHosts } from './secured-host-store.ts'
 
 /** A route as the database has it. */
 interface TableRow extends TlsRow {
@@ -37,10 +38,11 @@ const tableRows = (sql: Sql) => sql`
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
       k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
-      d.generate_certificate
+      d.generate_certificate, u.host is not null as has_upload
     from route r join service s on s.id = r.service_id
       join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
       left join custom_domain d on d.id = r.custom_domain_id
+      left join (${uploadedHosts(sql)}) u on u.host = d.domain and r.public_port is null
       left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)`
 
@@ -124,6 +126,7 @@ export async function readTable(
       tls_issuer,
       tls_by_controller,
       generate_certificate,
+      has_upload,
       engine: _engine,
       mark: _mark,
       ...place
@@ -131,7 +134,7 @@ export async function readTable(
       ...placeOf(place),
       ...(public_port === null &&
         tlsMember(
-          { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, kind, wishes },
+          { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, has_upload, kind, wishes },
           speaksTls,
         )),
       ...(public_port === null || public_protocol === null

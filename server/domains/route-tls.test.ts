@@ -8,6 +8,7 @@ const row: TlsRow = {
   tls_issuer: null,
   tls_by_controller: false,
   generate_certificate: null,
+  has_upload: false,
 }
 const of = (more: Partial<TlsRow>, wishes: Record<string, unknown> = {}) =>
   tlsMember({ ...row, ...more, kind: 'application', wishes }).tls

@@ -12,6 +12,8 @@ export interface TlsRow {
   readonly tls_by_controller: boolean
   /** Null for one of the platform's own names. */
   readonly generate_certificate: boolean | null
+  /** Whether a user uploaded a certificate for the custom domain. */
+  readonly has_upload: boolean
 }
 
 const redirecting = 'network.ingress.force_ssl_redirect'
@@ -20,7 +22,7 @@ const redirecting = 'network.ingress.force_ssl_redirect'
  * Pure: returns the certificate of a route. A name of the cluster's domain has the Secret that the
  * cluster names, or the certificate of its controller, or one of its issuer. A custom domain has
  * one of the issuer if the user wants it. The platform's own router has a certificate for each of
- * its names and for custom domains whose users want one, if it speaks TLS.
+ * its names and for custom domains whose users want or uploaded one, if it speaks TLS.
  */
 export function tlsMember(
   row: TlsRow & { readonly kind: KindName; readonly wishes: SettingValues },
@@ -33,8 +35,8 @@ export function tlsMember(
 }
 
 function sourceOf(row: TlsRow, speaksTls: boolean): NonNullable<Route['tls']>['from'] | undefined {
-  const { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate } = row
-  if (!has_domain) return speaksTls && (generate_certificate ?? true) ? 'platform' : undefined
+  const { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, has_upload } = row
+  if (!has_domain) return speaksTls && (has_upload || (generate_certificate ?? true)) ? 'platform' : undefined
   const byIssuer = tls_issuer === null ? undefined : { issuer: tls_issuer }
   if (generate_certificate !== null) return generate_certificate ? byIssuer : undefined
   if (tls_secret !== null) return { secret: tls_secret }

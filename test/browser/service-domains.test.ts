@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { issued } from '../support/issued.ts'
 import { web } from '../support/trees.ts'
 
 // A person who gives a service a domain of their own. The tests build on each other.
@@ -63,9 +64,37 @@ describe('custom domains in the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(await violations(page), [])
   })
 
+  it('uploads a certificate, names its fault first, and deletes it', async () => {
+    const { page } = session
+    await press('Edit shop.quayside-example.org')
+    await dialog().getByLabel('Domain').fill('own.lab.test')
+    await save()
+    await press('Upload a certificate for own.lab.test')
+    assert.deepEqual(await violations(page), [])
+    await dialog().getByLabel('Certificate chain').fill(issued.cert)
+    await dialog().getByLabel('Private key').fill('not a key')
+    const upload = dialog().getByRole('button', { name: 'Upload' })
+    await upload.click()
+    await dialog().getByRole('alert').filter({ hasText: 'not a private key in PEM format' }).waitFor()
+    assert.deepEqual(await violations(page), [])
+    await dialog()
+      .getByLabel('Certificate chain')
+      .fill(issued.cert + issued.intermediate)
+    await dialog().getByLabel('Private key').fill(issued.key)
+    await upload.click()
+    await dialog().waitFor({ state: 'detached' })
+    await item('own.lab.test').getByText('issued by Test intermediate').waitFor()
+    await item('own.lab.test').getByText('speaks HTTP only').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await press('Remove the certificate of own.lab.test')
+    await dialog().getByRole('button', { name: 'Remove' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await item('own.lab.test').getByRole('button', { name: 'Upload a certificate for own.lab.test' }).waitFor()
+  })
+
   it('replaces a domain, serves it, and deletes it', async () => {
     const { page, server } = session
-    await press('Edit shop.quayside-example.org')
+    await press('Edit own.lab.test')
     await dialog().getByLabel('Domain').fill('shop.test')
     await dialog().getByLabel('Ask for a certificate').uncheck()
     await save()

@@ -6,6 +6,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { findFreePort } from '../support/free-port.ts'
 import type { Tree } from '../support/git-remote.ts'
 import { askPlain, type SecureClient, secureClient } from '../support/https.ts'
+import { issued } from '../support/issued.ts'
 import { startNameServer } from '../support/name-server.ts'
 import { type Pebble, startPebble } from '../support/pebble/pebble.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
@@ -115,6 +116,45 @@ test('a domain without generate_certificate has none', { skip }, async () => {
   assert.equal(domain.certificate.state, 'NOT_REQUESTED')
   await until('it answers', async () => (await askPlain(routerPort, 'plain.lab.test')).status === 200)
   await assert.rejects(client.ask('plain.lab.test'), /handshake failure/)
+})
+
+test('an uploaded certificate is served within a second, and no request is lost', {
+  skip,
+  timeout: 60_000,
+}, async (t) => {
+  const name = 'own.lab.test'
+  const domain = await addDomain(name)
+  await reaches(domain, 'READY')
+  const kept = secureClient({ port: tlsPort, root: issued.root })
+  t.after(() => kept.close())
+  await assert.rejects(kept.ask(name), /self-signed|unable to|issuer/i)
+  let isOver = false
+  const asking = (async () => {
+    const statuses: number[] = []
+    while (!isOver) statuses.push((await client.ask(name)).status)
+    return statuses
+  })()
+  const path = `${domains()}/${domain.id}/certificate`
+  const body = { chain: issued.cert + issued.intermediate, private_key: issued.key }
+  const wrong = await server.api('PUT', path, { ...body, chain: issued.cert + issued.root })
+  assert.equal(wrong.status, 400)
+  const startedAt = performance.now()
+  const answer = await server.must<Record<string, unknown>>('PUT', path, body)
+  assert.doesNotMatch(JSON.stringify(answer), /PRIVATE KEY/)
+  await until(
+    'the uploaded certificate is served',
+    async () => (await kept.ask(name).catch(() => undefined))?.status === 200,
+  )
+  const tookMs = performance.now() - startedAt
+  isOver = true
+  // Connections of before continue with the certificate that they had.
+  const statuses = await asking
+  assert.deepEqual([...new Set(statuses)], [200])
+  assert.ok(tookMs < 2_000, `${tookMs} ms`)
+  await reaches(domain, 'UPLOADED')
+  await server.must('DELETE', path)
+  await reaches(domain, 'READY')
+  assert.equal((await client.ask(name)).status, 200)
 })
 
 test('HTTPS answers while the server is away, and after the router was killed', {

@@ -24,6 +24,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
     'accounts',
     'audit',
     'backups',
+    'certificates',
     'clusters',
     'database',
     'disk',

@@ -48,7 +48,7 @@ export function CustomDomains({ environmentId, serviceId, operations }: CustomDo
           checked={resultOf(check.data, domain)}
           onEdit={() => setForm(domain)}
           remove={() => operations.remove(serviceId, domain.id)}
-          environmentId={environmentId}
+          {...{ environmentId, serviceId, operations }}
         />
       ))}
       {form && (

@@ -1,14 +1,16 @@
-import type { CustomDomain } from '../api/domains.ts'
+import type { CustomDomain, DomainOperations } from '../api/domains.ts'
 import { Button } from '../ui/Button.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
-import { wordsOf } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
+import { DomainCertificate } from './DomainCertificate.tsx'
 import styles from './DomainItem.module.css'
 import { RemoveButton } from './settings/RemoveButton.tsx'
 import { useMay } from './use-may.ts'
 
 interface DomainItemProps {
   readonly environmentId: string
+  readonly serviceId: string
+  readonly operations: DomainOperations
   readonly domain: CustomDomain
   /** The result of the last check, as a sentence. */
   readonly checked: string | undefined
@@ -17,8 +19,9 @@ interface DomainItemProps {
 }
 
 /** A custom domain with the state of its proof and of its certificate. */
-export function DomainItem({ environmentId, domain, checked, onEdit, remove }: DomainItemProps) {
-  const { domain: name, proof, certificate } = domain
+export function DomainItem(props: DomainItemProps) {
+  const { environmentId, serviceId, operations, domain, checked, onEdit, remove } = props
+  const { domain: name, proof } = domain
   const may = useMay()
   return (
     <article className={styles['domain']}>
@@ -48,10 +51,7 @@ export function DomainItem({ environmentId, domain, checked, onEdit, remove }: D
         </p>
       )}
       {proof.state !== 'PROVEN' && <Records domain={domain} />}
-      <p className={styles['quiet']}>
-        Certificate: {wordsOf(certificate.state)}
-        {certificate.message && `. ${certificate.message}`}
-      </p>
+      <DomainCertificate {...{ environmentId, serviceId, operations, domain }} />
     </article>
   )
 }

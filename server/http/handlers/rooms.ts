@@ -7,6 +7,7 @@ import type {
 } from '../../access/index.ts'
 import type { createAudit } from '../../audit/index.ts'
 import type { Backups } from '../../backups/index.ts'
+import type { Uploads } from '../../certificates/index.ts'
 import type { createClusters, createCredentials } from '../../clusters/index.ts'
 import type { Database } from '../../database/index.ts'
 import type { DiskKeeper, OrganizationDisk } from '../../disk/index.ts'
@@ -92,6 +93,8 @@ export interface Rooms {
   readonly advancedSettings: ReturnType<typeof createAdvancedSettings>
   readonly restrictions: ReturnType<typeof createRestrictions>
   readonly customDomains: ReturnType<typeof createCustomDomains>
+  /** Uploaded certificates of custom domains. */
+  readonly uploads: Uploads
   /** How applications are reached from outside. */
   readonly publicAddress: PublicAddress
 }

@@ -5,7 +5,10 @@ import type { Browse } from './browsing.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Handlers for advanced settings, deployment restrictions and custom domains of a service. */
-export const servicePartHandlers = ({ advancedSettings, restrictions, customDomains }: Rooms, browse: Browse) => {
+export const servicePartHandlers = (
+  { advancedSettings, restrictions, customDomains, uploads }: Rooms,
+  browse: Browse,
+) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {
     getDefaultAdvancedSettings: async ({ kind }) => settingDefaults(settingsOfKind(kind)),
@@ -24,6 +27,14 @@ export const servicePartHandlers = ({ advancedSettings, restrictions, customDoma
     getCustomDomain: ({ target, ids }) => customDomains.get(target, idOf(ids)),
     editCustomDomain: ({ target, ids, body }) => customDomains.edit(target, idOf(ids), body),
     deleteCustomDomain: async ({ target, ids }) => void (await customDomains.remove(target, idOf(ids))),
+    uploadCustomDomainCertificate: async ({ target, ids, body }) => {
+      await uploads.upload(target.id, idOf(ids), body)
+      return customDomains.get(target, idOf(ids))
+    },
+    deleteCustomDomainCertificate: async ({ target, ids }) => {
+      await uploads.remove(target.id, idOf(ids))
+      return customDomains.get(target, idOf(ids))
+    },
     checkCustomDomains: async ({ caller, target }) => ({
       results: await browse(caller, (signal) => customDomains.check(target, signal)),
     }),

@@ -1,4 +1,5 @@
 import type { OperationName } from '../../../contract/contract.ts'
+import { issued } from '../../support/issued.ts'
 import type { Good } from '../requests.ts'
 
 const settings: Good = { body: { 'network.ingress.proxy_body_size_mb': 20, 'network.ingress.enable_cors': true } }
@@ -15,6 +16,19 @@ const domain = (name: string): Good => ({
   body: { domain: name, generate_certificate: true, use_cdn: true },
   prepare: async ({ database }) => {
     await database`delete from custom_domain where domain = ${name}`
+    return undefined
+  },
+})
+
+const upload = { chain: issued.cert + issued.intermediate, private_key: issued.key }
+
+/** A request for a domain of a kind of service with a name that the certificate covers. */
+const certified = (kind: 'application' | 'container' | 'helm', isUploaded: boolean): Good => ({
+  ...(!isUploaded && { body: upload }),
+  prepare: async ({ database, rooms }, { applicationId, more }) => {
+    const id = more[`${kind}.customDomainId`] ?? ''
+    await database`update custom_domain set domain = ${`d${id.slice(-12)}.shops.example.org`} where id = ${id}`
+    if (isUploaded) await rooms.uploads.upload(more[`${kind}Id`] ?? applicationId, id, upload)
     return undefined
   },
 })
@@ -56,6 +70,12 @@ export const parts: Partial<Record<OperationName, Good>> = {
   editCustomDomain: domain('other.example.net'),
   editContainerCustomDomain: domain('other.container.example.net'),
   editHelmCustomDomain: domain('*.helm.example.net'),
+  uploadApplicationCustomDomainCertificate: certified('application', false),
+  uploadContainerCustomDomainCertificate: certified('container', false),
+  uploadHelmCustomDomainCertificate: certified('helm', false),
+  deleteApplicationCustomDomainCertificate: certified('application', true),
+  deleteContainerCustomDomainCertificate: certified('container', true),
+  deleteHelmCustomDomainCertificate: certified('helm', true),
   createOrganizationAnnotationsGroup: annotations,
   editOrganizationAnnotationsGroup: { body: { ...Object(annotations.body), name: 'Other owners' } },
   deleteOrganizationAnnotationsGroup: unused('annotations'),
