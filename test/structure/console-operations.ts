@@ -83,7 +83,6 @@ const sameAsAnother: readonly Unused[] = [
       'getOrganizationAnnotationsGroup',
       'getOrganizationLabelssGroup',
       'getClusterStatus',
-      'getProject',
       'getProjectDeploymentRule',
       'getDeploymentStage',
     ],
@@ -240,8 +239,6 @@ export const gaps: readonly OperationName[] = [
   // Projects and environments.
   'editProject',
   'editEnvironment',
-  'listDeploymentRequestByEnvironmentId',
-  'redeployEnvironment',
   'EditDeploymentStage',
   'listProjectDeploymentRules',
   'createDeploymentRule',

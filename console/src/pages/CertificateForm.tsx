@@ -50,7 +50,7 @@ export function CertificateForm({ environmentId, serviceId, operations, domain, 
         value={privateKey}
         onChange={setPrivateKey}
         placeholder={'-----BEGIN PRIVATE KEY-----\n…'}
-        hint="PEM without a passphrase: RSA from 2048 bits, P-256 or P-384. It is encrypted, and no page shows it again."
+        hint="PEM without a passphrase: RSA from 2048 bits, P-256 or P-384. It is encrypted, and never shown again."
         problem={problems.key}
       />
       {!problems.chain && !problems.key && <Problem error={save.error} />}
