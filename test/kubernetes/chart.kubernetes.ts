@@ -11,6 +11,7 @@ import { startReceiver } from '../support/webhook-receiver.ts'
 import { kubectl } from './cluster/commands.ts'
 import { addresses, ports } from './cluster/settings.ts'
 import { allow, forbid } from './support/allow.ts'
+import { makeChart, webChart } from './support/charts.ts'
 import { makeContainer, type TestContainer } from './support/container.ts'
 import { chart, helm } from './support/helm.ts'
 import { askController } from './support/ingress-bench.ts'
@@ -111,6 +112,29 @@ test('a container of a registry is copied to the registry of the cluster, runs a
   const { state, reason } = await container.settles()
   assert.match(state, deployed, String(reason))
   await until('it answers', async () => (await askController(container.host)).body === 'first')
+})
+
+test('a chart in the git host of the platform is installed by the Helm of the image', async () => {
+  const { host, port } = await platform.service()
+  const url = `${ground.values['publicUrl']}/git/greeter.git`
+  const made = await makeChart(
+    { apiUrl: `http://${host}:${port}`, token, must, dataDirectory: '/data' },
+    {
+      environmentId: container.environmentId,
+      name: 'greeter',
+      settings: { source: { git_repository: { url, branch: 'main', root_path: '/chart' } } },
+    },
+  )
+  opened.defer(() => made.git.remove())
+  await made.git.push(webChart())
+  assert.deepEqual(await made.run(), { state: 'DEPLOYED', reason: null }, await made.lines())
+  const place = ['--namespace', `quayside-${container.environmentId}`]
+  const found = await kubectl(['get', 'pod', `--selector=quayside.io/service=${made.id}`, '--output=name', ...place])
+  assert.equal(found.trim().split('\n').length, 1)
+  await must('DELETE', `/helm/${made.id}`)
+  await until('it is gone', async () => {
+    return (await platform.call('GET', `/helm/${made.id}`, { token })).status === 404
+  })
 })
 
 test('an upgrade replaces all servers, and neither the application nor the API loses a request', async (t) => {

@@ -35,8 +35,9 @@ const settingsOf = (name: string, url: string) => ({
   values_override: { set: [], set_string: [], set_json: [] },
 })
 
+/** Creates a chart. Its repository is in the git host of the server, unless settings name another one. */
 export async function makeChart(
-  server: ServerProcess,
+  server: Pick<ServerProcess, 'apiUrl' | 'token' | 'must' | 'dataDirectory'>,
   { environmentId, name, settings = {} }: { environmentId: string; name: string; settings?: object },
 ): Promise<TestChart> {
   const git = await openGitRemote({ url: `${server.apiUrl}/git/${name}.git`, token: server.token })

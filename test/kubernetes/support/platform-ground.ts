@@ -4,7 +4,7 @@ import { newId } from '../../../server/lib/id.ts'
 import { imageName } from '../cluster/build.ts'
 import { kubectl, must } from '../cluster/commands.ts'
 import { addresses, ports } from '../cluster/settings.ts'
-import type { Values } from './helm.ts'
+import { helmProgram, type Values } from './helm.ts'
 import { forwardFromNode } from './node-forward.ts'
 import { startOutsideDatabase } from './outside-database.ts'
 import { startPasswordRegistry } from './password-registry.ts'
@@ -77,7 +77,11 @@ export async function makePlatformGround(opened: AsyncDisposableStack): Promise<
 async function publishServer(): Promise<string> {
   const place = `localhost:${ports.registry}/quayside-chart-test`
   const args = [join(root, 'bootstrap', 'image.mjs'), 'server', '--push', place]
-  const printed = await must(process.execPath, args, { cwd: root, timeoutMs: 240_000 })
+  const printed = await must(process.execPath, args, {
+    cwd: root,
+    timeoutMs: 240_000,
+    env: { QUAYSIDE_HELM: helmProgram },
+  })
   const reference = printed.trim().split('\n').at(-1) ?? ''
   if (!reference.startsWith(`${place}/server@sha256:`)) throw new Error(`no digest was printed:\n${printed}`)
   return reference
