@@ -5,7 +5,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { openSocket } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 import { imageName } from './cluster/build.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { makeChart, type TestChart } from './support/charts.ts'
 import { helmProgram } from './support/helm.ts'
 
@@ -51,9 +51,7 @@ let scope: string
 before(async () => {
   const env = { ...clusterSettings('chart-containers'), QUAYSIDE_HELM: helmProgram }
   server = await startServer({ env })
-  const cluster = await addCluster(server, 'containers')
-  await cluster.connect()
-  assert.equal((await cluster.deploy()).status, 'DEPLOYED')
+  const cluster = await addDeployedCluster(server, 'containers')
   environmentId = await makeEnvironment(server, 'containers', cluster.id)
   const { project } = await server.must<{ project: { id: string } }>('GET', `/environment/${environmentId}`)
   chart = await makeChart(server, { environmentId, name: 'several' })

@@ -10,11 +10,10 @@ import { kinds } from '../../server/engines/kubernetes/client/index.ts'
 import { makeEnvironment } from '../support/application.ts'
 import type { Tree } from '../support/git-remote.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
-import { until } from '../support/until.ts'
 import { must } from './cluster/commands.ts'
 import { ports } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { openKube, untilNamespaceGone } from './support/access.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { configMap, makeChart, smallChart, type TestChart } from './support/charts.ts'
 import { helmProgram } from './support/helm.ts'
 
@@ -29,15 +28,11 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 before(async () => {
   server = await startServer({ env: { ...clusterSettings('chart-needs'), QUAYSIDE_HELM: helmProgram } })
   opened.defer(() => server.close())
-  const cluster = await addCluster(server, 'needs')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'needs')
   environmentId = await makeEnvironment(server, 'needs', cluster.id)
   opened.defer(async () => {
     await server.must('DELETE', `/environment/${environmentId}`)
-    const place = { name: `quayside-${environmentId}` }
-    await until('its namespace is gone', async () => (await kube.get(kinds.namespace, place, limit())) === undefined)
+    await untilNamespaceGone(kube, environmentId)
   })
 })
 after(async () => {

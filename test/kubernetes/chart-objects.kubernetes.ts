@@ -11,7 +11,7 @@ import { imageName } from './cluster/build.ts'
 import { kubectl, tryTo } from './cluster/commands.ts'
 import { helm4Cache } from './cluster/settings.ts'
 import { openKube } from './support/access.ts'
-import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
+import { type AddedCluster, addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { configMap, makeChart, smallChart, type TestChart } from './support/charts.ts'
 import { helm, helmProgram } from './support/helm.ts'
 
@@ -98,9 +98,7 @@ for (const { version, program } of [
 
     before(async () => {
       server = await startServer({ env: { ...clusterSettings(folder), QUAYSIDE_HELM: program } })
-      cluster = await addCluster(server, folder)
-      await cluster.connect()
-      assert.equal((await cluster.deploy()).status, 'DEPLOYED')
+      cluster = await addDeployedCluster(server, folder)
       environmentId = await makeEnvironment(server, folder, cluster.id)
       namespace = `quayside-${environmentId}`
     })

@@ -7,7 +7,7 @@ import { type GitRemote, openGitRemote } from '../support/git-remote.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { configMap, makeChart, smallChart, type TestChart } from './support/charts.ts'
 import { helmProgram } from './support/helm.ts'
 
@@ -60,9 +60,7 @@ async function planned(): Promise<Diff | null | undefined> {
 
 before(async () => {
   server = await startServer({ env: { ...clusterSettings('chart-plans'), QUAYSIDE_HELM: helmProgram } })
-  const cluster = await addCluster(server, 'plans')
-  await cluster.connect()
-  assert.equal((await cluster.deploy()).status, 'DEPLOYED')
+  const cluster = await addDeployedCluster(server, 'plans')
   environmentId = await makeEnvironment(server, 'plans', cluster.id)
   chart = await makeChart(server, { environmentId, name: 'plans' })
   values = await openGitRemote({ url: `${server.apiUrl}/git/values.git`, token: server.token })

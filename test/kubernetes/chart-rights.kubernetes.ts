@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { tryTo } from './cluster/commands.ts'
 import { kubeconfig, programs } from './cluster/settings.ts'
 import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { makeChart, smallChart, type TestChart } from './support/charts.ts'
 import { helmProgram } from './support/helm.ts'
 
@@ -59,9 +59,7 @@ async function mayRead(account: string, secret: string): Promise<boolean> {
 
 before(async () => {
   server = await startServer({ env: { ...clusterSettings('chart-rights'), QUAYSIDE_HELM: helmProgram } })
-  const cluster = await addCluster(server, 'rights')
-  await cluster.connect()
-  assert.equal((await cluster.deploy()).status, 'DEPLOYED')
+  const cluster = await addDeployedCluster(server, 'rights')
   environmentId = await makeEnvironment(server, 'rights', cluster.id)
   namespace = `quayside-${environmentId}`
   chart = await makeChart(server, { environmentId, name: 'rights' })

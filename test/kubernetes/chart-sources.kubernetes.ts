@@ -14,8 +14,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 import { must } from './cluster/commands.ts'
 import { helmCache, ports } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { openKube, untilNamespaceGone } from './support/access.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { configMap, makeChart, smallChart, type TestChart } from './support/charts.ts'
 
 // Charts of all sources, and charts that are wrong or hostile. Nothing of these is applied.
@@ -30,15 +30,11 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 before(async () => {
   server = await startServer({ env: { ...clusterSettings('chart-sources'), QUAYSIDE_HELM: helm } })
   opened.defer(() => server.close())
-  const cluster = await addCluster(server, 'sources')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'sources')
   environmentId = await makeEnvironment(server, 'sources', cluster.id)
   opened.defer(async () => {
     await server.must('DELETE', `/environment/${environmentId}`)
-    const place = { name: `quayside-${environmentId}` }
-    await until('its namespace is gone', async () => (await kube.get(kinds.namespace, place, limit())) === undefined)
+    await untilNamespaceGone(kube, environmentId)
   })
 })
 after(async () => {

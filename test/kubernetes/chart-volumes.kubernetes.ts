@@ -9,7 +9,7 @@ import { imageName } from './cluster/build.ts'
 import { kubectl } from './cluster/commands.ts'
 import { helm4Cache } from './cluster/settings.ts'
 import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { makeChart, smallChart, type TestChart } from './support/charts.ts'
 import { helmProgram } from './support/helm.ts'
 
@@ -95,9 +95,7 @@ for (const { version, program } of [
 
     before(async () => {
       server = await startServer({ env: { ...clusterSettings(`volumes-${version}`), QUAYSIDE_HELM: program } })
-      const cluster = await addCluster(server, `volumes-${version}`)
-      await cluster.connect()
-      assert.equal((await cluster.deploy()).status, 'DEPLOYED')
+      const cluster = await addDeployedCluster(server, `volumes-${version}`)
       environmentId = await makeEnvironment(server, 'volumes', cluster.id)
       namespace = `quayside-${environmentId}`
       chart = await makeChart(server, { environmentId, name: 'keepers', settings: { timeout_sec: 120 } })

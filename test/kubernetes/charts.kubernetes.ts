@@ -7,8 +7,8 @@ import { makeEnvironment } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 import { helmCache } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { openKube, untilNamespaceGone } from './support/access.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { configMap, makeChart, type TestChart, webChart } from './support/charts.ts'
 
 // A chart from its repository to its objects and back. The tests build on each other.
@@ -23,10 +23,7 @@ const ofChart = () => ({ labels: { [label.service]: chart.id } })
 
 before(async () => {
   server = await startServer({ env })
-  const cluster = await addCluster(server, 'charts')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'charts')
   environmentId = await makeEnvironment(server, 'charts', cluster.id)
   chart = await makeChart(server, { environmentId, name: 'web' })
 })
@@ -191,7 +188,5 @@ test('an uninstalled chart leaves no object, and a deleted one no service', asyn
   await server.must('DELETE', `/helm/${chart.id}`)
   await until('it is gone', async () => (await server.api('GET', `/helm/${chart.id}`)).status === 404)
   await server.must('DELETE', `/environment/${environmentId}`)
-  await until('its namespace is gone', async () => {
-    return (await kube.get(kinds.namespace, { name: `quayside-${environmentId}` }, limit())) === undefined
-  })
+  await untilNamespaceGone(kube, environmentId)
 })

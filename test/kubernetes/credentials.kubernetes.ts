@@ -15,7 +15,7 @@ import { pkiFile } from './cluster/certificates.ts'
 import { kubectl, must } from './cluster/commands.ts'
 import { ports } from './cluster/settings.ts'
 import { openKube } from './support/access.ts'
-import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
+import { type AddedCluster, addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // Credentials that a real API server no longer accepts. The tests build on each other.
 
@@ -33,10 +33,7 @@ before(async () => {
   const admin = [`--serviceaccount=${namespace}:quayside`, '--clusterrole=cluster-admin']
   await kubectl(['create', 'clusterrolebinding', namespace, ...admin])
   server = await startServer({ env: clusterSettings('credentials') })
-  cluster = await addCluster(server, 'far')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  cluster = await addDeployedCluster(server, 'far')
   const environmentId = await makeEnvironment(server, 'far', cluster.id)
   application = await makeApplication(server, { environmentId, name: 'web', settings: { cpu: 100 } })
   await application.run(web('first'))

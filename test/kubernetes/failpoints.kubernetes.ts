@@ -10,8 +10,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { counting, web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
-import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { openKube, untilNamespaceGone } from './support/access.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // The server is killed while it works on a cluster. The next one completes the work once.
 
@@ -23,11 +23,8 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 before(async () => {
   server = await startServer({ env })
-  const cluster = await addCluster(server, 'far')
+  const cluster = await addDeployedCluster(server, 'far')
   clusterId = cluster.id
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
 })
 after(async () => {
   if (server) await removeAll()
@@ -184,11 +181,7 @@ describe('a server killed during a deletion on a cluster', () => {
     await server.api('DELETE', `/environment/${environmentId}`).catch(() => {})
     assert.equal((await server.exited()).signal, 'SIGKILL', 'it was not reached')
     await server.restart({ env })
-    await until(
-      'its namespace is gone',
-      async () => (await kube.get(kinds.namespace, { name: `quayside-${environmentId}` }, limit())) === undefined,
-      { limitMs: 120_000 },
-    )
+    await untilNamespaceGone(kube, environmentId)
     assert.equal((await server.api('GET', `/environment/${environmentId}`)).status, 404)
     await application.git.remove()
   })

@@ -8,7 +8,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { provideRunnerImage } from '../support/stack.ts'
 import { imageName } from './cluster/build.ts'
 import { helmCache } from './cluster/settings.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // The commands of docs/charts-and-stacks.md, section by section, on the real cluster.
 
@@ -21,10 +21,7 @@ let bash: Bash
 before(async () => {
   const env = { QUAYSIDE_HELM: join(helmCache, 'helm'), QUAYSIDE_OPENTOFU_IMAGE: image }
   server = await startServer({ env: { ...clusterSettings('greetings'), ...env } })
-  const cluster = await addCluster(server, 'greetings')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'greetings')
   bash = openBash({
     cwd: root,
     env: {

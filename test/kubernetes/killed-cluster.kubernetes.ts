@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { findProcess } from './cluster/processes.ts'
 import { startCluster } from './cluster/start.ts'
 import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // Programs of the cluster are killed while a deployment works on it. The deployment waits until
 // they are back. The previous version answers meanwhile.
@@ -23,10 +23,7 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 before(async () => {
   server = await startServer({ env })
-  const cluster = await addCluster(server, 'mortal')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'mortal')
   const environmentId = await makeEnvironment(server, 'killed', cluster.id)
   application = await makeApplication(server, { environmentId, name: 'web', settings: { cpu: 100 } })
   await application.run(web('first'))

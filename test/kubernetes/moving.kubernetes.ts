@@ -8,7 +8,7 @@ import { get } from '../support/traffic.ts'
 import { counting } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // An environment with data moves from the machine of the platform to a cluster and back, and is
 // backed up there. The tests build on each other.
@@ -41,11 +41,8 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 before(async () => {
   server = await startServer({ env: clusterSettings('moving') })
-  const cluster = await addCluster(server, 'far')
+  const cluster = await addDeployedCluster(server, 'far')
   clusterId = cluster.id
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
   const clusters = await server.must<{ results: { id: string; is_default: boolean }[] }>(
     'GET',
     `/organization/${server.organizationId}/cluster`,

@@ -7,8 +7,8 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
-import { openKube } from './support/access.ts'
-import { addCluster, clusterSettings } from './support/add-cluster.ts'
+import { openKube, untilNamespaceGone } from './support/access.ts'
+import { addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // A service under load, and objects that somebody changes by hand. The tests build on each other.
 
@@ -46,10 +46,7 @@ const busy = (version: string) => {
 }
 
 test('a service under load gets replicas from its cluster, and the API shows them', async () => {
-  const cluster = await addCluster(server, 'far')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'far')
   const environmentId = await makeEnvironment(server, 'far', cluster.id)
   const settings = { cpu: 50, min_running_instances: 1, max_running_instances: 3 }
   application = await makeApplication(server, { environmentId, name: 'web', settings })
@@ -112,7 +109,5 @@ test('a stopped service has neither replicas nor an autoscaler', async () => {
   const scalers = await kube.list(kinds.autoscaler, { namespace: namespace() }, limit())
   assert.deepEqual(scalers.items, [])
   await server.must('DELETE', `/environment/${application.environmentId}`)
-  await until('its namespace is gone', async () => {
-    return (await kube.get(kinds.namespace, { name: namespace() }, limit())) === undefined
-  })
+  await untilNamespaceGone(kube, application.environmentId)
 })

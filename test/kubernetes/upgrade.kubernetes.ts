@@ -8,7 +8,7 @@ import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { openKube } from './support/access.ts'
-import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
+import { type AddedCluster, addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 
 // A cluster whose objects another version of the platform wrote. The tests build on each other.
 
@@ -80,10 +80,7 @@ async function upgradeEnds(): Promise<string> {
 }
 
 test('an application runs on the cluster with two replicas', async () => {
-  cluster = await addCluster(server, 'far')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  cluster = await addDeployedCluster(server, 'far')
   const environmentId = await makeEnvironment(server, 'shop', cluster.id)
   namespace = `quayside-${environmentId}`
   const settings = { cpu: 100, min_running_instances: 2, max_running_instances: 2 }

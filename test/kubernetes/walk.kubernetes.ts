@@ -6,7 +6,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
-import { openKube } from './support/access.ts'
+import { openKube, untilNamespaceGone } from './support/access.ts'
 import { addCluster, clusterSettings } from './support/add-cluster.ts'
 
 // From a kubeconfig to a running application, as a user does it. The tests build on each other.
@@ -77,8 +77,5 @@ test('a stopped application leaves nothing that runs, and a deleted environment 
   const pods = await kube.list(kinds.pod, { labels: { [label.service]: application.id } }, limit())
   assert.deepEqual(pods.items, [])
   await server.must('DELETE', `/environment/${application.environmentId}`)
-  await until('its namespace is gone', async () => {
-    const found = await kube.get(kinds.namespace, { name: `quayside-${application.environmentId}` }, limit())
-    return found === undefined
-  })
+  await untilNamespaceGone(kube, application.environmentId)
 })

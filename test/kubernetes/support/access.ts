@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createKube, type Kube, type KubeAccess } from '../../../server/engines/kubernetes/client/index.ts'
+import { createKube, type Kube, type KubeAccess, kinds } from '../../../server/engines/kubernetes/client/index.ts'
 import { type AddressGuard, createAddressGuard } from '../../../server/lib/address.ts'
 import { Secret } from '../../../server/lib/secret.ts'
+import { until } from '../../support/until.ts'
 import { addresses, pki, ports } from '../cluster/settings.ts'
 
 /** A guard of an operator who listed the loopback device and the network of the pods. */
@@ -19,3 +20,10 @@ export async function adminAccess(): Promise<KubeAccess> {
 /** Returns a client of the test cluster with all rights, or with other credentials. */
 export const openKube = (change: Partial<KubeAccess> = {}, guard: AddressGuard = loopbackGuard): Kube =>
   createKube({ access: async () => ({ ...(await adminAccess()), ...change }), guard })
+
+/** Waits until the namespace of an environment is gone. */
+export const untilNamespaceGone = async (kube: Kube, environmentId: string): Promise<void> => {
+  const at = { name: `quayside-${environmentId}` }
+  const isGone = async () => (await kube.get(kinds.namespace, at, AbortSignal.timeout(60_000))) === undefined
+  await until('its namespace is gone', isGone, { limitMs: 120_000 })
+}

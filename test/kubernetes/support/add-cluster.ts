@@ -62,3 +62,12 @@ export async function addCluster(server: ClusterCaller, name: string): Promise<A
     },
   }
 }
+
+/** Creates a cluster, connects it and deploys it. Throws with the lines of its log if that fails. */
+export async function addDeployedCluster(server: ClusterCaller, name: string): Promise<AddedCluster> {
+  const cluster = await addCluster(server, name)
+  await cluster.connect()
+  const { status, lines } = await cluster.deploy()
+  assert.equal(status, 'DEPLOYED', lines)
+  return cluster
+}

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { kinds } from '../../../server/engines/index.ts'
 import { label } from '../../../server/engines/kubernetes/labels.ts'
 import { makeEnvironment } from '../../support/application.ts'
@@ -7,7 +6,7 @@ import type { OpenStackPlace } from '../../support/stack-place.ts'
 import { until } from '../../support/until.ts'
 import { kubectl, tryTo } from '../cluster/commands.ts'
 import { openKube } from './access.ts'
-import { addCluster, clusterSettings } from './add-cluster.ts'
+import { addDeployedCluster, clusterSettings } from './add-cluster.ts'
 
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
@@ -16,10 +15,7 @@ export const openClusterPlace: OpenStackPlace = async (name, settings) => {
   const env = { ...clusterSettings(name), ...settings }
   const server = await startServer({ env })
   const kube = openKube()
-  const cluster = await addCluster(server, 'far')
-  await cluster.connect()
-  const { status, lines } = await cluster.deploy()
-  assert.equal(status, 'DEPLOYED', lines)
+  const cluster = await addDeployedCluster(server, 'far')
   const addEnvironment = (other: string) => makeEnvironment(server, other, cluster.id)
   const namespaces = async () => {
     const rows = await server.sql<{ id: string }[]>`select id from environment where cluster_id = ${cluster.id}`
