@@ -63,7 +63,7 @@ export async function addCluster(server: ClusterCaller, name: string): Promise<A
   }
 }
 
-/** Creates a cluster, connects it and deploys it. Throws with the lines of its log if that fails. */
+/** Creates, connects and deploys a cluster. Throws with the lines of its log if that fails. */
 export async function addDeployedCluster(server: ClusterCaller, name: string): Promise<AddedCluster> {
   const cluster = await addCluster(server, name)
   await cluster.connect()

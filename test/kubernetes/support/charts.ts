@@ -35,7 +35,7 @@ const settingsOf = (name: string, url: string) => ({
   values_override: { set: [], set_string: [], set_json: [] },
 })
 
-/** Creates a chart. Its repository is in the git host of the server, unless settings name another one. */
+/** Creates a chart. Settings may name another repository than its own in the git host. */
 export async function makeChart(
   server: Pick<ServerProcess, 'apiUrl' | 'token' | 'must' | 'dataDirectory'>,
   { environmentId, name, settings = {} }: { environmentId: string; name: string; settings?: object },
