@@ -30,6 +30,14 @@ export function useForm<T>({ fields: table, initial, send, changes, onDone }: Fo
   const message = error ? messageOf(error) : ''
   const named = fieldIn(message)
   const shown = named !== undefined && hasField(fields, named) ? named : undefined
+  const sent = {
+    /** The error, if no field shows it. */
+    error: shown === undefined ? error : undefined,
+    isBusy: sending.isPending,
+    submit: () => sending.mutate(draft),
+    /** Returns the requests that it would send. */
+    preview: () => recordRequests(() => send(draft)),
+  }
   return {
     /** For FormFields. */
     inputs: {
@@ -39,14 +47,11 @@ export function useForm<T>({ fields: table, initial, send, changes, onDone }: Fo
       problemAt: (path: string) => (path === shown ? message : undefined),
     },
     draft,
-    /** The error, if no field shows it. */
-    error: shown === undefined ? error : undefined,
-    isBusy: sending.isPending,
+    ...sent,
+    /** For FormDialog. */
+    dialog: { isBusy: sent.isBusy, error: sent.error, onSubmit: sent.submit, preview: sent.preview },
     isSent: sending.isSuccess,
     isDirty: !isSame(draft, initial),
-    submit: () => sending.mutate(draft),
-    /** Returns the requests that it would send. */
-    preview: () => recordRequests(() => send(draft)),
     reset: () => {
       setDraft(initial)
       sending.reset()

@@ -48,10 +48,7 @@ export function NewEnvironment({ organizationId, project, onClose }: NewEnvironm
       isOpen
       onClose={onClose}
       action="Create the environment"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -26,16 +26,7 @@ export function NewProject({ organizationId, onClose }: NewProjectProps) {
     onDone: onClose,
   })
   return (
-    <FormDialog
-      title="New project"
-      isOpen
-      onClose={onClose}
-      action="Create the project"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title="New project" isOpen onClose={onClose} action="Create the project" {...form.dialog}>
       <FormFields {...form.inputs} />
     </FormDialog>
   )

@@ -39,16 +39,7 @@ export function TimetableForm({ title, policy, more, save, changes, onClose }: T
   })
   const cron = valueAt(form.draft, 'cron_at')
   return (
-    <FormDialog
-      title={title}
-      isOpen
-      onClose={onClose}
-      action="Save"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title={title} isOpen onClose={onClose} action="Save" {...form.dialog}>
       <FormFields {...form.inputs} />
       <p role="status">{typeof cron === 'string' ? cronWords(cron) : 'Never'}</p>
     </FormDialog>

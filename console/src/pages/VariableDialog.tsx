@@ -25,10 +25,7 @@ export function VariableDialog({ place, change, onClose, children }: VariableDia
       onClose={onClose}
       action={action}
       look={change.act === 'delete' ? 'danger' : 'main'}
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       {children}
       <FormFields {...form.inputs} />

@@ -37,16 +37,7 @@ export function ConnectCluster({ organizationId, onClose }: ConnectClusterProps)
   }
   if (made) return <KubeconfigForm {...{ organizationId, cluster: made }} onClose={() => leave(made.id)} />
   return (
-    <FormDialog
-      title="Connect a cluster"
-      isOpen
-      onClose={onClose}
-      action="Continue"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title="Connect a cluster" isOpen onClose={onClose} action="Continue" {...form.dialog}>
       <FormFields {...form.inputs} />
     </FormDialog>
   )

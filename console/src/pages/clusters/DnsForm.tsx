@@ -35,11 +35,8 @@ function Form({ organizationId, cluster, onClose, stored }: ClusterDialogProps &
       isOpen
       onClose={onClose}
       action="Save"
-      isBusy={form.isBusy}
-      error={form.error}
       refusal={form.isDirty ? undefined : 'nothing is changed'}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       <FormFields {...form.inputs} />
       <p>Services have the new names after their next deployment.</p>

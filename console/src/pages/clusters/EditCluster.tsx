@@ -27,11 +27,8 @@ export function EditCluster({ organizationId, cluster, onClose }: ClusterDialogP
       isOpen
       onClose={onClose}
       action="Save"
-      isBusy={form.isBusy}
-      error={form.error}
       refusal={form.isDirty ? undefined : 'nothing is changed'}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -23,16 +23,7 @@ export function LockForm({ organizationId, cluster, onClose }: ClusterDialogProp
     onDone: onClose,
   })
   return (
-    <FormDialog
-      title={`Lock “${cluster.name}”`}
-      isOpen
-      onClose={onClose}
-      action="Lock"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title={`Lock “${cluster.name}”`} isOpen onClose={onClose} action="Lock" {...form.dialog}>
       <p>It cannot be deployed, upgraded, edited or deleted while it is locked.</p>
       <FormFields {...form.inputs} />
     </FormDialog>

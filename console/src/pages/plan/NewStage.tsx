@@ -26,16 +26,7 @@ export function NewStage({ environmentId, onClose }: NewStageProps) {
     onDone: onClose,
   })
   return (
-    <FormDialog
-      title="New stage"
-      isOpen
-      onClose={onClose}
-      action="Create the stage"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title="New stage" isOpen onClose={onClose} action="Create the stage" {...form.dialog}>
       <FormFields {...form.inputs} />
     </FormDialog>
   )

@@ -21,16 +21,7 @@ export function NewOrganization({ onClose }: { readonly onClose: () => void }) {
     },
   })
   return (
-    <FormDialog
-      title="New organization"
-      isOpen
-      onClose={onClose}
-      action="Create the organization"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title="New organization" isOpen onClose={onClose} action="Create the organization" {...form.dialog}>
       <p>It has members, projects and a cluster of its own. You are its owner.</p>
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -29,10 +29,7 @@ export function TagGroupForm({ organizationId, groups, given, onClose }: TagGrou
       isOpen
       onClose={onClose}
       action="Save"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       {given && <p>Each service and cluster with the group has the change after its next deployment.</p>}
       <FormFields {...form.inputs} />
