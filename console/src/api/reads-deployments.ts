@@ -14,7 +14,8 @@ export const comparison = (environmentId: string, serviceId: string, from: strin
 
 export type Comparison = Awaited<ReturnType<typeof api.compareServiceDeployments>>
 
-interface Rollback {
+/** A version of a service to which it rolls back. */
+export interface Rollback {
   readonly environmentId: string
   readonly kind: KindName
   readonly serviceId: string
@@ -29,3 +30,5 @@ export const rollbackEffect = ({ environmentId, kind, serviceId, executionId }: 
     staleTime: 0,
     gcTime: 0,
   })
+
+export type RollbackPlan = Awaited<ReturnType<typeof rollbackPlan>>

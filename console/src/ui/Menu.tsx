@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { Button } from './Button.tsx'
 import styles from './Menu.module.css'
 
@@ -67,27 +67,29 @@ export function Menu({ label, items }: MenuProps) {
   )
 }
 
-function Item({ item, onChosen }: { readonly item: MenuItem; readonly onChosen: () => void }): ReactNode {
+function Item({ item, onChosen }: { readonly item: MenuItem; readonly onChosen: () => void }) {
   const { label, onSelect, refusal, look = 'plain' } = item
+  const reasonId = useId()
   return (
-    <button
-      type="button"
-      role="menuitem"
-      tabIndex={-1}
-      data-look={look}
-      aria-label={label}
-      aria-disabled={refusal !== undefined}
-      aria-description={refusal}
-      title={refusal}
-      onClick={() => {
-        if (refusal !== undefined) return
-        onChosen()
-        onSelect()
-      }}
-    >
-      {label}
-      {refusal !== undefined && <small>{refusal}</small>}
-    </button>
+    <div role="none" className={styles['item']}>
+      <button
+        type="button"
+        role="menuitem"
+        tabIndex={-1}
+        data-look={look}
+        aria-disabled={refusal !== undefined}
+        aria-describedby={refusal === undefined ? undefined : reasonId}
+        title={refusal}
+        onClick={() => {
+          if (refusal !== undefined) return
+          onChosen()
+          onSelect()
+        }}
+      >
+        {label}
+      </button>
+      {refusal !== undefined && <small id={reasonId}>{refusal}</small>}
+    </div>
   )
 }
 

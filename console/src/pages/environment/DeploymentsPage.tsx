@@ -1,22 +1,55 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
-import { environment, stages } from '../../api/reads.ts'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { EnvironmentDeployment } from '../../api/deployment-versions.ts'
+import { environment, environmentHistory } from '../../api/reads.ts'
+import { Empty, Section } from '../../ui/Page.tsx'
 import { DeploymentLines } from '../DeploymentLines.tsx'
+import { CompareDeployments } from './CompareDeployments.tsx'
+import { DeploymentDetail } from './DeploymentDetail.tsx'
+import { DeploymentTable } from './DeploymentTable.tsx'
 import { EnvironmentFrame } from './EnvironmentFrame.tsx'
-import { EnvironmentHistory } from './EnvironmentHistory.tsx'
+import { RollbackEnvironment } from './RollbackEnvironment.tsx'
 
-/** The deployments of an environment, and the lines of the last one. */
+const from = '/organizations/$organizationId/environments/$environmentId/deployments'
+
+/** The deployments of an environment: one as a pipeline, the list, and the difference of two. */
 export function DeploymentsPage() {
-  const params = useParams({ from: '/organizations/$organizationId/environments/$environmentId/deployments' })
+  const params = useParams({ from })
   const { organizationId, environmentId } = params
+  const search = useSearch({ from })
+  const navigate = useNavigate({ from })
   const { data: about } = useSuspenseQuery(environment(environmentId))
-  const { data: statuses } = useSuspenseQuery(stages(environmentId))
+  const { data: history } = useSuspenseQuery(environmentHistory(environmentId))
+  const [target, setTarget] = useState<EnvironmentDeployment>()
+  const [last] = history
+  const shown = history.find(({ identifier }) => identifier.execution_id === search.deployment) ?? last
+  const compare = (one: string, other: string) =>
+    void navigate({ search: (now) => ({ ...now, from: one, to: other }), resetScroll: false })
   return (
     <EnvironmentFrame params={params}>
-      <EnvironmentHistory environmentId={environmentId} />
-      {statuses.environment.last_deployment_date && (
+      {shown ? (
+        <>
+          <DeploymentDetail {...{ params }} deployment={shown} />
+          <DeploymentTable
+            {...{ params, history }}
+            shown={shown.identifier.execution_id}
+            onCompare={compare}
+            onRollback={setTarget}
+          />
+        </>
+      ) : (
+        <Section title="Deployments">
+          <Empty>It was never deployed. “Review and deploy” shows the effect first.</Empty>
+        </Section>
+      )}
+      {search.from && search.to && (
+        <CompareDeployments {...{ environmentId, history }} from={search.from} to={search.to} onChoose={compare} />
+      )}
+      {last && shown === last && (
         <DeploymentLines organization={organizationId} project={about.project.id} environment={environmentId} />
       )}
+      {target && <RollbackEnvironment {...{ environmentId, history, target }} onClose={() => setTarget(undefined)} />}
     </EnvironmentFrame>
   )
 }

@@ -1,0 +1,87 @@
+import { useMutation, useQueries, useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf, queries } from '../../api/client.ts'
+import { type EnvironmentDeployment, type ServiceVersion, versionsAt } from '../../api/deployment-versions.ts'
+import { isKind } from '../../api/kinds.ts'
+import { versionOperations } from '../../api/kinds-deployments.ts'
+import { services } from '../../api/reads.ts'
+import { type Rollback, rollbackEffect } from '../../api/reads-deployments.ts'
+import { FormDialog } from '../../ui/Dialog.tsx'
+import { exactTime } from '../../ui/When.tsx'
+import { RolledBackService } from './RolledBackService.tsx'
+
+interface RollbackEnvironmentProps {
+  readonly environmentId: string
+  readonly history: readonly EnvironmentDeployment[]
+  readonly target: EnvironmentDeployment
+  readonly onClose: () => void
+}
+
+/** Starts the versions of an earlier deployment again, service by service. Shows the effect first. */
+export function RollbackEnvironment({ environmentId, history, target, onClose }: RollbackEnvironmentProps) {
+  const { data: list } = useSuspenseQuery(services(environmentId))
+  const present = new Set(list.map(({ id }) => id))
+  // A deployment that ends meanwhile does not change what the person sees and confirms.
+  const [wanted] = useState(() => differing(history, target).filter(({ id }) => present.has(id)))
+  const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set())
+  const versions = wanted.flatMap((version) => rollbackOf(environmentId, version))
+  const effects = useQueries({ queries: versions.map((version) => rollbackEffect(version)) })
+  const isPossible = (index: number): boolean => effects[index]?.data?.services[0]?.skipped === null
+  const chosen = versions.filter(({ serviceId }, index) => !leftOut.has(serviceId) && isPossible(index))
+  const rollback = useMutation({
+    mutationFn: async () => {
+      // Requests of an environment run one after the other, in the order in which they arrive.
+      for (const { kind, serviceId, executionId } of chosen) {
+        await versionOperations[kind].rollback(serviceId, executionId, false)
+      }
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['environment', environmentId] }),
+    onSuccess: onClose,
+  })
+  const isWaiting = effects.some(({ isPending }) => isPending)
+  const nothing = wanted.length === 0 ? 'every service runs that version' : 'no service is chosen'
+  return (
+    <FormDialog
+      title={`Roll back to the deployment of ${exactTime(target.auditing_data.created_at)}`}
+      isOpen
+      isWide
+      onClose={onClose}
+      action={`Roll back ${chosen.length} of ${wanted.length}`}
+      isBusy={rollback.isPending}
+      error={rollback.error}
+      refusal={isWaiting ? 'the effect is not known yet' : chosen.length === 0 ? nothing : undefined}
+      onSubmit={() => rollback.mutate()}
+    >
+      <p>
+        Each version starts without a build, with its settings, variables and secrets of that time. Each service is a
+        deployment of its own: if one fails, the others stay as they are. Stored variables do not change.
+      </p>
+      {wanted.length === 0 && <p role="status">Every service that is listed runs the version of that time.</p>}
+      {wanted.map(({ id, name }, index) => (
+        <RolledBackService
+          key={id}
+          name={name}
+          plan={effects[index]?.data}
+          problem={effects[index]?.error ? messageOf(effects[index].error) : undefined}
+          isChosen={!leftOut.has(id)}
+          onChoose={(isChosen) =>
+            setLeftOut(new Set([...leftOut].filter((one) => one !== id).concat(isChosen ? [] : id)))
+          }
+        />
+      ))}
+    </FormDialog>
+  )
+}
+
+const rollbackOf = (environmentId: string, { id, kind, executionId }: ServiceVersion): readonly Rollback[] =>
+  isKind(kind) ? [{ environmentId, kind, serviceId: id, executionId }] : []
+
+/** Pure: the versions after a deployment that are no longer the last ones. */
+function differing(
+  history: readonly EnvironmentDeployment[],
+  target: EnvironmentDeployment,
+): readonly ServiceVersion[] {
+  const now = versionsAt(history, history[0]?.identifier.execution_id ?? '')
+  const then = versionsAt(history, target.identifier.execution_id)
+  return [...then.values()].filter(({ id, executionId }) => now.get(id)?.executionId !== executionId)
+}
