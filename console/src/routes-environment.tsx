@@ -32,5 +32,23 @@ export const environmentRoutes = (parent: typeof organization) => {
       Promise.all([readServices(environmentId), queries.ensureQueryData(deploymentRule(environmentId))]),
     component: lazyRouteComponent(() => import('./pages/plan/HoursPage.tsx'), 'HoursPage'),
   })
-  return [deployments, stages, hours] as const
+  const rules = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/rules',
+    validateSearch: frameSearchOf,
+    loader: ({ params: { environmentId } }) =>
+      Promise.all([readServices(environmentId), queries.ensureQueryData(deploymentRule(environmentId))]),
+    component: lazyRouteComponent(() => import('./pages/environment/EnvironmentRulesPage.tsx'), 'EnvironmentRulesPage'),
+  })
+  const settings = createRoute({
+    getParentRoute,
+    path: 'environments/$environmentId/settings',
+    validateSearch: frameSearchOf,
+    loader: ({ params: { environmentId } }) => readServices(environmentId),
+    component: lazyRouteComponent(
+      () => import('./pages/environment/EnvironmentSettingsPage.tsx'),
+      'EnvironmentSettingsPage',
+    ),
+  })
+  return [deployments, stages, hours, rules, settings] as const
 }

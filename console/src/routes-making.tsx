@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { frameSearchOf } from './api/environment-search.ts'
 import { isKind, type KindName } from './api/kinds.ts'
-import { environment, projects, services, stageNames, stages } from './api/reads.ts'
+import { environment, services, stageNames, stages } from './api/reads.ts'
 import { choices } from './api/reads-making.ts'
 import { scopeOf, variables } from './api/reads-variables.ts'
 import type { organization } from './routes-frame.tsx'
@@ -47,19 +47,9 @@ function newServiceRoutes(parent: Parent) {
   return [newService, newServiceForm] as const
 }
 
-/** The variables that several services share. */
+/** The variables that the services of an environment share. */
 function sharedVariablesRoutes(parent: Parent) {
   const getParentRoute = () => parent
-  const projectVariables = createRoute({
-    getParentRoute,
-    path: 'projects/$projectId/variables',
-    loader: ({ params: { organizationId, projectId } }) =>
-      Promise.all([
-        queries.ensureQueryData(projects(organizationId)),
-        queries.ensureQueryData(variables({ scope: 'PROJECT', parentId: projectId })),
-      ]),
-    component: lazyRouteComponent(() => import('./pages/ProjectVariablesPage.tsx'), 'ProjectVariablesPage'),
-  })
   const environmentVariables = createRoute({
     getParentRoute,
     path: 'environments/$environmentId/variables',
@@ -74,7 +64,7 @@ function sharedVariablesRoutes(parent: Parent) {
       'EnvironmentVariablesPage',
     ),
   })
-  return [projectVariables, environmentVariables] as const
+  return [environmentVariables] as const
 }
 
 /** The variables and the settings of a service. */

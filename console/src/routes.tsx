@@ -21,6 +21,7 @@ import { organization, root } from './routes-frame.tsx'
 import { makingRoutes } from './routes-making.tsx'
 import { operationRoutes } from './routes-operations.tsx'
 import { settings } from './routes-organization.tsx'
+import { projectRoutes } from './routes-project.tsx'
 import { serviceRoutes } from './routes-service.tsx'
 
 // The whole map of the console. A loader begins the reads of its page, and the page uses them.
@@ -93,6 +94,7 @@ const tree = root.addChildren([
     ...makingRoutes(organization),
     ...environmentRoutes(organization),
     ...operationRoutes(organization),
+    ...projectRoutes(organization),
     ...serviceRoutes(organization),
     settings,
   ]),

@@ -36,6 +36,7 @@ describe('stages and hours in the console', { skip: noBrowser ?? false }, () => 
     await tab.click()
     await tab.and(session.page.locator('[aria-current="page"]')).waitFor()
   }
+  const dialog = () => session.page.getByRole('dialog')
   const heading = (name: string, level = 1) => session.page.getByRole('heading', { name, level, exact: true })
   const button = (name: string) => session.page.getByRole('button', { name, exact: true })
   const stored = async () =>
@@ -79,7 +80,7 @@ describe('stages and hours in the console', { skip: noBrowser ?? false }, () => 
     await page.locator('button[aria-label="Delete last"][title="it has services"]').waitFor()
   })
 
-  it('moves a service with the keyboard, leaves it out, and deletes the stage', async () => {
+  it('moves a service with the keyboard, leaves it out, renames the stage and deletes it', async () => {
     const { page } = session
     await page.getByLabel('Stage of shop').selectOption({ label: 'DEFAULT JOB' })
     await becomes('the service is in it', async () => (await stageOfShop()) === 'DEFAULT JOB')
@@ -87,9 +88,18 @@ describe('stages and hours in the console', { skip: noBrowser ?? false }, () => 
     await becomes('the service is left out', async () =>
       (await stored()).some(({ services }) => services.some(({ is_skipped }) => is_skipped)),
     )
-    await button('Delete last').click()
-    await heading('last', 3).waitFor({ state: 'detached' })
-    assert.deepEqual((await order()).includes('last'), false)
+    await button('Edit last').click()
+    await dialog().getByLabel('Name', { exact: true }).fill('final')
+    await dialog().getByLabel('Description').fill('after all others')
+    await dialog().getByRole('button', { name: 'Save the stage' }).click()
+    await page.getByText('after all others').waitFor()
+    await button('Delete final').click()
+    await dialog().getByLabel('to confirm').fill('final')
+    assert.deepEqual(await violations(page), [])
+    await dialog().getByRole('button', { name: 'Delete the stage' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await heading('final', 3).waitFor({ state: 'detached' })
+    assert.deepEqual((await order()).includes('final'), false)
   })
 
   it('draws the hours as a week, and saves them', async () => {

@@ -6,12 +6,16 @@ import type { Furnished, Texts } from './furnish.ts'
  */
 export const pages: Readonly<Record<string, string | PageOfKinds>> = {
   '/organizations/$organizationId': 'Projects',
-  '/organizations/$organizationId/projects/$projectId/variables': 'Variables of {project name}',
+  '/organizations/$organizationId/projects/$projectId/variables': '{project name}',
+  '/organizations/$organizationId/projects/$projectId/rules': '{project name}',
+  '/organizations/$organizationId/projects/$projectId/settings': '{project name}',
   '/organizations/$organizationId/environments/$environmentId': '{environment name}',
   '/organizations/$organizationId/environments/$environmentId/deployments': '{environment name}',
   '/organizations/$organizationId/environments/$environmentId/variables': '{environment name}',
   '/organizations/$organizationId/environments/$environmentId/stages': '{environment name}',
   '/organizations/$organizationId/environments/$environmentId/hours': '{environment name}',
+  '/organizations/$organizationId/environments/$environmentId/rules': '{environment name}',
+  '/organizations/$organizationId/environments/$environmentId/settings': '{environment name}',
   '/organizations/$organizationId/environments/$environmentId/new': 'New service in {environment name}',
   '/organizations/$organizationId/environments/$environmentId/new/$kind': 'New {noun} in {environment name}',
   '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId': '{service name}',

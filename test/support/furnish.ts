@@ -110,6 +110,11 @@ async function furnishEnvironment(make: Make, place: Place, text: Texts): Promis
   await make('/variable', variable('ENVIRONMENT', place.environmentId))
   await make('/variable', variable('APPLICATION', ids['application'] ?? ''))
   await make(`/application/${ids['application']}/customDomain`, { domain: 'shop.test', generate_certificate: false })
+  await make(`/project/${place.projectId}/deploymentRule`, {
+    ...{ name: text('rule name'), description: text('rule description'), wildcard: text('rule wildcard') },
+    ...{ mode: 'STAGING', cluster_id: place.clusterId, auto_stop: true, timezone: 'Etc/UTC' },
+    ...{ start_time: '1970-01-01T08:00:00.000Z', stop_time: '1970-01-01T19:00:00.000Z', weekdays: ['MONDAY'] },
+  })
   await make(`/environment/${place.environmentId}/deploymentStage`, {
     name: text('stage name'),
     description: text('stage description'),

@@ -35,6 +35,13 @@ export function ProjectActions({ organizationId, project }: ProjectActionsProps)
       >
         Variables
       </Link>
+      <Link
+        className={buttonClass}
+        to="/organizations/$organizationId/projects/$projectId/settings"
+        params={{ organizationId, projectId: project.id }}
+      >
+        Settings
+      </Link>
       <Button refusal={may('createEnvironment')} onClick={() => setOpen('new')}>
         New environment
       </Button>

@@ -1,10 +1,13 @@
-import { useMutation } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { api, queries } from '../../api/client.ts'
-import { recordRequests } from '../../api/record-requests.ts'
+import { api } from '../../api/client.ts'
+import { environment, projects } from '../../api/reads.ts'
+import { clusters } from '../../api/reads-making.ts'
+import { useForm } from '../../api/use-form.ts'
+import { asBody } from '../../forms/draft.ts'
+import { FormFields } from '../../forms/FormFields.tsx'
+import { type FieldSpec, type Option, optionsOf } from '../../forms/fields.ts'
 import { FormDialog } from '../../ui/Dialog.tsx'
-import { CheckField, TextField } from '../../ui/Field.tsx'
 
 interface CloneDialogProps {
   readonly organizationId: string
@@ -13,16 +16,52 @@ interface CloneDialogProps {
   readonly onClose: () => Promise<void>
 }
 
-/** Copies an environment under another name, with its data if wanted, and leads to the copy. */
+interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+const asSource: Option = { value: '', label: 'as in the source' }
+const choicesOf = (things: readonly Named[]): readonly Option[] =>
+  things.map(({ id, name }) => ({ value: id, label: name }))
+
+const fieldsOf = (places: readonly Named[], homes: readonly Named[]): readonly FieldSpec[] => [
+  { path: 'name', label: 'Name of the copy', type: 'text', isRequired: true },
+  { path: 'project_id', label: 'Project', type: 'select', options: choicesOf(homes) },
+  {
+    path: 'mode',
+    label: 'Mode',
+    type: 'select',
+    options: [asSource, ...optionsOf('DEVELOPMENT', 'STAGING', 'PRODUCTION', 'PREVIEW')],
+  },
+  { path: 'cluster_id', label: 'Cluster', type: 'select', options: [asSource, ...choicesOf(places)] },
+  {
+    path: 'apply_deployment_rule',
+    label: 'Apply the deployment rule of the project that matches the name',
+    type: 'check',
+  },
+  { path: 'with_data', label: 'Copy volumes and databases, too', type: 'check' },
+]
+
+/** Copies an environment, perhaps to another project or cluster, and leads to the copy. */
 export function CloneDialog({ organizationId, environmentId, name, onClose }: CloneDialogProps) {
-  const [copyName, setCopyName] = useState(`${name} copy`)
-  const [withData, setWithData] = useState(false)
+  const { data: about } = useSuspenseQuery(environment(environmentId))
+  const { data: homes = [] } = useQuery(projects(organizationId))
+  const { data: places = [] } = useQuery(clusters(organizationId))
   const navigate = useNavigate()
-  const send = () => api.cloneEnvironment({ environmentId, body: { name: copyName, with_data: withData } })
-  const clone = useMutation({
-    mutationFn: send,
-    onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
+  const form = useForm({
+    fields: fieldsOf(places, homes),
+    initial: {
+      name: `${name} copy`,
+      project_id: about.project.id,
+      mode: null,
+      cluster_id: null,
+      apply_deployment_rule: false,
+      with_data: false,
+    },
+    send: (draft) => api.cloneEnvironment({ environmentId, body: asBody(draft) }),
+    changes: [['organization', organizationId, 'projects']],
+    onDone: async ({ id }) => {
       // Going back shows the page without the dialog.
       await onClose()
       await navigate({
@@ -37,13 +76,12 @@ export function CloneDialog({ organizationId, environmentId, name, onClose }: Cl
       isOpen
       onClose={onClose}
       action="Copy"
-      isBusy={clone.isPending}
-      error={clone.error}
-      onSubmit={() => clone.mutate()}
-      preview={() => recordRequests(send)}
+      isBusy={form.isBusy}
+      error={form.error}
+      onSubmit={form.submit}
+      preview={form.preview}
     >
-      <TextField label="Name of the copy" value={copyName} onChange={setCopyName} isRequired />
-      <CheckField label="Copy volumes and databases, too" isChecked={withData} onChange={setWithData} />
+      <FormFields {...form.inputs} />
     </FormDialog>
   )
 }

@@ -1,8 +1,8 @@
-import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, queries } from '../../api/client.ts'
-import { lossesOfAll } from '../../api/losses.ts'
 import { environment, services } from '../../api/reads.ts'
+import { environmentLosses } from '../../api/reads-losses.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 
 interface DeleteEnvironmentProps {
@@ -11,11 +11,12 @@ interface DeleteEnvironmentProps {
   readonly onClose: () => void
 }
 
-/** Deletes an environment, and leads to the organization. */
+/** Deletes an environment once its name is typed, and leads to the organization. */
 export function DeleteEnvironment({ organizationId, environmentId, onClose }: DeleteEnvironmentProps) {
   const navigate = useNavigate()
   const { data: about } = useSuspenseQuery(environment(environmentId))
   const { data: list } = useSuspenseQuery(services(environmentId))
+  const { data: losses, error } = useQuery(environmentLosses(environmentId, list))
   const remove = useMutation({
     mutationFn: () => api.deleteEnvironment({ environmentId }),
     onSuccess: async () => {
@@ -23,13 +24,14 @@ export function DeleteEnvironment({ organizationId, environmentId, onClose }: De
       await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
     },
   })
+  if (!losses && !error) return null
   return (
     <ConfirmDialog
       noun="environment"
       name={about.name}
-      losses={list.length === 0 ? ['the environment, which has no service'] : lossesOfAll(list)}
+      losses={list.length === 0 ? ['the environment, which has no service', ...(losses ?? [])] : (losses ?? [])}
       isBusy={remove.isPending}
-      error={remove.error}
+      error={remove.error ?? error}
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     />

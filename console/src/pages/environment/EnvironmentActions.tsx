@@ -1,6 +1,7 @@
 import { refusal, type State } from '@quayside/contract/states.ts'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { api } from '../../api/client.ts'
 import type { FrameSearch } from '../../api/environment-search.ts'
 import { restartableIn } from '../../api/restartable.ts'
@@ -10,9 +11,13 @@ import { Menu } from '../../ui/Menu.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { DeployDialog } from '../DeployDialog.tsx'
 import { useMay } from '../use-may.ts'
-import { CloneDialog } from './CloneDialog.tsx'
-import { DeleteEnvironment } from './DeleteEnvironment.tsx'
 import type { EnvironmentParams } from './EnvironmentTabs.tsx'
+
+// Both are rare, and their forms are large.
+const CloneDialog = lazy(() => import('./CloneDialog.tsx').then((file) => ({ default: file.CloneDialog })))
+const DeleteEnvironment = lazy(() =>
+  import('./DeleteEnvironment.tsx').then((file) => ({ default: file.DeleteEnvironment })),
+)
 
 interface EnvironmentActionsProps {
   readonly params: EnvironmentParams
@@ -67,8 +72,10 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
         Review and deploy
       </Button>
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name }} onClose={close} />}
-      {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
-      {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}
+      <Suspense>
+        {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
+        {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}
+      </Suspense>
     </>
   )
 }

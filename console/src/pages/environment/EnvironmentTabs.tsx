@@ -14,6 +14,8 @@ const tabs = [
   { to: `${environment}/variables`, label: 'Variables' },
   { to: `${environment}/stages`, label: 'Stages' },
   { to: `${environment}/hours`, label: 'Hours' },
+  { to: `${environment}/rules`, label: 'Rules' },
+  { to: `${environment}/settings`, label: 'Settings' },
 ] as const
 
 /** The pages of an environment. */

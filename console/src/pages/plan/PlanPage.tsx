@@ -6,7 +6,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Section } from '../../ui/Page.tsx'
 import { EnvironmentFrame } from '../environment/EnvironmentFrame.tsx'
 import { useMay } from '../use-may.ts'
-import { NewStage } from './NewStage.tsx'
+import { StageForm } from './StageForm.tsx'
 import { StageList } from './StageList.tsx'
 
 /** The order in which an environment is deployed. */
@@ -29,7 +29,7 @@ export function PlanPage() {
           {...{ environmentId, stages }}
           nameOf={(id) => list.find((service) => service.id === id)?.name ?? 'a deleted service'}
         />
-        {isOpen && <NewStage environmentId={environmentId} onClose={() => setOpen(false)} />}
+        {isOpen && <StageForm environmentId={environmentId} onClose={() => setOpen(false)} />}
       </Section>
     </EnvironmentFrame>
   )

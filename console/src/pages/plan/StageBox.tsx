@@ -2,7 +2,7 @@ import type { Stage } from '../../api/stage-rows.ts'
 import { Button } from '../../ui/Button.tsx'
 import { useMay } from '../use-may.ts'
 import styles from './Plan.module.css'
-import type { Dragged, StageChange } from './StageList.tsx'
+import type { Dragged, StageChange, StageDialog } from './StageList.tsx'
 
 interface StageBoxProps {
   readonly stage: Stage
@@ -14,10 +14,11 @@ interface StageBoxProps {
   readonly onDrag: (dragged: Dragged | undefined) => void
   readonly onDrop: () => void
   readonly onChange: (change: StageChange) => void
+  readonly onOpen: (dialog: StageDialog) => void
 }
 
 /** A stage with its services. */
-export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop, onChange }: StageBoxProps) {
+export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop, onChange, onOpen }: StageBoxProps) {
   const { id, name, services } = stage
   const [before, after] = [stages[place - 1], stages[place + 1]]
   const full = services.length > 0 ? 'it has services' : undefined
@@ -52,10 +53,14 @@ export function StageBox({ stage, stages, place, nameOf, dragged, onDrag, onDrop
         >
           →
         </Button>
-        <Button label={`Delete ${name}`} refusal={refusal} onClick={() => onChange({ act: 'delete', stage: id })}>
+        <Button label={`Edit ${name}`} refusal={forbidden} onClick={() => onOpen({ act: 'edit', stage })}>
+          Edit
+        </Button>
+        <Button label={`Delete ${name}`} refusal={refusal} onClick={() => onOpen({ act: 'delete', stage })}>
           ×
         </Button>
       </header>
+      {stage.description && <p className={styles['about']}>{stage.description}</p>}
       <ul>
         {services.map(({ service_id: service, is_skipped: isSkipped }) => (
           <li

@@ -2,9 +2,11 @@ import { useState } from 'react'
 import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import type { Stage } from '../../api/stage-rows.ts'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import styles from './Plan.module.css'
 import { StageBox } from './StageBox.tsx'
+import { StageForm } from './StageForm.tsx'
 
 interface StageListProps {
   readonly environmentId: string
@@ -24,6 +26,12 @@ export type StageChange =
   | { readonly act: 'attach'; readonly service: string; readonly stage: string; readonly isSkipped: boolean }
   | { readonly act: 'delete'; readonly stage: string }
 
+/** A dialog about one stage. */
+export interface StageDialog {
+  readonly act: 'edit' | 'delete'
+  readonly stage: Stage
+}
+
 const send = (change: StageChange): Promise<unknown> => {
   const { stage: deploymentStageId } = change
   if (change.act === 'delete') return api.DeleteDeploymentStage({ deploymentStageId })
@@ -38,7 +46,11 @@ const send = (change: StageChange): Promise<unknown> => {
 /** The stages in the order of deployments. They and their services move by drag or by keyboard. */
 export function StageList({ environmentId, stages, nameOf }: StageListProps) {
   const [dragged, setDragged] = useState<Dragged>()
-  const change = useChange({ change: send, makesOld: ['environment', environmentId] })
+  const [open, setOpen] = useState<StageDialog>()
+  const close = (): void => setOpen(undefined)
+  const makesOld = ['environment', environmentId]
+  const change = useChange({ change: send, makesOld })
+  const remove = useChange({ change: send, makesOld, onDone: close })
   const drop = (target: Stage): void => {
     setDragged(undefined)
     if (dragged?.kind === 'service') {
@@ -61,9 +73,22 @@ export function StageList({ environmentId, stages, nameOf }: StageListProps) {
             onDrag={setDragged}
             onDrop={() => drop(stage)}
             onChange={change.mutate}
+            onOpen={setOpen}
           />
         ))}
       </ol>
+      {open?.act === 'edit' && <StageForm {...{ environmentId }} stage={open.stage} onClose={close} />}
+      {open?.act === 'delete' && (
+        <ConfirmDialog
+          noun="stage"
+          name={open.stage.name}
+          losses={['the stage, which has no service']}
+          isBusy={remove.isPending}
+          error={remove.error}
+          onConfirm={() => remove.mutate({ act: 'delete', stage: open.stage.id })}
+          onClose={close}
+        />
+      )}
     </>
   )
 }
