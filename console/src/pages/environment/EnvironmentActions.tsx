@@ -1,12 +1,12 @@
 import { refusal, type State } from '@quayside/contract/states.ts'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { api } from '../../api/client.ts'
 import type { FrameSearch } from '../../api/environment-search.ts'
 import { restartableIn } from '../../api/restartable.ts'
 import type { StageRow } from '../../api/stage-rows.ts'
 import { Button, buttonClass } from '../../ui/Button.tsx'
+import { deferred } from '../../ui/deferred.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { DeployDialog } from '../DeployDialog.tsx'
@@ -14,10 +14,8 @@ import { useMay } from '../use-may.ts'
 import type { EnvironmentParams } from './EnvironmentTabs.tsx'
 
 // Both are rare, and their forms are large.
-const CloneDialog = lazy(() => import('./CloneDialog.tsx').then((file) => ({ default: file.CloneDialog })))
-const DeleteEnvironment = lazy(() =>
-  import('./DeleteEnvironment.tsx').then((file) => ({ default: file.DeleteEnvironment })),
-)
+const CloneDialog = deferred(() => import('./CloneDialog.tsx').then((file) => file.CloneDialog))
+const DeleteEnvironment = deferred(() => import('./DeleteEnvironment.tsx').then((file) => file.DeleteEnvironment))
 
 interface EnvironmentActionsProps {
   readonly params: EnvironmentParams
@@ -72,10 +70,8 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
         Review and deploy
       </Button>
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name }} onClose={close} />}
-      <Suspense>
-        {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
-        {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}
-      </Suspense>
+      {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
+      {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}
     </>
   )
 }

@@ -17,7 +17,7 @@ interface RollbackEnvironmentProps {
   readonly onClose: () => void
 }
 
-/** Starts the versions of an earlier deployment again, service by service. Shows the effect first. */
+/** Starts the versions of an earlier deployment again. It shows the effect first. */
 export function RollbackEnvironment({ environmentId, history, target, onClose }: RollbackEnvironmentProps) {
   const { data: list } = useSuspenseQuery(services(environmentId))
   const present = new Set(list.map(({ id }) => id))
