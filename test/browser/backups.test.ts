@@ -40,6 +40,20 @@ describe('backups in the console', { skip: noBrowser ?? false }, () => {
     return (await database.exec('sh', '-c', ask, password, ...command)).output.trim()
   }
 
+  it('shows the password of a database only when somebody asks for it', async () => {
+    const { password } = await database.credentials()
+    await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Overview' }).click()
+    const shown = page.getByText(password, { exact: true })
+    await button('Connection with its password').waitFor()
+    assert.equal(await shown.count(), 0)
+    await button('Connection with its password').click()
+    await shown.waitFor()
+    assert.deepEqual(await violations(page), [])
+    await button('Close').click()
+    await shown.waitFor({ state: 'detached' })
+    await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Backups' }).click()
+  })
+
   it('shows why a database without data cannot be backed up', async () => {
     await page.getByText('There is no backup yet.').waitFor()
     assert.deepEqual(await violations(page), [])

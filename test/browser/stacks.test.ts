@@ -4,13 +4,18 @@ import type { Page } from 'playwright-core'
 import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { usualSocket, viewEngine } from '../support/engine-view.ts'
+import { type Lab, makeLab } from '../support/lab.ts'
 import { makeStack, provideRunnerImage, type TestStack } from '../support/stack.ts'
+import { slowApply } from '../support/stack-bench.ts'
+import { stackContainer } from '../support/stack-place.ts'
 
 // A stack on a real engine: its plan, its state and its drift in the console. The tests build on
 // each other.
 
 const image = noBrowser === undefined ? await provideRunnerImage('opentofu') : undefined
 const skip = noBrowser ?? (image === undefined && 'this machine has no tofu')
+const env = { QUAYSIDE_OPENTOFU_IMAGE: image ?? '' }
 const secret = 'canary-console-secret'
 
 const tree = (text: string) => ({
@@ -29,11 +34,13 @@ describe('stacks in the console', { skip }, () => {
   let ours: TestConsole
   let page: Page
   let stack: TestStack
+  let environmentId = ''
+  const labs: Lab[] = []
 
   before(async () => {
-    ours = await openConsole({ QUAYSIDE_OPENTOFU_IMAGE: image ?? '' })
+    ours = await openConsole(env)
     ;({ page } = ours)
-    const environmentId = await makeEnvironment(ours.server, 'stacks')
+    environmentId = await makeEnvironment(ours.server, 'stacks')
     stack = await makeStack(ours.server, {
       environmentId,
       name: 'planned',
@@ -52,6 +59,7 @@ describe('stacks in the console', { skip }, () => {
   })
   after(async () => {
     await stack?.git.remove()
+    for (const { application } of labs) await application.git.remove()
     await ours?.close()
   })
 
@@ -115,6 +123,50 @@ describe('stacks in the console', { skip }, () => {
     await page.setViewportSize({ width: 380, height: 700 })
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 380)
     assert.deepEqual(await violations(page), [])
+    await page.setViewportSize({ width: 1200, height: 900 })
+  })
+
+  it('checks for drift at once, and finds the version of the state that was restored', async () => {
+    await button('Check now').click()
+    await page.getByText('Last check:').getByText('success').waitFor({ timeout: 120_000 })
+    await page.getByText('Something differs from the stack').waitFor()
+    assert.deepEqual(await violations(page), [])
+  })
+
+  it('forces the lock of a lost run open, and says before that the stack is locked', async () => {
+    await stack.git.push({ 'main.tf': `${tree('third')['main.tf']}${slowApply(60)['main.tf']}` })
+    await stack.deploy()
+    const container = await stackContainer(stack, 'apply')
+    await ours.server.kill9()
+    await viewEngine(usualSocket).ask('DELETE', `/containers/${container}?force=true`)
+    await ours.server.restart({ env })
+    assert.equal((await stack.settles()).state, 'DEPLOYMENT_ERROR')
+    await page.getByText('The last run was lost, so the stack is locked.').waitFor({ timeout: 30_000 })
+    assert.deepEqual(await violations(page), [])
+    await button('Force unlock …').click()
+    await confirm('Force unlock')
+    await page.getByText('The last run was lost, so the stack is locked.').waitFor({ state: 'detached' })
+    assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+    assert.equal(await button('Force unlock …').getAttribute('title'), 'no run has left a lock')
+  })
+
+  it('moves the state to the backend of the files once the settings name it', async () => {
+    const lab = await makeLab(ours.server, environmentId)
+    labs.push(lab)
+    await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Settings' }).click()
+    await page.getByLabel('Place of the state').selectOption('the backend that the files name')
+    assert.deepEqual(await violations(page), [])
+    await button('Save').click()
+    await page.getByText('Everything is saved.').waitFor()
+    const backend = `terraform {\n  backend "http" { address = "${lab.inside('state')}" }\n}\n`
+    await stack.git.push({ 'main.tf': `${backend}${tree('second')['main.tf']}` })
+    await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Stack' }).click()
+    await button('Move the state …').click()
+    assert.deepEqual(await violations(page), [])
+    await confirm('Move the state')
+    await dialog().waitFor({ state: 'detached' })
+    assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
+    assert.match((await lab.read('state')) ?? '', /terraform_data/)
     assert.deepEqual(ours.objections, [])
   })
 })

@@ -214,8 +214,6 @@ export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
  * no operation may join them.
  */
 export const gaps: readonly OperationName[] = [
-  // Webhooks of git providers.
-  'getServiceGitWebhookStatus',
   // Choices of a form that come from a provider, a registry or a repository.
   'listDirectoriesFromGitRepository',
   'getContainerVersions',
@@ -245,19 +243,4 @@ export const gaps: readonly OperationName[] = [
   'listCopies',
   // Services.
   'listDeploymentRequestByServiceId',
-  'cloneApplication',
-  'cloneContainer',
-  'cloneDatabase',
-  'cloneJob',
-  'cloneHelm',
-  'cloneTerraform',
-  'uninstallApplication',
-  'uninstallContainer',
-  'uninstallDatabase',
-  'uninstallJob',
-  'uninstallHelm',
-  'uninstallTerraform',
-  'getDatabaseMasterCredentials',
-  'getHelmKubernetesServices',
-  'checkTerraformDrift',
 ]

@@ -28,6 +28,15 @@ export interface StackPlace {
 /** Opens a place with these settings. `name` tells places of tests apart. */
 export type OpenStackPlace = (name: string, settings: Readonly<Record<string, string>>) => Promise<StackPlace>
 
+/** Waits until the program of a phase runs on the Docker Engine, and returns its container. */
+export const stackContainer = ({ id }: TestStack, phase: 'plan' | 'apply'): Promise<string> =>
+  until(`the ${phase} of stack ${id} runs`, async () => {
+    const filters = encodeURIComponent(JSON.stringify({ label: [`quayside.service=${id}`] }))
+    const found = await viewEngine(usualSocket).ask('GET', `/containers/json?filters=${filters}`)
+    const all: { Id: string; Names: string[] }[] = Array.isArray(found) ? found : []
+    return all.find(({ Names }) => Names.some((one) => one.endsWith(`-${phase}`)))?.Id
+  })
+
 /** Opens a place whose stacks run on the Docker Engine of this machine. */
 export const openDockerPlace: OpenStackPlace = async (name, env) => {
   const server = await startServer({ env })
@@ -37,13 +46,7 @@ export const openDockerPlace: OpenStackPlace = async (name, env) => {
     env,
     environmentId: await makeEnvironment(server, name),
     addEnvironment: (other) => makeEnvironment(server, other),
-    running: ({ id }, phase) =>
-      until(`the ${phase} of stack ${id} runs`, async () => {
-        const filters = encodeURIComponent(JSON.stringify({ label: [`quayside.service=${id}`] }))
-        const found = await engine.ask('GET', `/containers/json?filters=${filters}`)
-        const all: { Id: string; Names: string[] }[] = Array.isArray(found) ? found : []
-        return all.find(({ Names }) => Names.some((one) => one.endsWith(`-${phase}`)))?.Id
-      }),
+    running: stackContainer,
     processes: async (container) => JSON.stringify(await engine.ask('GET', `/containers/${container}/top`)),
     inside: async (container, script) => {
       const made = await engine.ask('POST', `/containers/${container}/exec`, { Cmd: ['/bin/sh', '-c', script] })

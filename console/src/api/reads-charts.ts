@@ -54,3 +54,11 @@ export const changeCounts = ({ counts: { create, change, delete: removed } }: Ch
   read: 0,
   forget: 0,
 })
+
+/** The services of Kubernetes of a running chart, as its last deployment left them. */
+export const chartServices = (environmentId: string, helmId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'chart services', helmId],
+    queryFn: async () => (await api.getHelmKubernetesServices({ helmId })).results,
+    staleTime: 0,
+  })

@@ -59,6 +59,8 @@ export const driftPolicy = (place: StackPlace) =>
     queryKey: aboutStack(place, 'drift'),
     queryFn: () => api.getTerraformDriftPolicy({ terraformId: place.serviceId }),
     staleTime: 0,
+    // No event reports the end of a check.
+    refetchInterval: ({ state }) => (state.data?.last_run?.status === 'RUNNING' ? 1_000 : false),
   })
 
 /** The outputs of a stack, which are variables of its environment. */

@@ -49,7 +49,7 @@ export function whyNot(rights: Rights, name: OperationName, place: Place): strin
   return missing && `This needs the permission ${missing.toUpperCase()}, which you do not have here.`
 }
 
-type Verb = 'create' | 'edit' | 'delete' | 'deploy'
+type Verb = 'create' | 'edit' | 'delete' | 'deploy' | 'uninstall' | 'clone'
 
 /** Pure: the operation of a kind, such as `deployApplication`. Every kind has these. */
 export const operationOf = (verb: Verb, kind: KindName): OperationName =>

@@ -1,5 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { queryOptions } from '@tanstack/react-query'
+import { asDraft, valueAt } from '../forms/draft.ts'
 import { api } from './client.ts'
 
 type Commits = Awaited<ReturnType<typeof api.listApplicationCommit>>
@@ -20,3 +21,16 @@ export const serviceCommits = (kind: KindName, serviceId: string) =>
     retry: false,
     queryFn: async () => (await reads[kind]?.(serviceId))?.results ?? [],
   })
+
+/** Whether pushes to the repository of a service arrive. Each visit asks: no event reports it. */
+export const pushStatus = (environmentId: string, serviceId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'push status', serviceId],
+    staleTime: 0,
+    queryFn: () => api.getServiceGitWebhookStatus({ serviceId }),
+  })
+
+const places = ['git_repository', 'source.docker', 'source.git_repository', 'terraform_files_source.git'] as const
+
+/** Pure: whether a service is made from a repository. */
+export const hasRepository = (service: object): boolean => places.some((path) => valueAt(asDraft(service), path))

@@ -47,11 +47,22 @@ const engineField: FieldSpec = {
   ],
 }
 
+const backendField: FieldSpec = {
+  path: 'backend',
+  label: 'Place of the state',
+  type: 'shape',
+  hint: 'After a change, “Move the state” on the page of the stack moves it there.',
+  shapes: [
+    { label: 'this platform', mark: 'kubernetes', fresh: { kubernetes: {} }, fields: [] },
+    { label: 'the backend that the files name', mark: 'user_provided', fresh: { user_provided: {} }, fields: [] },
+  ],
+}
+
 export const stackSettings: Settings = {
   groups: (choices, { engine }) => [
     general,
     { title: 'Source', fields: repositoryFields('terraform_files_source.git_repository', choices) },
-    { title: 'Engine', fields: [engineField, versionField(choices.engines, engine), timeout] },
+    { title: 'Engine', fields: [engineField, versionField(choices.engines, engine), timeout, backendField] },
     {
       title: 'Variables of the stack',
       fields: [
@@ -92,6 +103,7 @@ export const stackSettings: Settings = {
   draft: (record) => ({
     ...pick(record, 'name', 'description', 'engine', 'provider_version', 'timeout_sec', 'job_resources'),
     ...pick(record, 'terraform_variables_source', 'auto_deploy_config'),
+    backend: valueAt(record, 'backend.user_provided') ? { user_provided: {} } : { kubernetes: {} },
     terraform_files_source: { git_repository: repositoryOf(record, 'terraform_files_source.git.git_repository') },
   }),
 }

@@ -10,6 +10,8 @@ import { operationOf } from '../api/rights.ts'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { Section } from '../ui/Page.tsx'
+import styles from './service/Service.module.css'
+import { UninstallService } from './service/UninstallService.tsx'
 import { useMay } from './use-may.ts'
 
 interface DeleteServiceProps {
@@ -39,8 +41,11 @@ export function DeleteService({ organizationId, environmentId, kind, serviceId, 
   const noun = kinds[kind].noun.toLowerCase()
   return (
     <Section title="Danger zone">
-      <p>A deletion stops the service and erases its data.</p>
-      <Button look="danger" refusal={refusal} onClick={() => setOpen(true)}>{`Delete the ${noun}`}</Button>
+      <p>Both stop the service and erase its data. A deletion also erases its settings.</p>
+      <div className={styles['row']}>
+        <UninstallService params={{ organizationId, environmentId, kind, serviceId }} service={service} />
+        <Button look="danger" refusal={refusal} onClick={() => setOpen(true)}>{`Delete the ${noun}`}</Button>
+      </div>
       {isOpen && !attached.isPending && (
         <ConfirmDialog
           noun={noun}

@@ -9,6 +9,8 @@ import { ServiceHistory } from './ServiceHistory.tsx'
 import { ServiceLines } from './ServiceLines.tsx'
 import styles from './ServicePage.module.css'
 import { ServiceSummary } from './ServiceSummary.tsx'
+import { ChartServices } from './service/ChartServices.tsx'
+import { DatabaseConnection } from './service/DatabaseConnection.tsx'
 
 /** A service: its state in words, its addresses, its replicas, its deployments and its lines. */
 export function ServicePage() {
@@ -25,6 +27,8 @@ export function ServicePage() {
           )}
           <ServiceSummary params={params} row={row} />
           <Addresses environmentId={environmentId} serviceId={serviceId} />
+          {kind === 'database' && <DatabaseConnection databaseId={serviceId} />}
+          {kind === 'helm' && <ChartServices environmentId={environmentId} helmId={serviceId} />}
           <Replicas place={place} />
           <ServiceHistory {...{ environmentId, kind, serviceId }} />
           <ServiceLines params={params} place={place} />

@@ -2,11 +2,14 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { services } from '../api/reads.ts'
 import { hasRestrictions } from '../api/restrictions.ts'
+import { hasRepository } from '../api/service-commits.ts'
 import { DeleteService } from './DeleteService.tsx'
 import { Missing } from './Failed.tsx'
 import { Restrictions } from './Restrictions.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
 import { ServiceSettings } from './ServiceSettings.tsx'
+import { CopyService } from './service/CopyService.tsx'
+import { PushStatus } from './service/PushStatus.tsx'
 
 /** The settings of a service, and its end. */
 export function ServiceSettingsPage() {
@@ -21,7 +24,9 @@ export function ServiceSettingsPage() {
       {() => (
         <>
           <ServiceSettings key={params.serviceId} {...params} service={service} />
+          {hasRepository(service) && <PushStatus {...params} />}
           {hasRestrictions(params.kind) && <Restrictions {...params} kind={params.kind} />}
+          <CopyService params={params} name={service.name} />
           <DeleteService {...params} service={service} />
         </>
       )}

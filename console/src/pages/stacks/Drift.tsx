@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import { aboutStack, driftPolicy, type StackPlace } from '../../api/reads-stacks.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -15,6 +16,10 @@ import { useMay } from '../use-may.ts'
 export function Drift({ place }: { readonly place: StackPlace }) {
   const { data, error } = useQuery(driftPolicy(place))
   const [isEditing, setEditing] = useState(false)
+  const check = useChange({
+    change: () => api.checkTerraformDrift({ terraformId: place.serviceId }),
+    makesOld: aboutStack(place),
+  })
   const may = useMay()
   if (!data) return error ? <Problem error={error} /> : <p>Reading …</p>
   const { drifted_at: drifted, last_run: last } = data
@@ -34,6 +39,14 @@ export function Drift({ place }: { readonly place: StackPlace }) {
           {last.reason && `: ${last.reason}`}
         </p>
       )}
+      <Problem error={check.error} />
+      <Button
+        refusal={may('checkTerraformDrift') ?? (last?.status === 'RUNNING' ? 'a check is in progress' : undefined)}
+        isBusy={check.isPending}
+        onClick={() => check.mutate()}
+      >
+        Check now
+      </Button>{' '}
       <Button refusal={may('editTerraformDriftPolicy')} onClick={() => setEditing(true)}>
         Change the timetable of checks
       </Button>
