@@ -130,12 +130,6 @@ const sameAsAnother: readonly Unused[] = [
     operations: ['getOrganizationEventTargets'],
   },
   {
-    because: 'the repositories of a person are the ones of the organization that the person looks at',
-    operations: each(['Github', 'Gitlab', 'Bitbucket'], 'get{}Repositories', 'get{}RepositoryBranches').concat(
-      'getGitProviderAccount',
-    ),
-  },
-  {
     because: 'the streams of states and the history report the end of a request',
     operations: ['getDeploymentStatusByDeploymentRequestId'],
   },
@@ -169,6 +163,9 @@ const withoutUse: readonly Unused[] = [
       'getArgoCdAssociatedServices',
       'listOrganizationPolicyApiTokens',
       'getUserSignUp',
+      'getGitProviderAccount',
+      'getOrganizationGitProviderAccount',
+      ...each(['Github', 'Gitlab', 'Bitbucket'], 'get{}Repositories', 'get{}RepositoryBranches'),
     ],
   },
   {
@@ -216,22 +213,8 @@ export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
 export const gaps: readonly OperationName[] = [
   // Choices of a form that come from a provider, a registry or a repository.
   'listDirectoriesFromGitRepository',
-  'getContainerVersions',
   'getContainerRegistryContainerStatus',
-  'getHelmCharts',
-  'getOrganizationGitProviderAccount',
-  'getOrganizationGithubRepositories',
-  'getOrganizationGithubRepositoryBranches',
-  'getOrganizationGitlabRepositories',
-  'getOrganizationGitlabRepositoryBranches',
-  'getOrganizationBitbucketRepositories',
-  'getOrganizationBitbucketRepositoryBranches',
-  'checkDockerfile',
-  'checkHelmRepository',
-  'checkContainerImage',
   'checkGitFile',
-  'parseTerraformVariablesFromGitRepo',
-  'listTfVarsFilesFromGitRepo',
   'listEnvironmentLifecycleTemplates',
   'getEnvironmentLifecycleTemplate',
   // Projects and environments.

@@ -3,6 +3,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { attachedTo } from './service-bodies.ts'
+import type { GitToken } from './suggestions.ts'
 
 // The reads of the forms that make things.
 
@@ -14,9 +15,10 @@ export const clusters = (organizationId: string) =>
 
 /** The things of an organization among which the form of a service chooses. */
 export interface Choices {
+  readonly organizationId: string
   readonly registries: readonly Named[]
   readonly helmRepositories: readonly Named[]
-  readonly gitTokens: readonly Named[]
+  readonly gitTokens: readonly (Named & GitToken)[]
   readonly labelsGroups: readonly Named[]
   readonly annotationsGroups: readonly Named[]
   /** The addresses of repositories of the built-in git host. */
@@ -47,6 +49,7 @@ export const choices = (organizationId: string, environmentId: string) =>
           hostedAddresses(organizationId),
         ])
       return {
+        organizationId,
         registries: registries.results,
         helmRepositories: helmRepositories.results,
         gitTokens: gitTokens.results,

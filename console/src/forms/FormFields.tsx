@@ -5,6 +5,7 @@ import { type Draft, type Json, valueAt, withValue } from './draft.ts'
 import type { FieldSpec, SelectSpec, TextSpec } from './fields.ts'
 import { ListField } from './ListField.tsx'
 import { ShapeField } from './ShapeField.tsx'
+import { SuggestedField } from './SuggestedField.tsx'
 
 export interface FieldsProps {
   readonly fields: readonly FieldSpec[]
@@ -57,20 +58,24 @@ function ChoiceField({ field, draft, onChange, problemAt }: OneProps<SelectSpec>
 }
 
 function PlainField({ field, draft, onChange, problemAt }: OneProps<TextSpec>) {
-  const { path, label, hint, type, isRequired = false, keepsEmpty = isRequired } = field
-  return (
-    <TextField
-      {...placed(field)}
-      label={label}
-      hint={hint}
-      problem={problemAt(path)}
-      type={type === 'long' ? 'text' : type}
-      isLong={type === 'long'}
-      value={textOf(valueAt(draft, path))}
-      isRequired={isRequired}
-      onChange={(text) => onChange(withValue(draft, path, text === '' && !keepsEmpty ? null : text))}
-    />
-  )
+  const { path, label, hint, type, suggest, isRequired = false, keepsEmpty = isRequired } = field
+  const props = {
+    ...placed(field),
+    label,
+    hint,
+    problem: problemAt(path),
+    value: textOf(valueAt(draft, path)),
+    isRequired,
+    onChange: (text: string) => onChange(withValue(draft, path, text === '' && !keepsEmpty ? null : text)),
+  }
+  if (suggest) return <SuggestedField {...props} suggest={() => suggest(besideOf(draft, path))} />
+  return <TextField {...props} type={type === 'long' ? 'text' : type} isLong={type === 'long'} />
+}
+
+/** Pure: reads the texts of the fields in the object of a field. */
+function besideOf(draft: Draft, path: string): (name: string) => string {
+  const around = path.slice(0, path.lastIndexOf('.') + 1)
+  return (name) => textOf(valueAt(draft, `${around}${name}`)).trim()
 }
 
 const placed = ({ placeholder, suggestions }: TextSpec) => ({

@@ -1,3 +1,4 @@
+import type { Suggestion } from '../api/suggestions.ts'
 import type { Draft, Json } from './draft.ts'
 
 interface About {
@@ -38,6 +39,12 @@ export interface Shape {
  */
 export type FieldSpec = TextSpec | ListSpec | ShapeSpec | SelectSpec | ChoicesSpec | OtherSpec
 
+/**
+ * Returns the values for a field. `beside` reads a field of the same object. It is empty without a
+ * text.
+ */
+export type Suggest = (beside: (name: string) => string) => Suggestion | undefined
+
 export interface TextSpec extends About {
   readonly type: 'text' | 'long' | 'password'
   readonly isRequired?: boolean
@@ -46,6 +53,8 @@ export interface TextSpec extends About {
   readonly placeholder?: string
   /** Usual values, which the browser offers while somebody types. */
   readonly suggestions?: readonly string[]
+  /** Further values, which are asked for when somebody enters the field. */
+  readonly suggest?: Suggest
 }
 export interface ListSpec extends About {
   readonly type: 'list'

@@ -1,6 +1,7 @@
 import type { Choices, Named } from '../api/reads-making.ts'
 import type { Draft } from './draft.ts'
 import { type FieldSpec, type ListSpec, type Option, optionsOf } from './fields.ts'
+import * as suggest from './suggest.ts'
 
 // Fields that several kinds of services share.
 
@@ -10,7 +11,8 @@ export const descriptionField: FieldSpec = { path: 'description', label: 'Descri
 const named = (list: readonly Named[]): readonly Option[] => list.map(({ id, name }) => ({ value: id, label: name }))
 
 /** A git repository at a path of the body. */
-export function repositoryFields(path: string, { gitTokens, repositories }: Choices): readonly FieldSpec[] {
+export function repositoryFields(path: string, choices: Choices): readonly FieldSpec[] {
+  const { gitTokens, repositories } = choices
   return [
     {
       path: `${path}.url`,
@@ -19,9 +21,16 @@ export function repositoryFields(path: string, { gitTokens, repositories }: Choi
       isRequired: true,
       placeholder: 'https://github.com/team/shop.git',
       suggestions: repositories,
+      suggest: suggest.repositories(choices),
       hint: `The built-in git host has repositories at ${location.origin}/git/NAME.git. Push with an API token.`,
     },
-    { path: `${path}.branch`, label: 'Branch', type: 'text', hint: 'Empty: main, else master, else the default.' },
+    {
+      path: `${path}.branch`,
+      label: 'Branch',
+      type: 'text',
+      hint: 'Empty: main, else master, else the default.',
+      suggest: suggest.branches(choices),
+    },
     {
       path: `${path}.root_path`,
       label: 'Root path',
@@ -40,10 +49,24 @@ export function repositoryFields(path: string, { gitTokens, repositories }: Choi
 }
 
 /** An image of a registry. `path` ends with a dot, or is empty. */
-export const imageFields = (path: string, { registries }: Choices): readonly FieldSpec[] => [
-  { path: `${path}registry_id`, label: 'Registry', type: 'select', options: named(registries) },
-  { path: `${path}image_name`, label: 'Image', type: 'text', isRequired: true, placeholder: 'library/nginx' },
-  { path: `${path}tag`, label: 'Tag', type: 'text', isRequired: true, placeholder: '1.27' },
+export const imageFields = (path: string, choices: Choices): readonly FieldSpec[] => [
+  { path: `${path}registry_id`, label: 'Registry', type: 'select', options: named(choices.registries) },
+  {
+    path: `${path}image_name`,
+    label: 'Image',
+    type: 'text',
+    isRequired: true,
+    placeholder: 'library/nginx',
+    suggest: suggest.images(choices),
+  },
+  {
+    path: `${path}tag`,
+    label: 'Tag',
+    type: 'text',
+    isRequired: true,
+    placeholder: '1.27',
+    suggest: suggest.tags(choices),
+  },
 ]
 export const firstImage = ({ registries }: Choices): Draft => ({
   registry_id: registries[0]?.id,
@@ -52,10 +75,22 @@ export const firstImage = ({ registries }: Choices): Draft => ({
 })
 
 /** A chart of a Helm repository. */
-export const helmRepositoryFields = (path: string, { helmRepositories }: Choices): readonly FieldSpec[] => [
-  { path: `${path}.repository`, label: 'Helm repository', type: 'select', options: named(helmRepositories) },
-  { path: `${path}.chart_name`, label: 'Chart', type: 'text', isRequired: true },
-  { path: `${path}.chart_version`, label: 'Version', type: 'text', isRequired: true },
+export const helmRepositoryFields = (path: string, choices: Choices): readonly FieldSpec[] => [
+  { path: `${path}.repository`, label: 'Helm repository', type: 'select', options: named(choices.helmRepositories) },
+  {
+    path: `${path}.chart_name`,
+    label: 'Chart',
+    type: 'text',
+    isRequired: true,
+    suggest: suggest.charts(choices),
+  },
+  {
+    path: `${path}.chart_version`,
+    label: 'Version',
+    type: 'text',
+    isRequired: true,
+    suggest: suggest.chartVersions(choices),
+  },
 ]
 
 /** The program of an image. `when` completes the labels, and begins with a space. */

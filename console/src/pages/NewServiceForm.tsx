@@ -12,6 +12,7 @@ import { AsCurl } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Page } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
+import { CheckSource } from './CheckSource.tsx'
 import styles from './NewServicePage.module.css'
 import { useMay } from './use-may.ts'
 
@@ -46,6 +47,7 @@ export function NewServiceForm() {
         }}
       >
         <FormFields {...form.inputs} />
+        <CheckSource {...{ organizationId, environmentId, kind, draft: form.draft }} />
         <Problem error={form.error} />
         <div className={styles['actions']}>
           <Button type="submit" look="main" isBusy={form.isBusy} refusal={refusal}>

@@ -13,6 +13,7 @@ import { AsCurl } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
+import { CheckSource } from './CheckSource.tsx'
 import styles from './ServiceSettings.module.css'
 import { useMay } from './use-may.ts'
 
@@ -55,6 +56,7 @@ export function ServiceSettings({ organizationId, environmentId, kind, serviceId
           <FormFields {...form.inputs} fields={fields} />
         </Section>
       ))}
+      <CheckSource {...{ organizationId, environmentId, kind, draft: form.draft }} />
       <div className={styles['bar']}>
         <Problem error={form.error ?? preview.error} />
         {preview.data && form.isDirty && <EffectOfChange effect={preview.data} />}

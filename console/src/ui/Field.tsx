@@ -42,6 +42,7 @@ interface TextFieldProps extends Given {
   readonly isRequired?: boolean
   /** Usual values, which the browser offers while somebody types. */
   readonly suggestions?: readonly string[]
+  readonly onFocus?: () => void
 }
 
 export function TextField({
@@ -52,11 +53,11 @@ export function TextField({
   isRequired = false,
   ...rest
 }: TextFieldProps) {
-  const { placeholder, suggestions = [], ...given } = rest
+  const { placeholder, suggestions = [], onFocus, ...given } = rest
   return (
     <Field {...given}>
       {({ id, describedBy }) => {
-        const shared = { id, value, placeholder, required: isRequired, 'aria-describedby': describedBy }
+        const shared = { id, value, placeholder, onFocus, required: isRequired, 'aria-describedby': describedBy }
         return isLong ? (
           <textarea
             {...shared}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { makeEnvironment } from '../support/application.ts'
+import { noBrowser, violations } from '../support/chromium.ts'
+import { openConsole, type TestConsole } from '../support/console.ts'
+import { openGitRemote } from '../support/git-remote.ts'
+import { type Outside, outsideLogin, startOutside } from '../support/outside.ts'
+
+// Forms that suggest what a registry and a Helm repository have, and check it before they are sent.
+
+describe('suggestions of forms in the console', { skip: noBrowser ?? false }, () => {
+  let ours: TestConsole
+  let page: Page
+  let outside: Outside
+  let environmentId = ''
+
+  before(async () => {
+    outside = await startOutside()
+    ours = await openConsole({ QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+    ;({ page } = ours)
+    environmentId = await makeEnvironment(ours.server, 'suggestions')
+    const at = `/organization/${ours.server.organizationId}`
+    const about = { name: 'outside', description: '', config: outsideLogin }
+    await ours.server.must('POST', `${at}/containerRegistry`, { ...about, kind: 'GENERIC_CR', url: outside.origin })
+    await ours.server.must('POST', `${at}/helmRepository`, {
+      ...about,
+      kind: 'HTTPS',
+      url: `${outside.origin}/charts`,
+      skip_tls_verification: false,
+    })
+  })
+  after(async () => {
+    outside?.close()
+    await ours?.close()
+  })
+
+  const suggested = async (field: Locator): Promise<string[]> => {
+    await field.focus()
+    const list = page.locator(`datalist[id="${await field.getAttribute('id')}-list"] option`)
+    await list.first().waitFor({ state: 'attached' })
+    return list.evaluateAll((options) => options.map((option) => option.getAttribute('value') ?? ''))
+  }
+
+  it('suggests the images of a registry, and the tags of an image', async () => {
+    await ours.open(`/environments/${environmentId}/new/container`)
+    await page.getByLabel('Registry').selectOption('outside')
+    assert.deepEqual(await suggested(page.getByLabel('Image')), ['team/shop', 'team/web', 'other/shop'])
+    await page.getByLabel('Image').fill('team/shop')
+    assert.deepEqual((await suggested(page.getByLabel('Tag'))).toSorted(), ['1.0', '1.1', 'latest'])
+    assert.deepEqual(await violations(page), [])
+  })
+
+  it('checks that the registry has an image before the form is sent', async () => {
+    await page.getByLabel('Tag').fill('0.9')
+    await page.getByRole('button', { name: 'Check the source' }).click()
+    await page.getByRole('alert').filter({ hasText: '0.9' }).waitFor()
+    assert.deepEqual(await violations(page), [])
+    await page.getByLabel('Tag').fill('1.1')
+    await page.getByRole('button', { name: 'Check the source' }).click()
+    await page.getByText('The registry has the image.').waitFor()
+  })
+
+  it('suggests the images also for a job, whose image is inside of its source', async () => {
+    await ours.open(`/environments/${environmentId}/new/job`)
+    await page.getByLabel('Registry').selectOption('outside')
+    await page.getByLabel('Image').fill('team/shop')
+    assert.ok((await suggested(page.getByLabel('Tag'))).includes('1.1'))
+  })
+
+  it('suggests the charts of a Helm repository, and the versions of a chart', async () => {
+    await ours.open(`/environments/${environmentId}/new/helm`)
+    await page.getByLabel('Source', { exact: true }).selectOption('Helm repository')
+    await page.getByLabel('Helm repository', { exact: true }).selectOption('outside')
+    const chart = page.getByLabel('Chart', { exact: true })
+    assert.ok((await suggested(chart)).includes('web'))
+    await chart.fill('web')
+    assert.deepEqual(await suggested(page.getByLabel('Version', { exact: true })), ['1.2.0', '1.1.0'])
+    assert.deepEqual(await violations(page), [])
+  })
+
+  it('checks a Dockerfile and the files of a stack in a repository', async () => {
+    const url = `${ours.server.apiUrl}/git/sources.git`
+    const git = await openGitRemote({ url, token: ours.server.token })
+    try {
+      await git.push({ Dockerfile: 'ARG NAME\nFROM debian:13\n', 'main.tf': 'variable "size" {}\n' })
+      await ours.open(`/environments/${environmentId}/new/application`)
+      await page.getByLabel('Repository').fill(git.url)
+      await page.getByRole('button', { name: 'Check the source' }).click()
+      await page.getByText('The Dockerfile exists. It builds on debian').waitFor()
+      await page.getByText('It takes the arguments NAME.').waitFor()
+      await ours.open(`/environments/${environmentId}/new/terraform`)
+      await page.getByLabel('Repository').fill(git.url)
+      await page.getByRole('button', { name: 'Check the source' }).click()
+      await page.getByText('It declares the variables size.').waitFor()
+      assert.deepEqual(await violations(page), [])
+    } finally {
+      await git.remove()
+    }
+  })
+
+  it('suggests nothing, and says nothing, while a registry does not answer', async () => {
+    outside.close()
+    await ours.open(`/environments/${environmentId}/new/container`)
+    await page.getByLabel('Registry').selectOption('outside')
+    await page.getByLabel('Image').fill('team/new')
+    await page.getByLabel('Tag').focus()
+    assert.equal(await page.getByRole('alert').count(), 0)
+    assert.deepEqual(ours.objections, [])
+  })
+})
