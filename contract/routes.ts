@@ -84,10 +84,19 @@ export interface TlsCertificate {
   readonly key: string
 }
 
-/** A question of a certificate authority about a host (RFC 8555, HTTP-01), and its answer. */
+/** How a certificate authority checks a host: at port 80 (RFC 8555) or at port 443 (RFC 8737). */
+export const challengeKinds = ['http-01', 'tls-alpn-01'] as const
+export type ChallengeKind = (typeof challengeKinds)[number]
+
+/** A question of a certificate authority about a host, and its answer. */
 export interface AcmeChallenge {
+  readonly kind: ChallengeKind
   readonly host: string
   readonly token: string
+  /**
+   * The body of a response (HTTP-01), or the certificate of a handshake with its private key in PEM
+   * format (TLS-ALPN-01). That key belongs to the challenge alone.
+   */
   readonly answer: string
 }
 

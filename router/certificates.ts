@@ -15,6 +15,8 @@ export class Certificates {
   #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
   #mark: string | undefined
   #answers: ReadonlyMap<string, string> = new Map()
+  /** Certificates of challenges by handshake, by host. */
+  #challenges: ReadonlyMap<string, TlsCertificate> = new Map()
   /** Prepared for handshakes, the least recently used one first. */
   readonly #ready = new Map<TlsCertificate, SecureContext>()
 
@@ -36,7 +38,12 @@ export class Certificates {
       return [one.host, known && known.chain === one.chain && known.key === one.key ? known : one]
     })
     this.#byHost = new Map(next)
-    this.#answers = new Map(challenges.map(({ host, token, answer }) => [`${host} ${token}`, answer]))
+    const [asked, shaken] = [
+      challenges.filter(({ kind }) => kind === 'http-01'),
+      challenges.filter(({ kind }) => kind === 'tls-alpn-01'),
+    ]
+    this.#answers = new Map(asked.map(({ host, token, answer }) => [`${host} ${token}`, answer]))
+    this.#challenges = new Map(shaken.map(({ host, answer }) => [host, { host, chain: answer, key: answer }]))
     for (const one of this.#ready.keys()) if (this.#byHost.get(one.host) !== one) this.#ready.delete(one)
   }
 
@@ -52,6 +59,15 @@ export class Certificates {
     const host = hostOf(serverName)
     const certificate = host === undefined ? undefined : this.at(host)
     return certificate && this.#prepare(certificate)
+  }
+
+  /**
+   * Returns what the handshake of a certificate authority about a host uses. Undefined without such
+   * a challenge for exactly this host.
+   */
+  challengeContext(host: string): SecureContext | undefined {
+    const challenge = this.#challenges.get(host)
+    return challenge && this.#create(challenge)
   }
 
   /** Returns the answer to a challenge of a certificate authority. Undefined if it is unknown. */

@@ -1,4 +1,4 @@
-import type { AcmeChallenge, TlsCertificate, TlsMaterial } from '@quayside/contract/routes.ts'
+import { type AcmeChallenge, challengeKinds, type TlsCertificate, type TlsMaterial } from '@quayside/contract/routes.ts'
 import { record } from './record.ts'
 
 /** Certificates with the mark by which the control plane knows them. */
@@ -18,8 +18,11 @@ export function parseTlsMaterial(value: unknown): MarkedMaterial {
     }),
     challenges: list(challenges, 'challenges').map((one, index): AcmeChallenge => {
       const where = `challenges[${index}]`
-      const { host, token, answer } = record(one, where)
+      const { kind, host, token, answer } = record(one, where)
+      const known = challengeKinds.find((name) => name === kind)
+      if (!known) throw new Error(`${where}.kind: an unknown kind`)
       return {
+        kind: known,
         host: text(host, `${where}.host`),
         token: text(token, `${where}.token`),
         answer: text(answer, `${where}.answer`),

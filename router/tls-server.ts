@@ -1,6 +1,7 @@
 import { constants } from 'node:crypto'
 import { createServer, type Server } from 'node:https'
 import { Socket } from 'node:net'
+import { handshakeCallbacks, isChallenge } from './challenge-handshakes.ts'
 import { limits } from './limits.ts'
 import type { Traffic } from './traffic.ts'
 import { acceptTraffic, type Front, httpOptions } from './traffic-server.ts'
@@ -26,9 +27,8 @@ export function createTlsServer(traffic: Traffic): Front<Server> {
   const server = createServer({
     ...httpOptions,
     ...profile,
-    ALPNProtocols: ['http/1.1'],
+    ...handshakeCallbacks(traffic.certificates),
     handshakeTimeout: limits.handshakeMs,
-    SNICallback: (name, done) => done(null, traffic.certificates.contextFor(name)),
   })
   const accepted = new Map<string, Socket>()
   const below = new WeakMap<Socket, Socket>()
@@ -39,6 +39,7 @@ export function createTlsServer(traffic: Traffic): Front<Server> {
     socket.once('close', () => accepted.delete(ends))
   })
   server.on('secureConnection', (socket) => {
+    if (isChallenge(socket)) socket.destroy()
     const found = accepted.get(endsOf(socket))
     if (found) below.set(socket, found)
   })

@@ -6,6 +6,7 @@ import { request } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { issued } from '../test/support/issued.ts'
 import { selfSigned, wildcard } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { monotonic } from './clock.ts'
@@ -147,13 +148,44 @@ test('a proxy that is trusted and says https is not redirected', async (t) => {
 
 test('a challenge is answered for its host and token only', async (t) => {
   const bed = await secureBed(t)
-  await serve(bed, [own], [{ host, token: 'abc', answer: 'abc.thumb' }])
+  await serve(bed, [own], [{ kind: 'http-01', host, token: 'abc', answer: 'abc.thumb' }])
   const path = '/.well-known/acme-challenge/abc'
   assert.equal((await bed.ask({ host, path })).body, 'abc.thumb')
   assert.notEqual((await bed.ask({ host: 'elsewhere.invalid', path })).body, 'abc.thumb')
   assert.equal((await bed.ask({ host, path: `${path}d` })).status, 308)
   await serve(bed, [own])
   assert.equal((await bed.ask({ host, path })).status, 308)
+})
+
+test('a handshake of an authority gets the certificate of its challenge, and carries no request', async (t) => {
+  const bed = await secureBed(t)
+  const answer = issued.cert + issued.key
+  const challenge = (name: string) => ({ kind: 'tls-alpn-01', host: name, token: 'abc', answer })
+  await serve(bed, [own], [challenge(host), challenge('new.example.org')])
+  const ALPNProtocols = ['acme-tls/1']
+  // A host with a certificate, and one that has none yet.
+  for (const servername of [host, 'new.example.org']) {
+    const socket = await shake(t, bed.tlsPort, { servername, ALPNProtocols })
+    assert.equal(socket.alpnProtocol, 'acme-tls/1')
+    assert.equal(socket.getPeerX509Certificate()?.fingerprint256, new X509Certificate(issued.cert).fingerprint256)
+    await until('the connection is closed', () => socket.closed)
+  }
+  const usual = await shake(t, bed.tlsPort, { ALPNProtocols: ['http/1.1'] })
+  assert.equal(usual.getPeerX509Certificate()?.fingerprint256, new X509Certificate(selfSigned.cert).fingerprint256)
+})
+
+test('a handshake of an authority about another name, beside other protocols or too old is refused', async (t) => {
+  const bed = await secureBed(t)
+  const answer = issued.cert + issued.key
+  await serve(bed, [own, others], [{ kind: 'tls-alpn-01', host, token: 'abc', answer }])
+  const acme = ['acme-tls/1']
+  await assert.rejects(shake(t, bed.tlsPort, { servername: 'shop.apps.far.test', ALPNProtocols: acme }))
+  await assert.rejects(shake(t, bed.tlsPort, { servername: `www.${host}`, ALPNProtocols: acme }))
+  await assert.rejects(shake(t, bed.tlsPort, { servername: '', ALPNProtocols: acme }))
+  await assert.rejects(shake(t, bed.tlsPort, { ALPNProtocols: [...acme, 'http/1.1'] }))
+  await assert.rejects(shake(t, bed.tlsPort, { ALPNProtocols: acme, maxVersion: 'TLSv1.2' }))
+  await serve(bed, [own])
+  await assert.rejects(shake(t, bed.tlsPort, { ALPNProtocols: acme }))
 })
 
 test('a certificate is exchanged without ending connections', async (t) => {

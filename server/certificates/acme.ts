@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import type { AcmeChallenge } from '@quayside/contract/routes.ts'
-import { axios, Client, crypto } from 'acme-client'
+import type { AcmeChallenge, ChallengeKind } from '@quayside/contract/routes.ts'
+import { type Authorization, axios, Client, crypto } from 'acme-client'
 import { messageOf } from '../lib/error.ts'
 import { Secret } from '../lib/secret.ts'
-import { type Authority, type Issued, RefusedError } from './authority.ts'
+import { type Authority, type Issued, type Order, RefusedError } from './authority.ts'
 
 export interface AcmeOptions {
   /** The address of the authority's directory (RFC 8555). */
@@ -58,29 +58,55 @@ export function createAcmeAuthority({ directory, email }: AcmeOptions): Authorit
         await client.createAccount({ termsOfServiceAgreed: true, ...(email && { contact: [`mailto:${email}`] }) })
         return { url: client.getAccountUrl(), key }
       }),
-    order: (account, host, publish, signal) =>
-      refusing(signal, () => order(clientOf(account.key, account.url), host, publish)),
+    order: (account, wanted, publish, signal) =>
+      refusing(signal, () => order(clientOf(account.key, account.url), wanted, publish)),
   }
 }
 
-async function order(
-  client: Client,
-  host: string,
-  publish: (challenge: AcmeChallenge) => Promise<void>,
-): Promise<Issued> {
+type Publish = (challenge: AcmeChallenge) => Promise<void>
+
+async function order(client: Client, { host, kind }: Order, publish: Publish): Promise<Issued> {
   const created = await client.createOrder({ identifiers: [{ type: 'dns', value: host }] })
   for (const authorization of await client.getAuthorizations(created)) {
-    if (authorization.status === 'valid') continue
-    const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
-    if (!challenge) throw new RefusedError('The certificate authority does not check this name over HTTP.')
-    const answer = await client.getChallengeKeyAuthorization(challenge)
-    await publish({ host, token: challenge.token, answer })
-    await client.completeChallenge(challenge)
-    await client.waitForValidStatus(challenge)
+    if (authorization.status !== 'valid') await prove(client, { authorization, host, kind }, publish)
   }
   const [key, request] = await crypto.createCsr({ altNames: [host] }, await crypto.createPrivateEcdsaKey())
   const chain = await client.getCertificate(await client.finalizeOrder(created, request))
   return { chain, key: new Secret(String(key)), ...validityOf(chain) }
+}
+
+/** Answers the challenge of an authorization. Throws RefusedError with `isCheck` if that fails. */
+async function prove(
+  client: Client,
+  { authorization, host, kind }: Order & { readonly authorization: Authorization },
+  publish: Publish,
+): Promise<void> {
+  const challenge = authorization.challenges.find(({ type }) => type === kind)
+  if (!challenge) {
+    throw new RefusedError(`The certificate authority does not check this name ${ways[kind]}.`, { isCheck: true })
+  }
+  const text = await client.getChallengeKeyAuthorization(challenge)
+  await publish({ kind, host, token: challenge.token, answer: await answerTo(authorization, kind, text) })
+  await client.completeChallenge(challenge)
+  try {
+    await client.waitForValidStatus(challenge)
+  } catch (cause) {
+    if (cause instanceof RefusedError) throw cause
+    throw new RefusedError(`The check ${ways[kind]} failed: ${sentence(messageOf(cause))}`, { isCheck: true, cause })
+  }
+}
+
+const ways = { 'http-01': 'over HTTP at port 80', 'tls-alpn-01': 'over TLS at port 443' } as const
+
+/** Returns the answer to a challenge, from its key authorization. */
+async function answerTo(authorization: Authorization, kind: ChallengeKind, text: string): Promise<string> {
+  if (kind === 'http-01') return text
+  const [key, certificate] = await crypto.createAlpnCertificate(
+    authorization,
+    text,
+    await crypto.createPrivateEcdsaKey(),
+  )
+  return `${certificate}\n${key}`
 }
 
 function validityOf(chain: string): Pick<Issued, 'notBefore' | 'notAfter'> {

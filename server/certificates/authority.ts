@@ -1,4 +1,4 @@
-import type { AcmeChallenge } from '@quayside/contract/routes.ts'
+import type { AcmeChallenge, ChallengeKind } from '@quayside/contract/routes.ts'
 import type { Secret } from '../lib/secret.ts'
 
 /** An account at a certificate authority. */
@@ -20,7 +20,14 @@ export interface Issued {
   readonly notAfter: Date
 }
 
-/** A certificate authority that checks hosts over HTTP (RFC 8555, HTTP-01). */
+/** An order for one host. */
+export interface Order {
+  readonly host: string
+  /** How the authority checks the host. */
+  readonly kind: ChallengeKind
+}
+
+/** A certificate authority (RFC 8555). */
 export interface Authority {
   /** Creates an account with a new key. Accepts the terms of the authority. Throws RefusedError. */
   register(signal: AbortSignal): Promise<Account>
@@ -30,7 +37,7 @@ export interface Authority {
    */
   order(
     account: Account,
-    host: string,
+    order: Order,
     publish: (challenge: AcmeChallenge) => Promise<void>,
     signal: AbortSignal,
   ): Promise<Issued>
@@ -43,13 +50,21 @@ export class RefusedError extends Error {
   readonly retryAfterSeconds: number
   /** The authority does not know the account any more. */
   readonly isAccountGone: boolean
+  /** The host did not answer the authority as it should. Another kind of challenge may succeed. */
+  readonly isCheck: boolean
 
   constructor(
     message: string,
-    options: { readonly retryAfterSeconds?: number; readonly isAccountGone?: boolean; readonly cause?: unknown } = {},
+    options: {
+      readonly retryAfterSeconds?: number
+      readonly isAccountGone?: boolean
+      readonly isCheck?: boolean
+      readonly cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.retryAfterSeconds = options.retryAfterSeconds ?? 0
     this.isAccountGone = options.isAccountGone ?? false
+    this.isCheck = options.isCheck ?? false
   }
 }

@@ -1,4 +1,4 @@
-import type { AcmeChallenge } from '@quayside/contract/routes.ts'
+import type { AcmeChallenge, ChallengeKind } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
 import { securedHosts, uploadedHosts } from '../domains/index.ts'
 import type { CertificateFacts } from './state.ts'
@@ -9,6 +9,8 @@ import type { CertificateFacts } from './state.ts'
 export interface DueHost {
   readonly host: string
   readonly failures: number
+  /** How the next attempt proves the host. Null: as the last certificate of any host was proven. */
+  readonly challenge_kind: ChallengeKind | null
 }
 
 /**
@@ -21,21 +23,39 @@ export const listDueHosts = (
   { now, since }: { readonly now: Date; readonly since: Date },
 ) =>
   sql<DueHost[]>`
-    select w.host, coalesce(h.failures, 0) as failures
+    select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind
     from (${securedHosts(sql, own)}) w left join host_certificate h on h.host = w.host
     where h.host is null or h.due_at <= ${now}
       or (h.finding is not null and h.tried_at < w.saved_at and h.tried_at < ${since})
     order by h.due_at nulls first, w.host`
 
-/** Records that an attempt begins. It is due again at `dueAt` if it never ends. */
-export const beginAttempt = async (sql: Sql, host: string, now: Date, dueAt: Date): Promise<void> =>
-  void (await sql`
-    insert into host_certificate ${sql({ host, tried_at: now, due_at: dueAt, updated_at: now })}
-    on conflict (host) do update set tried_at = excluded.tried_at, due_at = excluded.due_at`)
+/** Returns how the newest certificate of any host was proven. Undefined without one. */
+export async function lastProvenKind(sql: Sql): Promise<ChallengeKind | undefined> {
+  const [row] = await sql<{ challenge_kind: ChallengeKind }[]>`
+    select challenge_kind from host_certificate
+    where challenge_kind is not null and failures = 0 and finding is null and chain is not null
+    order by updated_at desc limit 1`
+  return row?.challenge_kind
+}
 
-export const setChallenge = async (sql: Sql, { host, token, answer }: AcmeChallenge, now: Date): Promise<void> =>
+/** An attempt that begins. It is due again at `due_at` if it never ends. */
+export interface Attempt {
+  readonly host: string
+  readonly challenge_kind: ChallengeKind
+  readonly tried_at: Date
+  readonly due_at: Date
+}
+
+export const beginAttempt = async (sql: Sql, attempt: Attempt): Promise<void> =>
   void (await sql`
-    update host_certificate set challenge_token = ${token}, challenge_answer = ${answer}, updated_at = ${now}
+    insert into host_certificate ${sql({ ...attempt, updated_at: attempt.tried_at })}
+    on conflict (host) do update set tried_at = excluded.tried_at, due_at = excluded.due_at,
+      challenge_kind = excluded.challenge_kind`)
+
+export const setChallenge = async (sql: Sql, { kind, host, token, answer }: AcmeChallenge, now: Date): Promise<void> =>
+  void (await sql`
+    update host_certificate set challenge_kind = ${kind}, challenge_token = ${token}, challenge_answer = ${answer},
+      updated_at = ${now}
     where host = ${host}`)
 
 /** A certificate to store. */
@@ -105,13 +125,14 @@ export interface SealedCertificate {
   readonly host: string
   readonly chain: string | null
   readonly sealed_key: string | null
+  readonly challenge_kind: ChallengeKind | null
   readonly challenge_token: string | null
   readonly challenge_answer: string | null
 }
 
 export const listCertificates = (sql: Sql, own: readonly string[]) =>
   sql<SealedCertificate[]>`
-    select h.host, h.chain, h.sealed_key, h.challenge_token, h.challenge_answer
+    select h.host, h.chain, h.sealed_key, h.challenge_kind, h.challenge_token, h.challenge_answer
     from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
     where h.chain is not null or h.challenge_token is not null order by h.host`
 

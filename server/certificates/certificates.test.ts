@@ -14,6 +14,8 @@ import { testDatabase } from '../database/testing.ts'
 import { replaceHosts } from '../domains/index.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/log.ts'
+import { createOwnRouter, ensureRouterProcess } from '../routers/index.ts'
+import { routerHome } from '../routers/own/testing.ts'
 import { addPlace } from '../variables/testing.ts'
 import { sealedTestVault, testVault } from '../vault/testing.ts'
 import { createCertificates } from './certificates.ts'
@@ -24,6 +26,9 @@ const skip = files ? false : 'this machine has no Go'
 const names = await startNameServer({ after })
 names.zones.set('*.lab.test', { A: '127.0.0.1' })
 if (files) setDefaultCACertificates([...getCACertificates('default'), await readFile(files.serverRoot, 'utf8')])
+
+/** Real routers that get the certificates and challenges as well. */
+const serving = new Set<() => Promise<unknown>>()
 
 const dayMs = 86_400_000
 const host = 'shop.lab.test'
@@ -41,21 +46,28 @@ function movedClock(): Clock & { move(ms: number): void } {
 }
 
 /** A service with hosts, Pebble, and a server that answers its questions in place of the router. */
-async function openBench(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+async function openBench(t: TestContext, env: Readonly<Record<string, string>> = {}, tlsPort = 1) {
   const { sql } = await testDatabase(t)
   const { serviceId } = (await addPlace(sql)).service
   const clock = movedClock()
   let challenges: readonly AcmeChallenge[] = []
   const door = { isOpen: true }
   const server = createServer(({ url = '', headers }, response) => {
-    const found = challenges.find(({ host, token }) => headers.host?.startsWith(host) && url.endsWith(token))
+    const found = challenges.find(
+      ({ kind, host, token }) => kind === 'http-01' && headers.host?.startsWith(host) && url.endsWith(token),
+    )
     response.statusCode = found && door.isOpen ? 200 : 404
     response.end(found?.answer)
   })
   const httpPort = await findFreePort()
   await new Promise<void>((resolve) => server.listen(httpPort, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
-  const pebble = await startPebble(t, { nameServer: names.address, httpPort, env: { PEBBLE_AUTHZREUSE: '0', ...env } })
+  const pebble = await startPebble(t, {
+    nameServer: names.address,
+    httpPort,
+    tlsPort,
+    env: { PEBBLE_AUTHZREUSE: '0', ...env },
+  })
   assert.ok(pebble)
   const vault = await testVault(t, sql)
   const lead = (hosts: readonly string[]) =>
@@ -78,12 +90,13 @@ async function openBench(t: TestContext, env: Readonly<Record<string, string>> =
     })
     assert.ok(source)
     // One after the other, as the publisher of routes does it. An older reading never counts last.
-    let serving = Promise.resolve()
+    let turn = Promise.resolve()
     const serve = () => {
-      serving = serving.then(async () => {
+      turn = turn.then(async () => {
         challenges = (await source.material()).challenges
+        for (const send of serving) await send()
       })
-      return serving
+      return turn
     }
     const [reconciler] = reconcilers(serve)
     assert.ok(reconciler)
@@ -158,9 +171,36 @@ test('a host that does not answer fails with the reason, and is tried again afte
   door.isOpen = true
   clock.move(2 * 60_000)
   await run()
+  assert.match((await state())?.message ?? '', /^The check over TLS at port 443 failed: /)
+  clock.move(6 * 60_000)
+  await run()
   assert.deepEqual(await state(), { state: 'READY', message: null })
   const [row] = await sql`select failures, finding from host_certificate`
   assert.deepEqual({ ...row }, { failures: 0, finding: null })
+})
+
+test('a host whose port 80 is closed proves itself by a handshake, and so do the next hosts', { skip }, async (t) => {
+  const tlsPort = await findFreePort()
+  const { run, state, door, clock, source, lead, certificate } = await openBench(t, {}, tlsPort)
+  const router = await routerHome()
+  t.after(() => router.close())
+  const options = { ...router.options, tls: { port: tlsPort, source } }
+  await ensureRouterProcess(options)
+  serving.add(() => createOwnRouter({ process: options, certificates: source }).replaceAll([], signal))
+  t.after(() => serving.clear())
+  door.isOpen = false
+  await run()
+  assert.match(
+    (await state())?.message ?? '',
+    /^The check over HTTP at port 80 failed: .*404.*The next attempt is at 20/,
+  )
+  clock.move(2 * 60_000)
+  await run()
+  assert.deepEqual(await state(), { state: 'READY', message: null })
+  assert.ok((await certificate())?.x509.checkHost(host))
+  await lead([host, 'other.lab.test'])
+  await run()
+  assert.deepEqual(await state('other.lab.test'), { state: 'READY', message: null })
 })
 
 test('rejected nonces are repeated', { skip }, async (t) => {

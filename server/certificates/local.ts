@@ -44,7 +44,7 @@ export function createLocalAuthority({ clock, publishRoot }: LocalAuthorityOptio
       await publishRoot(account.root)
       return account
     },
-    order: async ({ root = '', key }, host) => {
+    order: async ({ root = '', key }, { host }) => {
       await publishRoot(root)
       return issue({ root: new X509Certificate(root), key, host, now: clock.now() })
     },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type ChallengeKind, challengeKinds } from '@quayside/contract/routes.ts'
 
 /** Stands for the authority of this installation, in place of the address of a directory. */
 export const localAuthority = 'local'
@@ -12,7 +13,7 @@ export const letsEncrypt = 'https://acme-v02.api.letsencrypt.org/directory'
 const withoutPublicDns = ['localhost', 'test', 'example', 'invalid', 'local', 'internal', 'home.arpa', 'alt', 'onion']
 
 /**
- * Pure: whether an authority can make a certificate for a host by asking it over HTTP. None can for
+ * Pure: whether an authority can make a certificate for a host by asking it. None can for
  * `*.example.org` and for names of single machines. Let's Encrypt needs names of the public DNS.
  * The authority of this installation can for every name.
  */
@@ -52,6 +53,13 @@ export function retryAt(host: string, failures: number, now: Date, retryAfterSec
   const asked = Math.min(retryAfterSeconds * 1000, longestPauseMs)
   return new Date(now.getTime() + Math.max(pause, asked) * (1 + shareOf(host) / 10))
 }
+
+/**
+ * Pure: returns how the attempt after a failure proves the host. If the authority could not check
+ * the host, the other way follows: a firewall may close one of both ports.
+ */
+export const nextKind = (kind: ChallengeKind, isCheck: boolean): ChallengeKind =>
+  isCheck ? (challengeKinds.find((one) => one !== kind) ?? kind) : kind
 
 /** Returns a number from 0 to 1 that is always the same for a host. */
 const shareOf = (host: string): number => createHash('sha256').update(host).digest().readUInt32BE() / 2 ** 32

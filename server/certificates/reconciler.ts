@@ -1,3 +1,4 @@
+import type { ChallengeKind } from '@quayside/contract/routes.ts'
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { startDeadline } from '../lib/deadline.ts'
@@ -6,18 +7,19 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import type { Vault } from '../vault/index.ts'
 import { accountOf, forgetAccount } from './account.ts'
-import { type Authority, type Issued, RefusedError } from './authority.ts'
+import { type Authority, type Issued, type Order, RefusedError } from './authority.ts'
 import {
   beginAttempt,
   type DueHost,
   deleteLeft,
+  lastProvenKind,
   listDueHosts,
   setChallenge,
   storeCertificate,
   storeFailure,
 } from './certificate-store.ts'
 import { hostKeyCell } from './own-columns.ts'
-import { isCertifiable, renewalAt, retryAt } from './policy.ts'
+import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
 
 export interface CertificateOptions {
   readonly database: Database
@@ -66,13 +68,16 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
 /**
  * Tries to get one certificate. Records a failure instead of throwing it, unless `signal` aborts.
  */
-async function attempt(options: CertificateOptions, { host, failures }: DueHost, signal: AbortSignal): Promise<void> {
+async function attempt(options: CertificateOptions, due: DueHost, signal: AbortSignal): Promise<void> {
   const { database, clock, log, serve } = options
+  const { host, failures } = due
   const startedAt = clock.now()
-  await beginAttempt(database, host, startedAt, retryAt(host, failures + 1, startedAt))
+  const kind = due.challenge_kind ?? (await lastProvenKind(database)) ?? 'http-01'
+  const due_at = retryAt(host, failures + 1, startedAt)
+  await beginAttempt(database, { host, challenge_kind: kind, tried_at: startedAt, due_at })
   const deadline = startDeadline(orderMs, signal)
   try {
-    await keep(options, host, await issue(options, host, deadline.signal))
+    await keep(options, host, await issue(options, { host, kind }, deadline.signal))
     await serve(signal)
     log.info({ host }, 'certificate issued')
   } catch (error) {
@@ -82,21 +87,31 @@ async function attempt(options: CertificateOptions, { host, failures }: DueHost,
       error instanceof RefusedError
         ? error
         : new RefusedError(`The order took longer than ${orderMs / 60_000} minutes.`)
-    const now = clock.now()
-    const due_at = retryAt(host, failures + 1, now, refused.retryAfterSeconds)
-    await storeFailure(database, { host, failures: failures + 1, finding: refused.message, due_at }, now)
-    log.warn({ host, failures: failures + 1, reason: refused.message, nextAttemptAt: due_at }, 'certificate failed')
+    await noteFailure(options, { host, failures: failures + 1, challenge_kind: kind }, refused)
   }
 }
 
+/** Records a failed attempt. `challenge_kind` is the kind that was tried. */
+async function noteFailure(
+  { database, clock, log }: CertificateOptions,
+  { host, failures, challenge_kind: kind }: DueHost & { readonly challenge_kind: ChallengeKind },
+  refused: RefusedError,
+): Promise<void> {
+  const now = clock.now()
+  const due_at = retryAt(host, failures, now, refused.retryAfterSeconds)
+  const challenge_kind = nextKind(kind, refused.isCheck)
+  await storeFailure(database, { host, failures, challenge_kind, finding: refused.message, due_at }, now)
+  log.warn({ host, failures, reason: refused.message, nextAttemptAt: due_at }, 'certificate failed')
+}
+
 /** Orders a certificate. An account that the authority has forgotten is created again once. */
-async function issue(options: CertificateOptions, host: string, signal: AbortSignal): Promise<Issued> {
+async function issue(options: CertificateOptions, wanted: Order, signal: AbortSignal): Promise<Issued> {
   const { database, clock, serve } = options
   const authority = await options.authority()
   const order = async (): Promise<Issued> =>
     authority.order(
       await accountOf(options, authority, signal),
-      host,
+      wanted,
       async (challenge) => {
         await setChallenge(database, challenge, clock.now())
         await serve(signal)

@@ -6,7 +6,14 @@ import type { Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { TlsSource } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
-import { listCertificates, listHosts, listUploadedHosts, listUploads, readMark } from './certificate-store.ts'
+import {
+  listCertificates,
+  listHosts,
+  listUploadedHosts,
+  listUploads,
+  readMark,
+  type SealedCertificate,
+} from './certificate-store.ts'
 import { hostKeyCell, uploadedKeyCell } from './own-columns.ts'
 import { isCertifiable } from './policy.ts'
 import { stateOf, uploadedStateOf } from './state.ts'
@@ -49,9 +56,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
     },
     material: async () => {
       const rows = await listCertificates(database, own)
-      const challenges = rows.flatMap(({ host, challenge_token: token, challenge_answer: answer }): AcmeChallenge[] =>
-        token === null || answer === null ? [] : [{ host, token, answer }],
-      )
+      const challenges = rows.flatMap(challengeIn)
       if (!vault.state.open) return { certificates: [], challenges }
       const ordered = rows.map(({ host, chain, sealed_key }) =>
         chain === null || sealed_key === null
@@ -69,6 +74,14 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
     },
   }
 }
+
+const challengeIn = ({
+  host,
+  challenge_kind: kind,
+  challenge_token: token,
+  challenge_answer: answer,
+}: SealedCertificate): AcmeChallenge[] =>
+  token === null || answer === null ? [] : [{ kind: kind ?? 'http-01', host, token, answer }]
 
 /** Returns a certificate with its key. Undefined if that cannot be opened, which is logged. */
 async function opened(

@@ -29,6 +29,8 @@ export interface PebbleOptions {
   readonly nameServer: string
   /** The port at which it checks hosts over HTTP. */
   readonly httpPort: number
+  /** The port at which it checks hosts over TLS. Nobody answers there by default. */
+  readonly tlsPort?: number
   /** The life of its certificates. 90 days by default. */
   readonly validSeconds?: number
   /** Its own settings, such as `PEBBLE_WFE_NONCEREJECT`. */
@@ -41,7 +43,7 @@ export interface PebbleOptions {
  */
 export async function startPebble(
   t: { after(work: () => Promise<void>): void },
-  { nameServer, httpPort, validSeconds = 90 * 86_400, env = {} }: PebbleOptions,
+  { nameServer, httpPort, tlsPort = 1, validSeconds = 90 * 86_400, env = {} }: PebbleOptions,
 ): Promise<Pebble | undefined> {
   const files = await providePebble()
   if (!files) return undefined
@@ -53,7 +55,7 @@ export async function startPebble(
     certificate: files.serverCertificate,
     privateKey: files.serverKey,
     httpPort,
-    tlsPort: 1,
+    tlsPort,
     retryAfter: { authz: 1, order: 1 },
     keyAlgorithm: 'ecdsa',
     profiles: { default: { description: 'for tests', validityPeriod: validSeconds } },

@@ -1,0 +1,46 @@
+import type { SecureContext, TLSSocket } from 'node:tls'
+import type { Certificates } from './certificates.ts'
+import { hostOf } from './host-of.ts'
+
+/** The protocol of a certificate authority that checks a host by a handshake (RFC 8737). */
+const challengeProtocol = 'acme-tls/1'
+
+interface Offer {
+  readonly servername: string
+  readonly protocols: readonly string[]
+}
+
+/** The callbacks of handshakes, as Node.js calls them: with the socket as `this`. */
+export interface HandshakeCallbacks {
+  ALPNCallback(this: unknown, offer: Offer): string | undefined
+  SNICallback(this: unknown, name: string, done: (error: Error | null, context?: SecureContext) => void): void
+}
+
+/**
+ * Creates the callbacks that choose the protocol and the certificate of a handshake. The question
+ * of an authority gets the certificate of its challenge, and no other certificate. With TLS 1.3,
+ * Node.js asks for the protocol first. With TLS 1.2 the certificate is already chosen then, so the
+ * question is refused. Authorities speak TLS 1.3.
+ */
+export function handshakeCallbacks(certificates: Certificates): HandshakeCallbacks {
+  const asked = new WeakMap<object, SecureContext>()
+  const chosen = new WeakSet<object>()
+  return {
+    ALPNCallback(this: unknown, { servername, protocols }) {
+      if (!protocols.includes(challengeProtocol)) return protocols.includes('http/1.1') ? 'http/1.1' : undefined
+      const context = protocols.length === 1 ? certificates.challengeContext(hostOf(servername) ?? '') : undefined
+      const socket = Object(this)
+      if (!context || chosen.has(socket)) return undefined
+      asked.set(socket, context)
+      return challengeProtocol
+    },
+    SNICallback(this: unknown, name, done) {
+      const socket = Object(this)
+      chosen.add(socket)
+      done(null, asked.get(socket) ?? certificates.contextFor(name))
+    },
+  }
+}
+
+/** Whether a connection only answers an authority. It must carry no requests. */
+export const isChallenge = ({ alpnProtocol }: TLSSocket): boolean => alpnProtocol === challengeProtocol
