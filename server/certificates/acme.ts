@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import type { AcmeChallenge, ChallengeKind } from '@quayside/contract/routes.ts'
 import { type Authorization, axios, Client, crypto } from 'acme-client'
+import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import { Secret } from '../lib/secret.ts'
-import { type Authority, type Issued, type Order, RefusedError } from './authority.ts'
+import { renewalName, windowIn } from './acme-renewal.ts'
+import { type Authority, type Issued, type Order, RefusedError, type RenewalWindow } from './authority.ts'
 
 export interface AcmeOptions {
   /** The address of the authority's directory (RFC 8555). */
@@ -60,7 +62,17 @@ export function createAcmeAuthority({ directory, email }: AcmeOptions): Authorit
       }),
     order: (account, wanted, publish, signal) =>
       refusing(signal, () => order(clientOf(account.key, account.url), wanted, publish)),
+    renewalWindow: (chain, signal) => refusing(signal, () => askWindow(directory, chain, signal)),
   }
+}
+
+/** Asks an authority for the renewal window of a certificate. Undefined if it has none. */
+async function askWindow(directory: string, chain: string, signal: AbortSignal): Promise<RenewalWindow | undefined> {
+  const { renewalInfo } = Object((await axios.get<unknown>(directory, { signal })).data)
+  const name = renewalName(chain)
+  if (typeof renewalInfo !== 'string' || name === undefined) return undefined
+  const { data, headers } = await axios.get<unknown>(`${renewalInfo}/${name}`, { signal })
+  return windowIn(data, secondsOf(headers['retry-after']))
 }
 
 type Publish = (challenge: AcmeChallenge) => Promise<void>
@@ -141,6 +153,9 @@ function sentence(text: string): string {
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`
 }
 
-/** Returns the seconds of a `Retry-After` header. 0 if there is none, or if it is a date. */
-const secondsOf = (header: unknown): number =>
-  typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0
+/** Returns the seconds of a `Retry-After` header, a number or a date. 0 if it is neither. */
+export function secondsOf(header: unknown, nowMs = systemClock.now().getTime()): number {
+  if (typeof header !== 'string') return 0
+  if (/^\d{1,9}$/.test(header)) return Number(header)
+  return Math.max(0, Math.round((Date.parse(header) - nowMs) / 1000)) || 0
+}

@@ -27,6 +27,14 @@ export interface Order {
   readonly kind: ChallengeKind
 }
 
+/** When an authority wants a certificate to be renewed (RFC 9773). */
+export interface RenewalWindow {
+  readonly start: Date
+  readonly end: Date
+  /** When the authority wants to be asked again. */
+  readonly askAgainSeconds: number
+}
+
 /** A certificate authority (RFC 8555). */
 export interface Authority {
   /** Creates an account with a new key. Accepts the terms of the authority. Throws RefusedError. */
@@ -41,6 +49,11 @@ export interface Authority {
     publish: (challenge: AcmeChallenge) => Promise<void>,
     signal: AbortSignal,
   ): Promise<Issued>
+  /**
+   * Returns when a certificate should be renewed. Undefined if the authority does not say. Throws
+   * RefusedError, and the reason of `signal` on abort. Absent: it never says.
+   */
+  readonly renewalWindow?: (chain: string, signal: AbortSignal) => Promise<RenewalWindow | undefined>
 }
 
 /** The authority rejected a request or could not be reached. `message` is a sentence for users. */

@@ -70,9 +70,30 @@ export interface StoredCertificate {
 
 export const storeCertificate = async (sql: Sql, { host, ...rest }: StoredCertificate, now: Date): Promise<void> =>
   void (await sql`
-    update host_certificate set ${sql({ ...rest, failures: 0, finding: null, updated_at: now })},
+    update host_certificate set ${sql({ ...rest, failures: 0, finding: null, window_ask_at: null, updated_at: now })},
       challenge_token = null, challenge_answer = null
     where host = ${host}`)
+
+/** Lists valid certificates for whose renewal windows the authority should be asked. */
+export const listAskable = (
+  sql: Sql,
+  own: readonly string[],
+  { now, most }: { readonly now: Date; readonly most: number },
+) =>
+  sql<{ readonly host: string; readonly chain: string }[]>`
+    select h.host, h.chain from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
+    where h.chain is not null and h.finding is null and h.not_after > ${now} and h.due_at > ${now}
+      and coalesce(h.window_ask_at, ${now}) <= ${now}
+    order by h.window_ask_at nulls first, h.host limit ${most}`
+
+/** Stores when a certificate is renewed, if known, and when the authority is asked again. */
+export const storeWindow = async (
+  sql: Sql,
+  { host, due_at, ask_at }: { readonly host: string; readonly due_at: Date | null; readonly ask_at: Date },
+): Promise<void> =>
+  void (await sql`
+    update host_certificate set due_at = coalesce(${due_at}, due_at), window_ask_at = ${ask_at}
+    where host = ${host} and finding is null`)
 
 /** A failed attempt. */
 export interface StoredFailure extends DueHost {

@@ -140,6 +140,42 @@ test('a certificate is renewed at two thirds of its life and not before', { skip
   assert.notEqual(await serial(), first)
 })
 
+test('the authority decides when a certificate is renewed, and is asked as often as it says', { skip }, async (t) => {
+  const { run, certificate, clock, sql, pebble } = await openBench(t)
+  await run()
+  await run()
+  const row = async () => (await sql<{ due_at: Date; window_ask_at: Date }[]>`select * from host_certificate`)[0]
+  const first = await certificate()
+  const window = (await row())?.due_at.getTime() ?? 0
+  const ideal = (first?.x509.validToDate.getTime() ?? 0) - 30 * dayMs
+  assert.ok(Math.abs(window - ideal) < dayMs + 60_000, new Date(window).toISOString())
+  const past = { start: new Date(Date.now() - 2 * dayMs), end: new Date(Date.now() - dayMs) }
+  await pebble.setRenewalInfo(first?.chain ?? '', { suggestedWindow: past })
+  await run()
+  assert.equal((await certificate())?.chain, first?.chain)
+  clock.move(6.1 * 3600_000)
+  await run()
+  assert.notEqual((await certificate())?.chain, first?.chain)
+})
+
+test('an answer about a renewal that is not a window changes nothing', { skip }, async (t) => {
+  const { run, certificate, clock, sql, pebble } = await openBench(t)
+  await run()
+  await run()
+  const due = async () => (await sql<{ due_at: Date }[]>`select due_at from host_certificate`)[0]?.due_at
+  const [first, before] = [await certificate(), await due()]
+  for (const answer of ['window', { suggestedWindow: { start: new Date(2e12), end: new Date(1e12) } }]) {
+    await pebble.setRenewalInfo(first?.chain ?? '', answer)
+    clock.move(25 * 3600_000)
+    await run()
+    assert.deepEqual([await due(), (await certificate())?.chain], [before, first?.chain])
+  }
+  await pebble.stop()
+  clock.move(25 * 3600_000)
+  await run()
+  assert.deepEqual(await due(), before)
+})
+
 test('a renewal that fails keeps the certificate, and says so until it expires', { skip }, async (t) => {
   const { run, state, certificate, clock, door } = await openBench(t)
   await run()
@@ -152,6 +188,9 @@ test('a renewal that fails keeps the certificate, and says so until it expires',
   assert.equal((await state())?.state, 'EXPIRED')
   assert.ok(await certificate())
   door.isOpen = true
+  // Both ways take turns, and nobody answers at the other port here.
+  await run()
+  clock.move(7 * 60_000)
   await run()
   // Pebble has the time of the system, so only the failure is over.
   assert.doesNotMatch((await state())?.message ?? '', /renewal failed/)

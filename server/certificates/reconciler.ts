@@ -20,6 +20,7 @@ import {
 } from './certificate-store.ts'
 import { hostKeyCell } from './own-columns.ts'
 import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
+import { followWindows } from './renewal-windows.ts'
 
 export interface CertificateOptions {
   readonly database: Database
@@ -53,6 +54,7 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
       if (!vault.state.open) return
       const now = clock.now()
       await deleteLeft(database, hosts, now)
+      await followWindows(options, signal)
       const since = new Date(now.getTime() - savedPauseMs)
       const listed = await listDueHosts(database, hosts, { now, since })
       const due = listed.filter(({ host }) => isCertifiable(host, directory))

@@ -144,7 +144,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
     'server/engines/docker/grpc-probe.ts',
   ],
   '@sinclair/typebox': ['contract/'],
-  '@peculiar/x509': ['server/certificates/local.ts'],
+  '@peculiar/x509': ['server/certificates/local.ts', 'server/certificates/acme-renewal.ts'],
   'acme-client': ['server/certificates/acme.ts'],
   ajv: ['server/http/'],
   croner: ['server/jobs/timetable.ts'],

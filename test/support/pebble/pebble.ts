@@ -16,6 +16,8 @@ export interface Pebble {
   readonly serverRoot: string
   /** Returns the root of the certificates that it issues, in PEM format. */
   root(): Promise<string>
+  /** Sets its answer about the renewal of a certificate in PEM format. */
+  setRenewalInfo(certificate: string, answer: unknown): Promise<void>
   /** Everything that it printed. */
   readonly output: readonly string[]
   /** Stops it. Its accounts and roots are gone. */
@@ -63,12 +65,14 @@ export async function startPebble(
   const configFile = join(folder, 'config.json')
   await writeFile(configFile, JSON.stringify({ pebble: config }))
   const agent = new Agent({ ca: await readFile(files.serverRoot) })
-  const get = (at: number, path: string): Promise<string> =>
+  const get = (at: number, path: string, body?: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const outgoing = request({ host: 'localhost', family: 4, port: at, path, agent }, (answer) => {
+      const method = body === undefined ? 'GET' : 'POST'
+      const headers = { 'User-Agent': 'quayside-tests' }
+      const outgoing = request({ host: 'localhost', family: 4, port: at, path, method, headers, agent }, (answer) => {
         text(answer).then(resolve, reject)
       })
-      outgoing.on('error', reject).end()
+      outgoing.on('error', reject).end(body)
     })
   const output: string[] = []
   const begin = async (more: Readonly<Record<string, string>>) => {
@@ -100,6 +104,11 @@ export async function startPebble(
     directory: `https://localhost:${port}/dir`,
     serverRoot: files.serverRoot,
     root: () => get(managementPort, '/roots/0'),
+    setRenewalInfo: async (certificate, answer) => {
+      const body = { Certificate: certificate, ARIResponse: JSON.stringify(answer) }
+      const refused = await get(managementPort, '/set-renewal-info/', JSON.stringify(body))
+      if (refused !== '') throw new Error(refused)
+    },
     output,
     stop,
     restart: async (more = {}) => {
