@@ -39,10 +39,7 @@ export function renewalAt(host: string, { notBefore, notAfter }: Validity): Date
   return new Date(notBefore.getTime() + life * (2 / 3 - shareOf(host) / 20))
 }
 
-/**
- * Pure: returns when a certificate is renewed by a window of the authority. Each host has a place in
- * it.
- */
+/** Pure: returns when a certificate is renewed by a window of the authority, by its host. */
 export const renewalIn = (host: string, { start, end }: { readonly start: Date; readonly end: Date }): Date =>
   moved(start, (end.getTime() - start.getTime()) * shareOf(host))
 
