@@ -73,7 +73,21 @@ export interface RouteTls {
 export interface TlsMaterial {
   readonly certificates: readonly TlsCertificate[]
   readonly challenges: readonly AcmeChallenge[]
+  /** Undefined: the router does not lead to the platform itself. */
+  readonly door?: PlatformDoor
 }
+
+/**
+ * How the server recognizes its router. Requests for this service have the secret in the header
+ * `doorHeader`, so the server believes their `X-Forwarded-For`.
+ */
+export interface PlatformDoor {
+  readonly service: string
+  readonly secret: string
+}
+
+/** Routers remove it from all requests of clients. In lower case. */
+export const doorHeader = 'x-quayside-door'
 
 export interface TlsCertificate {
   /** The host name, as in a route. */

@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
-import type { TlsCertificate } from '@quayside/contract/routes.ts'
+import type { PlatformDoor, TlsCertificate } from '@quayside/contract/routes.ts'
 import { hostOf } from './host-of.ts'
 import { limits } from './limits.ts'
 import { describe, type Log } from './log.ts'
@@ -14,6 +14,7 @@ export class Certificates {
   readonly #mostReady: number
   #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
   #mark: string | undefined
+  #door: PlatformDoor | undefined
   #answers: ReadonlyMap<string, string> = new Map()
   /** Certificates of challenges by handshake, by host. */
   #challenges: ReadonlyMap<string, TlsCertificate> = new Map()
@@ -30,9 +31,15 @@ export class Certificates {
     return this.#mark
   }
 
+  /** How the server recognizes this router. Undefined: it does not lead to the server. */
+  get door(): PlatformDoor | undefined {
+    return this.#door
+  }
+
   /** Replaces all certificates and challenges. Established connections are unchanged. */
-  replace({ mark, certificates, challenges }: MarkedMaterial): void {
+  replace({ mark, certificates, challenges, door }: MarkedMaterial): void {
     this.#mark = mark
+    this.#door = door
     const next = certificates.map((one): [string, TlsCertificate] => {
       const known = this.#byHost.get(one.host)
       return [one.host, known && known.chain === one.chain && known.key === one.key ? known : one]

@@ -1,3 +1,4 @@
+import { doorHeader } from '@quayside/contract/routes.ts'
 import { addSender, type Forwarded, isSenderName, noteForwarded, type Peer } from './sender.ts'
 
 /** The result of one pass over the raw headers of a request. */
@@ -45,6 +46,7 @@ const meanings = new Map<string, Meaning>([
   // The router does not write these headers, so it cannot vouch for them.
   ['forwarded', 'drop'],
   ['x-real-ip', 'drop'],
+  [doorHeader, 'drop'],
   // CGI programs would read it as the variable HTTP_PROXY.
   ['proxy', 'drop'],
   // The endpoint must read the same password that the router checked.

@@ -27,7 +27,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 10
+const protocol = 11
 
 export interface RunningRouter {
   /** The port that clients use. */

@@ -1,4 +1,10 @@
-import { type AcmeChallenge, challengeKinds, type TlsCertificate, type TlsMaterial } from '@quayside/contract/routes.ts'
+import {
+  type AcmeChallenge,
+  challengeKinds,
+  type PlatformDoor,
+  type TlsCertificate,
+  type TlsMaterial,
+} from '@quayside/contract/routes.ts'
 import { record } from './record.ts'
 
 /** Certificates with the mark by which the control plane knows them. */
@@ -8,9 +14,10 @@ export interface MarkedMaterial extends TlsMaterial {
 
 /** Reads certificates from untrusted data. Throws an Error that names the invalid field. */
 export function parseTlsMaterial(value: unknown): MarkedMaterial {
-  const { certificates, challenges, mark } = record(value, 'the request')
+  const { certificates, challenges, door, mark } = record(value, 'the request')
   return {
     mark: text(mark, 'mark'),
+    ...(door !== undefined && { door: parseDoor(door) }),
     certificates: list(certificates, 'certificates').map((one, index): TlsCertificate => {
       const where = `certificates[${index}]`
       const { host, chain, key } = record(one, where)
@@ -29,6 +36,11 @@ export function parseTlsMaterial(value: unknown): MarkedMaterial {
       }
     }),
   }
+}
+
+function parseDoor(value: unknown): PlatformDoor {
+  const { service, secret } = record(value, 'door')
+  return { service: text(service, 'door.service'), secret: text(secret, 'door.secret') }
 }
 
 function list(value: unknown, where: string): readonly unknown[] {

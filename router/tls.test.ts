@@ -188,6 +188,21 @@ test('a handshake of an authority about another name, beside other protocols or 
   await assert.rejects(shake(t, bed.tlsPort, { ALPNProtocols: acme }))
 })
 
+test('requests for the platform show the secret of the router, and those for others do not', async (t) => {
+  const bed = await secureBed(t)
+  const { tlsPort, tell } = bed
+  const door = { service: 'service', secret: 'hidden' }
+  const put = (more: object) =>
+    tell('PUT', '/tls', { certificates: [own], challenges: [], mark: 'two', door: { ...door, ...more } })
+  await put({})
+  assert.equal(JSON.parse((await ask(tlsPort, host)).body)['x-quayside-door'], 'hidden')
+  await put({ service: 'other' })
+  const forged = await bed.ask({ host, headers: { 'X-Quayside-Door': 'guess' } })
+  assert.equal(forged.status, 308)
+  assert.equal(JSON.parse((await ask(tlsPort, host)).body)['x-quayside-door'], undefined)
+  assert.ok(!(await readFile(bed.state, 'utf8')).includes('hidden'))
+})
+
 test('a certificate is exchanged without ending connections', async (t) => {
   const bed = await secureBed(t)
   const before = await shake(t, bed.tlsPort)

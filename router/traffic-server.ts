@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { doorHeader } from '@quayside/contract/routes.ts'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
@@ -12,6 +13,7 @@ import { hostOf } from './host-of.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
+import type { Target } from './routes.ts'
 import { challengeAnswer, misdirection } from './secure.ts'
 import type { Traffic } from './traffic.ts'
 import { passUpgrade } from './upgrade.ts'
@@ -104,6 +106,7 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
   if (rules && answeredByRules(traffic, request, response, { rules, name: target.route.name, head })) {
     return
   }
+  signDoor(traffic, target, head)
   const failure = failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
     const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
@@ -116,6 +119,11 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
     response.once('close', cancel)
   } else if (failure) answerFailure(request, response, failure, head)
   else new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(target)
+}
+
+/** Adds the secret of this router to a request for the platform itself. */
+function signDoor({ certificates: { door } }: Traffic, target: Target | undefined, { forwarded }: RequestHead): void {
+  if (door && target?.route.service === door.service) forwarded.push(doorHeader, door.secret)
 }
 
 function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
@@ -132,6 +140,7 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
   if (host !== undefined && failure === undefined) {
+    signDoor(traffic, target, head)
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
     traffic.counts.refused++

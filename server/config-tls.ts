@@ -70,13 +70,13 @@ const runsRouter = (variables: Variables): boolean => variables['QUAYSIDE_DOCKER
 interface OwnDoor {
   /** Their name at the router. Undefined: the router does not lead to them. */
   readonly platformHost: string | undefined
-  /** Proxies whose `X-Forwarded-*` headers the API trusts. */
+  /** Proxies and the router: each carries the connections of many clients. */
   readonly apiProxies: readonly string[]
 }
 
 /**
  * Pure: the router leads to the platform itself if it speaks TLS and the public URL is a name with
- * HTTPS. The API then trusts it to name the clients.
+ * HTTPS. The limits on the connections of one client do not apply to it then.
  */
 export function ownDoor({
   routerTls: tls,

@@ -8,6 +8,7 @@ import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
 import { alone, readSetting, renewConnections, settingOr, writeSetting } from './database/index.ts'
 import { examine, gatherFacts } from './doctor/index.ts'
+import { platformDoor } from './domains/index.ts'
 import { localEngine } from './engines/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { messageOf } from './lib/error.ts'
@@ -87,6 +88,7 @@ async function run(
     settings: config.routerTls,
     publishRoot: (root) => writePublic(join(config.dataDirectory, 'authority.pem'), root),
     hosts: config.platformHost === undefined ? [] : [config.platformHost],
+    door: platformDoor(config, pepper),
   })
   const router = routerOptions(config, signal, certificates)
   const hasDocker = config.dockerSocket !== undefined

@@ -4,10 +4,11 @@ import type { Authority } from './authority.ts'
 import type { LocalAuthorityOptions } from './local.ts'
 import { isCertifiable, localAuthority } from './policy.ts'
 import { type CertificateOptions, createCertificateReconciler } from './reconciler.ts'
-import { createTlsSource } from './source.ts'
+import { createTlsSource, type TlsSourceOptions } from './source.ts'
 
 export interface CertificatesOptions
   extends Omit<CertificateOptions, 'directory' | 'authority' | 'serve'>,
+    Pick<TlsSourceOptions, 'door'>,
     Pick<LocalAuthorityOptions, 'publishRoot'> {
   /** The authority and how it reaches the operator. Undefined: the router speaks HTTP only. */
   readonly settings: { readonly directory: string; readonly email?: string } | undefined

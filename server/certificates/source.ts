@@ -1,4 +1,5 @@
-import type { AcmeChallenge, HostCertificate, TlsCertificate } from '@quayside/contract/routes.ts'
+import { createHash } from 'node:crypto'
+import type { AcmeChallenge, HostCertificate, PlatformDoor, TlsCertificate } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
@@ -27,6 +28,8 @@ export interface TlsSourceOptions {
   readonly directory: string
   /** The names of the platform itself. */
   readonly hosts: readonly string[]
+  /** How the server recognizes its router. None by default. */
+  readonly door?: PlatformDoor | undefined
 }
 
 /**
@@ -34,10 +37,11 @@ export interface TlsSourceOptions {
  * and each host says so. A key that cannot be opened costs its own host the certificate.
  */
 export function createTlsSource(options: TlsSourceOptions): TlsSource {
-  const { database, vault, clock, directory, hosts: own } = options
+  const { database, vault, clock, directory, hosts: own, door } = options
+  const doorMark = door === undefined ? '' : ` ${createHash('sha256').update(door.secret).digest('base64url')}`
   const sealed = { state: 'FAILED', message: 'the secrets of the platform are sealed' } as const
   return {
-    mark: () => readMark(database, own),
+    mark: async () => `${await readMark(database, own)}${doorMark}`,
     states: async () => {
       const now = clock.now()
       const ordered = (await listHosts(database, own)).filter(({ host }) => isCertifiable(host, directory))
@@ -57,7 +61,8 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
     material: async () => {
       const rows = await listCertificates(database, own)
       const challenges = rows.flatMap(challengeIn)
-      if (!vault.state.open) return { certificates: [], challenges }
+      const others = { challenges, ...(door && { door }) }
+      if (!vault.state.open) return { certificates: [], ...others }
       const ordered = rows.map(({ host, chain, sealed_key }) =>
         chain === null || sealed_key === null
           ? undefined
@@ -70,7 +75,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
           ),
       )
       const certificates = (await Promise.all([...ordered, ...uploaded])).filter((one) => one !== undefined)
-      return { certificates, challenges }
+      return { certificates, ...others }
     },
   }
 }

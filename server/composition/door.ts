@@ -1,6 +1,7 @@
 import { createJwtVerifier, credentialReader } from '../access/index.ts'
 import { type createAccounts, issuerOf, ownAccounts } from '../accounts/index.ts'
 import { createReadiness, type Pulse } from '../database/index.ts'
+import { platformDoor } from '../domains/index.ts'
 import {
   createBudgets,
   createHandlers,
@@ -50,7 +51,10 @@ export function createDoor(
     allowedOrigins: config.corsOrigins,
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt }),
-    budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock), config.apiProxies),
+    budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock), {
+      trustedProxies: config.trustedProxies,
+      door: platformDoor(config, pepper),
+    }),
     connectionLimits: config.routerConnections,
     trustedProxies: config.apiProxies,
     handlers: createHandlers(rooms),

@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Route } from '@quayside/contract/routes.ts'
+import type { PlatformDoor, Route } from '@quayside/contract/routes.ts'
 import { noId } from '../lib/id.ts'
 
 /** Where the API, the console and the git host answer. */
@@ -19,6 +20,15 @@ export function platformRoutes({ platformHost, host, port }: PlatformPlace): rea
     { host: platformHost, service: noId, name: 'Quayside', endpoints, tls: { from: 'platform', redirects: true } },
   ]
 }
+
+/**
+ * Pure: returns how the server recognizes its router. The secret follows from the pepper, so all
+ * servers and all routers of an installation have the same. Undefined without routes to the server.
+ */
+export const platformDoor = ({ platformHost }: PlatformPlace, pepper: Buffer): PlatformDoor | undefined =>
+  platformHost === undefined
+    ? undefined
+    : { service: noId, secret: createHmac('sha256', pepper).update('the door of the router').digest('base64url') }
 
 /** Pure: returns the address at which programs of this machine reach a server. */
 export const localAddress = (host: string): string =>

@@ -10,14 +10,14 @@ const from = (remoteAddress: string, headers: Readonly<Record<string, string>> =
 }
 const address = from('192.0.2.1')
 
-function bench(trusted: readonly string[] = []) {
+function bench(trustedProxies: readonly string[] = [], secret?: string) {
   const taken: string[] = []
   const verdict = { allowed: true, limit: 1, remaining: 1, resetSeconds: 0 }
   const take = (key: string) => {
     taken.push(key)
     return verdict
   }
-  const budgets = createBudgets({ take }, trusted)
+  const budgets = createBudgets({ take }, { trustedProxies, door: secret === undefined ? undefined : { secret } })
   return { ...budgets, taken }
 }
 const token = (keyId: string): Credential => ({ kind: 'token', keyId, hash: Buffer.alloc(32) })
@@ -51,4 +51,14 @@ test('each client behind a trusted proxy has its own budget, whatever addresses 
   take(undefined, from('10.0.0.1', { 'x-forwarded-for': '192.0.2.8, 10.9.9.9' }))
   take(undefined, from('192.0.2.9', { 'x-forwarded-for': '1.1.1.1' }))
   assert.deepEqual(taken, ['192.0.2.7', '192.0.2.8', '192.0.2.9'])
+})
+
+test('the router names the clients by its secret, and no other local program can', () => {
+  const { addressOf } = bench(['10.0.0.0/8'], 'secret')
+  const said = (forwardedFor: string, door?: string) =>
+    addressOf(from('127.0.0.1', { 'x-forwarded-for': forwardedFor, ...(door && { 'x-quayside-door': door }) }))
+  assert.equal(said('192.0.2.7', 'secret'), '192.0.2.7')
+  assert.equal(said('192.0.2.7, 10.0.0.1', 'secret'), '192.0.2.7')
+  assert.equal(said('1.1.1.1, 192.0.2.7', 'secret'), '192.0.2.7')
+  for (const forged of [undefined, 'guess', 'secret2']) assert.equal(said('192.0.2.7', forged), '127.0.0.1')
 })

@@ -1,5 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { clientGroup, forwardedChain, networkList } from '@quayside/contract/forwarded.ts'
+import { doorHeader, type PlatformDoor } from '@quayside/contract/routes.ts'
 import type { Credential } from '../access/index.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 
@@ -16,6 +18,22 @@ export interface Budgets {
   ownerOf(credential: Credential | undefined, request: IncomingMessage): string
 }
 
+/** Who names the clients of requests. */
+export interface Believed {
+  /** Addresses and CIDRs of proxies. */
+  readonly trustedProxies?: readonly string[]
+  /** How the router of the platform shows itself, wherever it connects from. */
+  readonly door?: Pick<PlatformDoor, 'secret'> | undefined
+}
+
+/** Returns a check whether the router of the platform sent a request. */
+function doorCheck(door: Believed['door']): (headers: IncomingHttpHeaders) => boolean {
+  if (!door) return () => false
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  const expected = digest(door.secret)
+  return ({ [doorHeader]: shown }) => typeof shown === 'string' && timingSafeEqual(digest(shown), expected)
+}
+
 const maxKnown = 100_000
 
 /**
@@ -23,10 +41,16 @@ const maxKnown = 100_000
  * address. Guessing tokens therefore does not give more budget, and does not block callers with a
  * valid token.
  */
-export function createBudgets(limiter: RateLimiter, trustedProxies: readonly string[] = []): Budgets {
+export function createBudgets(limiter: RateLimiter, { trustedProxies = [], door }: Believed = {}): Budgets {
   const trusts = networkList(trustedProxies)
+  const isRouter = doorCheck(door)
   const addressOf = ({ socket, headers }: IncomingMessage): string => {
-    const [client = ''] = forwardedChain(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trusts)
+    const said = headers['x-forwarded-for']?.toString() ?? ''
+    const comma = said.lastIndexOf(',')
+    // The router wrote the last entry, the address of its own peer.
+    const [client = ''] = isRouter(headers)
+      ? forwardedChain(said.slice(comma + 1).trim(), said.slice(0, Math.max(comma, 0)), trusts)
+      : forwardedChain(socket.remoteAddress ?? '', said, trusts)
     return client
   }
   const known = new Set<string>()

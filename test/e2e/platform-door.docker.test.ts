@@ -31,6 +31,8 @@ before(
     server = await startServer({
       env: {
         QUAYSIDE_DOMAIN: 'lab.test',
+        QUAYSIDE_RATE_LIMIT: '1',
+        QUAYSIDE_RATE_BURST: '2000',
         QUAYSIDE_ROUTER_PORT: String(routerPort),
         QUAYSIDE_ROUTER_TLS_PORT: String(tlsPort),
         QUAYSIDE_ACME_DIRECTORY: pebble.directory,
@@ -97,4 +99,20 @@ test('a stream is upgraded over HTTPS', { skip }, async () => {
   } finally {
     socket.destroy()
   }
+})
+
+test('each client of the router has a budget of its own, which a local program cannot use', { skip }, async () => {
+  const path = '/organization'
+  const left = (headers: Readonly<Record<string, unknown>>) => Number(headers['x-ratelimit-remaining'])
+  const through = async (localAddress: string) =>
+    left((await client.ask(host, { path, localAddress, headers: { host, authorization: 'Token wrong' } })).headers)
+  const forge = async (name: string, door?: string) => {
+    const headers = { 'x-forwarded-for': name, authorization: 'Token wrong', ...(door && { 'x-quayside-door': door }) }
+    return left(Object.fromEntries((await fetch(`${server.apiUrl}${path}`, { headers })).headers))
+  }
+  const full = await through('127.0.0.2')
+  assert.ok(full > 0)
+  assert.equal(await through('127.0.0.3'), full)
+  for (const door of [undefined, 'guess']) for (let times = 0; times < 5; times++) await forge('127.0.0.4', door)
+  assert.equal(await through('127.0.0.4'), full)
 })
