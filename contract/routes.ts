@@ -75,6 +75,8 @@ export interface TlsMaterial {
   readonly challenges: readonly AcmeChallenge[]
   /** Undefined: the router does not lead to the platform itself. */
   readonly door?: PlatformDoor
+  /** The key of session tickets, 48 bytes in base64. Without it, each router makes its own. */
+  readonly ticketKey?: string
 }
 
 /**

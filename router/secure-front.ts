@@ -41,6 +41,7 @@ export function createSecureFront(traffic: Traffic, { host, tlsPort, share = fal
     },
     apply: (material) => {
       traffic.certificates.replace(material)
+      if (material.ticketKey !== undefined) front?.server.setTicketKeys(Buffer.from(material.ticketKey, 'base64'))
       opened ??= listen()
       return opened
     },

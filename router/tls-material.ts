@@ -14,10 +14,11 @@ export interface MarkedMaterial extends TlsMaterial {
 
 /** Reads certificates from untrusted data. Throws an Error that names the invalid field. */
 export function parseTlsMaterial(value: unknown): MarkedMaterial {
-  const { certificates, challenges, door, mark } = record(value, 'the request')
+  const { certificates, challenges, door, ticketKey, mark } = record(value, 'the request')
   return {
     mark: text(mark, 'mark'),
     ...(door !== undefined && { door: parseDoor(door) }),
+    ...(ticketKey !== undefined && { ticketKey: parseTicketKey(ticketKey) }),
     certificates: list(certificates, 'certificates').map((one, index): TlsCertificate => {
       const where = `certificates[${index}]`
       const { host, chain, key } = record(one, where)
@@ -36,6 +37,12 @@ export function parseTlsMaterial(value: unknown): MarkedMaterial {
       }
     }),
   }
+}
+
+function parseTicketKey(value: unknown): string {
+  const key = text(value, 'ticketKey')
+  if (Buffer.from(key, 'base64').length !== 48) throw new Error('ticketKey: 48 bytes are expected')
+  return key
 }
 
 function parseDoor(value: unknown): PlatformDoor {

@@ -110,6 +110,51 @@ test('only TLS 1.2 and 1.3 with forward secrecy and authenticated ciphers are ac
   }
 })
 
+test('a client resumes its session, and a session of another name is not resumed', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const versions = { minVersion: version, maxVersion: version }
+    const session = await sessionOf(t, tlsPort, versions)
+    assert.equal((await shake(t, tlsPort, { ...versions, session })).isSessionReused(), true, version)
+    const other = await shake(t, tlsPort, { ...versions, session, servername: 'shop.apps.far.test' })
+    assert.equal(other.isSessionReused(), false, version)
+    assert.equal(other.getPeerX509Certificate()?.fingerprint256, new X509Certificate(wildcard.cert).fingerprint256)
+  }
+})
+
+test('a client resumes its session at the next router, and not after the key of tickets has changed', async (t) => {
+  const beds = [await secureBed(t), await secureBed(t)]
+  const [first, next] = beds
+  assert.ok(first && next)
+  const key = (byte: number) => Buffer.alloc(48, byte).toString('base64')
+  const put = ({ tell }: TestBed, ticketKey: string) =>
+    tell('PUT', '/tls', { certificates: [own, others], challenges: [], mark: ticketKey, ticketKey })
+  for (const bed of beds) await put(bed, key(1))
+  const sessions: Buffer[] = []
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const versions = { minVersion: version, maxVersion: version }
+    const session = await sessionOf(t, first.tlsPort, versions)
+    assert.equal((await shake(t, next.tlsPort, { ...versions, session })).isSessionReused(), true, version)
+    sessions.push(session)
+  }
+  await put(next, key(2))
+  for (const session of sessions) {
+    assert.equal((await shake(t, next.tlsPort, { session })).isSessionReused(), false)
+  }
+  assert.equal((await put(next, 'short')).status, 400)
+})
+
+/** Returns the session of a first handshake, with which a client resumes it. */
+async function sessionOf(t: TestContext, port: number, options: ConnectionOptions): Promise<Buffer> {
+  const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false, ...options })
+  t.after(() => socket.destroy())
+  return new Promise((resolve, reject) => {
+    socket.on('error', reject)
+    socket.once('session', resolve)
+    socket.once('secureConnect', () => socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`))
+  })
+}
+
 test('a client cannot renegotiate', async (t) => {
   const { tlsPort } = await secureBed(t)
   const socket = await shake(t, tlsPort, { maxVersion: 'TLSv1.2' })

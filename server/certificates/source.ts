@@ -18,6 +18,7 @@ import {
 import { hostKeyCell, uploadedKeyCell } from './own-columns.ts'
 import { isCertifiable } from './policy.ts'
 import { stateOf, uploadedStateOf } from './state.ts'
+import { createTicketKeys } from './ticket-keys.ts'
 
 export interface TlsSourceOptions {
   readonly database: Database
@@ -39,9 +40,10 @@ export interface TlsSourceOptions {
 export function createTlsSource(options: TlsSourceOptions): TlsSource {
   const { database, vault, clock, directory, hosts: own, door } = options
   const doorMark = door === undefined ? '' : ` ${createHash('sha256').update(door.secret).digest('base64url')}`
+  const ticketKey = createTicketKeys(clock)
   const sealed = { state: 'FAILED', message: 'the secrets of the platform are sealed' } as const
   return {
-    mark: async () => `${await readMark(database, own)}${doorMark}`,
+    mark: async () => `${await readMark(database, own)}${doorMark} ${ticketKey().mark}`,
     states: async () => {
       const now = clock.now()
       const ordered = (await listHosts(database, own)).filter(({ host }) => isCertifiable(host, directory))
@@ -61,7 +63,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
     material: async () => {
       const rows = await listCertificates(database, own)
       const challenges = rows.flatMap(challengeIn)
-      const others = { challenges, ...(door && { door }) }
+      const others = { challenges, ticketKey: ticketKey().key, ...(door && { door }) }
       if (!vault.state.open) return { certificates: [], ...others }
       const ordered = rows.map(({ host, chain, sealed_key }) =>
         chain === null || sealed_key === null
