@@ -5,14 +5,16 @@
 import type { Contract, Operation, Static } from '@quayside/contract'
 import type { Sent, TSchema } from '@quayside/contract/schema.ts'
 
-/** The type of a value on the wire, where times are strings. */
+/** The type of a value on the wire, where times are strings. Bytes stay bytes. */
 export type Wire<T> = T extends Date
   ? string
-  : T extends readonly (infer Item)[]
-    ? Wire<Item>[]
-    : T extends object
-      ? { [K in keyof T]: Wire<T[K]> }
-      : T
+  : T extends Uint8Array
+    ? Uint8Array<ArrayBuffer>
+    : T extends readonly (infer Item)[]
+      ? Wire<Item>[]
+      : T extends object
+        ? { [K in keyof T]: Wire<T[K]> }
+        : T
 
 type ParametersOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [N in Name]: string } & ParametersOf<Rest>
@@ -98,6 +100,8 @@ async function send(options: ClientOptions, operation: Endpoint, input: Record<s
     headers: { authorization: `Bearer ${credential}`, ...body?.headers },
     ...(body ? { body: body.text } : {}),
   })
+  if (answer.ok && operation.contentType === 'application/octet-stream')
+    return new Uint8Array(await answer.arrayBuffer())
   const text = await answer.text()
   if (!answer.ok) throw toError(answer, text)
   if (operation.contentType && answer.status !== 204) return text

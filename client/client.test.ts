@@ -16,6 +16,7 @@ test('the client sends requests as in the contract and returns the responses', a
     if (request.url?.endsWith('/kubeconfig')) {
       return void (request.method === 'PUT' ? response.writeHead(204).end() : response.end('kind: Config'))
     }
+    if (request.url?.endsWith('/terraformExport')) return void response.end(Buffer.from([0x50, 0xff, 0]))
     if (request.url?.endsWith('/helmDefaultValues')) return void response.end()
     if (request.method === 'DELETE') return void response.writeHead(204).end()
     if (request.method === 'PUT') {
@@ -33,6 +34,8 @@ test('the client sends requests as in the contract and returns the responses', a
 
   assert.deepEqual(await client.listApplicationLog({ applicationId: 'a/b', query: { tail: 5 } }), { results: [] })
   assert.equal(await client.deleteProject({ projectId: 'p' }), undefined)
+  const bytes = await client.exportEnvironmentConfigurationIntoTerraform({ environmentId: 'e' })
+  assert.deepEqual([...bytes], [0x50, 0xff, 0])
   await assert.rejects(
     client.editProject({ projectId: 'p', body: { name: 'x' } }),
     (error) =>
@@ -46,6 +49,7 @@ test('the client sends requests as in the contract and returns the responses', a
   assert.deepEqual(seen, [
     'GET /application/a%2Fb/log?tail=5 Bearer quay_x ',
     'DELETE /project/p Bearer quay_x ',
+    'GET /environment/e/terraformExport Bearer quay_x ',
     'PUT /project/p Bearer quay_x {"name":"x"}',
     'PUT /organization/o/cluster/c/kubeconfig Bearer quay_x kind: Config\n',
     'GET /organization/o/cluster/c/kubeconfig Bearer quay_x ',
@@ -53,7 +57,7 @@ test('the client sends requests as in the contract and returns the responses', a
   ])
   // A string is sent as it is if the operation names its format. Everything else is JSON.
   const json = 'application/json'
-  assert.deepEqual(types, [undefined, undefined, json, 'application/x-yaml', undefined, json])
+  assert.deepEqual(types, [undefined, undefined, undefined, json, 'application/x-yaml', undefined, json])
 })
 
 type Accepts<T, Given> = Given extends T ? true : false

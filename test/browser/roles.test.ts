@@ -14,7 +14,7 @@ import { quietPage } from '../support/quiet.ts'
 const harmless = new RegExp(
   `^(?:${[
     'Download|Copy the .*|Close|Search.*|Map|Table|Lines|Changes of .*|Reset.*|Newest lines',
-    'More|Sign out|Show.*|Pause|Continue|Try again|Check DNS|As curl …',
+    'More|As Terraform …|Sign out|Show.*|Pause|Continue|Try again|Check DNS|As curl …',
     '.* use .*|no service.*',
     // They edit a form before it is sent.
     'Add an? (?!git|container|Helm).*|Remove [a-z ]+ [0-9]+',

@@ -218,7 +218,6 @@ export const gaps: readonly OperationName[] = [
   'listEnvironmentLifecycleTemplates',
   'getEnvironmentLifecycleTemplate',
   // Projects and environments.
-  'exportEnvironmentConfigurationIntoTerraform',
   'uninstallEnvironment',
   'stopSelectedServices',
   'deleteSelectedServices',

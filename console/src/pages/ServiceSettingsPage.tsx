@@ -10,6 +10,7 @@ import { ServiceFrame } from './ServiceFrame.tsx'
 import { ServiceSettings } from './ServiceSettings.tsx'
 import { CopyService } from './service/CopyService.tsx'
 import { PushStatus } from './service/PushStatus.tsx'
+import { ServiceTerraform } from './terraform/ServiceTerraform.tsx'
 
 /** The settings of a service, and its end. */
 export function ServiceSettingsPage() {
@@ -27,6 +28,7 @@ export function ServiceSettingsPage() {
           {hasRepository(service) && <PushStatus {...params} />}
           {hasRestrictions(params.kind) && <Restrictions {...params} kind={params.kind} />}
           <CopyService params={params} name={service.name} />
+          <ServiceTerraform environmentId={params.environmentId} kind={params.kind} name={service.name} />
           <DeleteService {...params} service={service} />
         </>
       )}

@@ -1,6 +1,7 @@
 import { refusal, type State } from '@quayside/contract/states.ts'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import type { FrameSearch } from '../../api/environment-search.ts'
 import { restartableIn } from '../../api/restartable.ts'
@@ -13,7 +14,8 @@ import { DeployDialog } from '../DeployDialog.tsx'
 import { useMay } from '../use-may.ts'
 import type { EnvironmentParams } from './EnvironmentTabs.tsx'
 
-// Both are rare, and their forms are large.
+// They are rare, and their forms are large.
+const AsTerraform = deferred(() => import('../terraform/AsTerraform.tsx').then((file) => file.AsTerraform))
 const CloneDialog = deferred(() => import('./CloneDialog.tsx').then((file) => file.CloneDialog))
 const DeleteEnvironment = deferred(() => import('./DeleteEnvironment.tsx').then((file) => file.DeleteEnvironment))
 
@@ -28,6 +30,7 @@ interface EnvironmentActionsProps {
 export function EnvironmentActions({ params, name, state, rows }: EnvironmentActionsProps) {
   const { environmentId } = params
   const [dialog, open] = useDialog()
+  const [isExport, setExport] = useState(false)
   const close = () => open(undefined)
   const may = useMay()
   const empty = rows.length === 0 ? 'there is no service in it yet' : undefined
@@ -44,6 +47,7 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
       refusal: may('redeployEnvironment') ?? empty,
       onSelect: () => act.mutate(() => api.redeployEnvironment({ environmentId })),
     },
+    { label: 'As Terraform …', onSelect: () => setExport(true) },
     { label: 'Copy …', refusal: may('cloneEnvironment'), onSelect: () => void open('copy') },
     {
       label: 'Delete …',
@@ -70,6 +74,7 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
         Review and deploy
       </Button>
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name }} onClose={close} />}
+      {isExport && <AsTerraform environmentId={environmentId} name={name} onClose={() => setExport(false)} />}
       {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
       {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}
     </>
