@@ -79,13 +79,17 @@ describe('suggestions of forms in the console', { skip: noBrowser ?? false }, ()
     assert.deepEqual(await violations(page), [])
   })
 
-  it('checks a Dockerfile and the files of a stack in a repository', async () => {
+  it('suggests the directories of a repository, and checks a Dockerfile and the files of a stack', async () => {
     const url = `${ours.server.apiUrl}/git/sources.git`
     const git = await openGitRemote({ url, token: ours.server.token })
     try {
-      await git.push({ Dockerfile: 'ARG NAME\nFROM debian:13\n', 'main.tf': 'variable "size" {}\n' })
+      await git.push({ Dockerfile: 'ARG NAME\nFROM debian:13\n', 'main.tf': 'variable "size" {}\n', 'apps/shop/x': '' })
       await ours.open(`/environments/${environmentId}/new/application`)
       await page.getByLabel('Repository').fill(git.url)
+      assert.deepEqual(await suggested(page.getByLabel('Root path')), ['/apps'])
+      await page.getByLabel('Root path').fill('/apps/')
+      await page.locator('datalist option[value="/apps/shop"]').waitFor({ state: 'attached' })
+      await page.getByLabel('Root path').fill('')
       await page.getByRole('button', { name: 'Check the source' }).click()
       await page.getByText('The Dockerfile exists. It builds on debian').waitFor()
       await page.getByText('It takes the arguments NAME.').waitFor()

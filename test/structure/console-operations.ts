@@ -49,6 +49,7 @@ const sameAsAnother: readonly Unused[] = [
       'getEnvironmentStatus',
       'getEnvironmentStatuses',
       'getServiceDeploymentStage',
+      'getContainerRegistryContainerStatus',
     ],
   },
   {
@@ -134,6 +135,10 @@ const sameAsAnother: readonly Unused[] = [
     operations: ['getDeploymentStatusByDeploymentRequestId'],
   },
   {
+    because: 'the queue of an environment has the requests of its services',
+    operations: ['listDeploymentRequestByServiceId'],
+  },
+  {
     because: 'the page of each job deletes its failed runs',
     operations: ['cleanFailedJobs'],
   },
@@ -211,9 +216,7 @@ export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
  * no operation may join them.
  */
 export const gaps: readonly OperationName[] = [
-  // Choices of a form that come from a provider, a registry or a repository.
-  'listDirectoriesFromGitRepository',
-  'getContainerRegistryContainerStatus',
+  // Forms of services.
   'checkGitFile',
   'listEnvironmentLifecycleTemplates',
   'getEnvironmentLifecycleTemplate',
@@ -223,6 +226,4 @@ export const gaps: readonly OperationName[] = [
   'deleteSelectedServices',
   'uninstallSelectedServices',
   'listCopies',
-  // Services.
-  'listDeploymentRequestByServiceId',
 ]

@@ -101,3 +101,20 @@ export const gitBranches = (organizationId: string, { id, type }: GitToken, name
     return results.map((branch) => branch.name)
   },
 })
+
+interface Repository {
+  readonly url: string
+  readonly branch: string
+  readonly git_token_id: string
+}
+
+/** The directories below another one, whose path ends with a slash. Each is a whole path. */
+export const directories = (organizationId: string, repository: Repository, above: string): Suggestion => ({
+  key: ['directories', ...Object.values(repository), above],
+  ask: async () => {
+    const { url, branch, git_token_id: token } = repository
+    const body = { url, root_path: above, branch: branch || null, git_token_id: token || null }
+    const { results } = await api.listDirectoriesFromGitRepository({ organizationId, body })
+    return results.map((name) => `${above}${name}`)
+  },
+})

@@ -37,6 +37,7 @@ export function repositoryFields(path: string, choices: Choices): readonly Field
       type: 'text',
       hint: 'The directory of the service.',
       placeholder: '/',
+      suggest: suggest.directories(choices),
     },
     {
       path: `${path}.git_token_id`,

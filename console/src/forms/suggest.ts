@@ -54,6 +54,15 @@ export const branches =
     return token && name !== '' ? ask.gitBranches(organizationId, token, name) : undefined
   }
 
+export const directories =
+  ({ organizationId }: Choices): Suggest =>
+  (beside) => {
+    const [url, path] = [beside('url'), beside('root_path')]
+    const above = `/${path}`.slice(0, `/${path}`.lastIndexOf('/') + 1).replace('//', '/')
+    const repository = { url, branch: beside('branch'), git_token_id: beside('git_token_id') }
+    return URL.canParse(url) ? ask.directories(organizationId, repository, above) : undefined
+  }
+
 /** Pure: the owner and name of a repository, such as `team/shop`. Empty for other texts. */
 function repositoryName(url: string): string {
   if (!URL.canParse(url)) return ''

@@ -54,9 +54,9 @@ export function ServiceSettings({ organizationId, environmentId, kind, serviceId
       {groups(among, form.draft).map(({ title, fields }) => (
         <Section key={title} title={title}>
           <FormFields {...form.inputs} fields={fields} />
+          {title === 'Source' && <CheckSource {...{ organizationId, environmentId, kind, draft: form.draft }} />}
         </Section>
       ))}
-      <CheckSource {...{ organizationId, environmentId, kind, draft: form.draft }} />
       <div className={styles['bar']}>
         <Problem error={form.error ?? preview.error} />
         {preview.data && form.isDirty && <EffectOfChange effect={preview.data} />}

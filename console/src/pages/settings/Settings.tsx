@@ -15,7 +15,7 @@ const pages = [
   { to: `${base}/groups`, name: 'Labels' },
   { to: `${base}/webhooks`, name: 'Webhooks' },
   { to: `${base}/audit`, name: 'Audit log' },
-  { to: `${base}/account`, name: 'Your account' },
+  { to: `${base}/account`, name: 'Account' },
 ] as const
 
 /** The pages of an organization's settings, with the way between them. */
