@@ -131,7 +131,7 @@ describe('webhooks and the audit log in the console', { skip: noBrowser ?? false
   })
 
   it('deletes a webhook', async () => {
-    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
     await page.getByRole('link', { name: receiver.url }).click()
     await page.getByRole('button', { name: 'Delete' }).click()
     await confirm('Delete')
