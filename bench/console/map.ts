@@ -11,9 +11,12 @@ const seconds = 5
 /** A screen draws 60 frames a second. Its clock is not exact. */
 const goal = atLeast(59)
 
-/** Moves the map like a wheel, 12 pixels a frame, and back after a second. */
-export const pan = `(count) => document.querySelector('.react-flow__pane').dispatchEvent(
-  new WheelEvent('wheel', { deltaX: count % 120 < 60 ? 12 : -12, deltaY: 6, bubbles: true, cancelable: true }))`
+/** Moves the map like a wheel, 13 pixels a frame, and back after a second. */
+export const pan = `(count) => {
+  const way = count % 120 < 60 ? 1 : -1
+  document.querySelector('.react-flow__pane').dispatchEvent(
+    new WheelEvent('wheel', { deltaX: 12 * way, deltaY: 6 * way, bubbles: true, cancelable: true }))
+}`
 
 /** Scrolls the page, 40 pixels a frame, and back at its end. */
 const scroll = `(count) => scrollBy(0, count % 200 < 100 ? 40 : -40)`

@@ -8,7 +8,7 @@ import { accessToken } from './session.ts'
 
 const firstWaitMs = 500
 const longestWaitMs = 10_000
-/** Events that arrive this soon after each other cause one read. */
+/** Events that arrive within this time after a read cause one more read. */
 const gatherMs = 50
 
 let isConnected = true
@@ -64,17 +64,20 @@ async function follow(organizationId: string, signal: AbortSignal): Promise<void
 }
 
 const changed = new Map<string, readonly string[]>()
+let isGathering = false
 
+/** Reads again at once. Events that follow within `gatherMs` cause one more read at its end. */
 function gather(organizationId: string, event: StreamEvent): void {
-  const keys = keysOf(organizationId, event)
-  if (keys.length === 0) return
-  if (changed.size === 0) setTimeout(refresh, gatherMs)
-  for (const key of keys) changed.set(key.join(), key)
+  for (const key of keysOf(organizationId, event)) changed.set(key.join(), key)
+  if (!isGathering) refresh()
 }
 
 function refresh(): void {
   const keys = [...changed.values()]
   changed.clear()
+  isGathering = keys.length > 0
+  if (!isGathering) return
+  setTimeout(refresh, gatherMs)
   for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
 }
 
