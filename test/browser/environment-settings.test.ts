@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
 
 interface Rule {
   readonly id: string
@@ -146,6 +147,38 @@ describe('rules and settings in the console', { skip: noBrowser ?? false }, () =
     await heading('feature-one', 1).waitFor()
     const [, id = ''] = /environments\/([\w-]+)$/.exec(page.url()) ?? []
     assert.equal((await server.must<Rule>('GET', `/environment/${id}`))['mode'], 'STAGING')
+  })
+
+  it('stops, uninstalls or deletes several services by one request', async () => {
+    const { page, server } = session
+    const made = await server.must<Rule>('POST', `/project/${projectId}/environment`, { name: 'crowded' })
+    const image = { type: 'REDIS', version: '7', mode: 'CONTAINER', accessibility: 'PRIVATE', storage: 10 }
+    for (const name of ['carts', 'stock', 'visits']) {
+      await server.must('POST', `/environment/${made.id}/database`, { name, ...image })
+    }
+    const left = async (): Promise<readonly string[]> => {
+      const path = `/environment/${made.id}/database`
+      return (await server.must<{ results: Rule[] }>('GET', path)).results.map(({ name }) => name)
+    }
+    await session.open(`/environments/${made.id}`)
+    await button('More').click()
+    await page.getByRole('menuitem', { name: 'Several services …' }).click()
+    const send = (words: string) => dialog().getByRole('button', { name: words })
+    await send('Stop 0 of 3').waitFor()
+    assert.equal(await send('Stop 0 of 3').getAttribute('aria-disabled'), 'true')
+    await dialog().getByLabel('carts').check()
+    await dialog().getByLabel('visits').check()
+    await dialog().getByLabel('Action').selectOption('uninstall')
+    await send('Uninstall 2 of 3').waitFor()
+    await dialog().getByLabel('Action').selectOption('delete')
+    await dialog().getByText('the data of the database carts (10 GB)').waitFor()
+    assert.equal(await dialog().getByText('the data of the database stock (10 GB)').count(), 0)
+    assert.deepEqual(await violations(page), [])
+    assert.equal(await send('Delete 2 of 3').getAttribute('aria-disabled'), 'true')
+    await dialog().getByLabel('Type “crowded” to confirm').fill('crowded')
+    await send('Delete 2 of 3').click()
+    await dialog().waitFor({ state: 'hidden' })
+    await until('two are deleted', async () => (await left()).join() === 'stock')
   })
 
   it('names everything that a deletion of an environment loses', async () => {

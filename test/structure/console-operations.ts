@@ -221,9 +221,5 @@ export const gaps: readonly OperationName[] = [
   'listEnvironmentLifecycleTemplates',
   'getEnvironmentLifecycleTemplate',
   // Projects and environments.
-  'uninstallEnvironment',
-  'stopSelectedServices',
-  'deleteSelectedServices',
-  'uninstallSelectedServices',
   'listCopies',
 ]

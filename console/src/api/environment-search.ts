@@ -1,4 +1,4 @@
-const dialogs = ['deploy', 'copy', 'delete'] as const
+const dialogs = ['deploy', 'copy', 'several', 'delete'] as const
 
 /** The part of the address that every page of an environment has. */
 export interface FrameSearch {

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
-import styles from './ConfirmDialog.module.css'
 import { FormDialog } from './Dialog.tsx'
 import { TextField } from './Field.tsx'
+import { Losses } from './Losses.tsx'
 
 interface ConfirmDialogProps {
   /** The thing that is deleted, such as "environment". */
@@ -34,16 +34,7 @@ export function ConfirmDialog({ noun, name, losses, isBusy, error, ...rest }: Co
       onSubmit={onConfirm}
     >
       {children}
-      {losses.length > 0 && (
-        <>
-          <p>This cannot be undone. It deletes:</p>
-          <ul className={styles['losses']}>
-            {losses.map((loss) => (
-              <li key={loss}>{loss}</li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Losses losses={losses} />
       <TextField label={`Type “${name}” to confirm`} value={typed} onChange={setTyped} />
     </FormDialog>
   )

@@ -17,6 +17,7 @@ import type { EnvironmentParams } from './EnvironmentTabs.tsx'
 // They are rare, and their forms are large.
 const AsTerraform = deferred(() => import('../terraform/AsTerraform.tsx').then((file) => file.AsTerraform))
 const CloneDialog = deferred(() => import('./CloneDialog.tsx').then((file) => file.CloneDialog))
+const SeveralServices = deferred(() => import('./SeveralServices.tsx').then((file) => file.SeveralServices))
 const DeleteEnvironment = deferred(() => import('./DeleteEnvironment.tsx').then((file) => file.DeleteEnvironment))
 
 interface EnvironmentActionsProps {
@@ -47,6 +48,11 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
       refusal: may('redeployEnvironment') ?? empty,
       onSelect: () => act.mutate(() => api.redeployEnvironment({ environmentId })),
     },
+    {
+      label: 'Several services …',
+      refusal: may('stopSelectedServices') ?? empty,
+      onSelect: () => void open('several'),
+    },
     { label: 'As Terraform …', onSelect: () => setExport(true) },
     { label: 'Copy …', refusal: may('cloneEnvironment'), onSelect: () => void open('copy') },
     {
@@ -76,6 +82,7 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name }} onClose={close} />}
       {isExport && <AsTerraform environmentId={environmentId} name={name} onClose={() => setExport(false)} />}
       {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
+      {dialog === 'several' && <SeveralServices {...{ environmentId, name, rows }} onClose={close} />}
       {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}
     </>
   )

@@ -6,6 +6,7 @@ import { lossesOf, type Service } from '../../api/losses.ts'
 import { operationOf } from '../../api/rights.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/Dialog.tsx'
+import { Losses } from '../../ui/Losses.tsx'
 import type { ServiceParams } from '../ServiceTabs.tsx'
 import { useMay } from '../use-may.ts'
 
@@ -43,16 +44,7 @@ export function UninstallService({ params: { environmentId, kind, serviceId }, s
         preview={() => uninstall.preview()}
       >
         <p>It stops, and everything that it runs with is removed. Its settings and variables stay.</p>
-        {lossesOf(service).length > 0 && (
-          <>
-            <p>This cannot be undone. It deletes:</p>
-            <ul>
-              {lossesOf(service).map((loss) => (
-                <li key={loss}>{loss}</li>
-              ))}
-            </ul>
-          </>
-        )}
+        <Losses losses={lossesOf(service)} />
       </FormDialog>
     </>
   )
