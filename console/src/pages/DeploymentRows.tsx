@@ -3,6 +3,7 @@ import { beganVersion, type HistoryEntry, versionBefore, versionOf } from '../ap
 import { operationOf } from '../api/rights.ts'
 import { Button } from '../ui/Button.tsx'
 import { secondsOf } from '../ui/duration.ts'
+import { Reason } from '../ui/Reason.tsx'
 import { State, wordsOf } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { exactTime, When } from '../ui/When.tsx'
@@ -38,7 +39,7 @@ export function DeploymentRows({ params, history, onCompare, onRollback }: Deplo
             <td>{wordsOf(status_details.action)}</td>
             <td>
               <State state={outcomeOf(entry)} />
-              {reason && <div className={styles['reason']}>{reason}</div>}
+              <Reason text={reason} />
             </td>
             <td>{versionOf(details)}</td>
             <td>{audit.triggered_by}</td>

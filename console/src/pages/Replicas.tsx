@@ -1,10 +1,10 @@
 import type { ServicePlace } from '../api/follow-lines.ts'
 import { type Replica, useReplicas } from '../api/running.ts'
 import { Empty, Section } from '../ui/Page.tsx'
+import { Reason } from '../ui/Reason.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { When } from '../ui/When.tsx'
-import styles from './DeploymentRows.module.css'
 
 const columns = ['Replica', 'State', 'Since', 'Restarts']
 
@@ -33,7 +33,7 @@ function ReplicaRow({ replica }: { readonly replica: Replica }) {
       <td>{name}</td>
       <td>
         <State state={state} />
-        {message && <div className={styles['reason']}>{message}</div>}
+        <Reason text={message} />
       </td>
       <td>{startedAt && <When at={new Date(startedAt).toISOString()} />}</td>
       <td>{restarts}</td>

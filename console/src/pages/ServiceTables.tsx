@@ -5,8 +5,10 @@ import { links as addressesOf } from '../api/reads.ts'
 import type { VariableUses } from '../api/reads-variable-uses.ts'
 import type { ServiceRow, StageRow } from '../api/stage-rows.ts'
 import { Section } from '../ui/Page.tsx'
+import { Reason } from '../ui/Reason.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
+import styles from './ServiceTables.module.css'
 
 const place = '/organizations/$organizationId/environments/$environmentId'
 const columns = ['Service', 'Kind', 'State', 'Version', 'Address', 'Refers to']
@@ -56,9 +58,9 @@ function Row({ service: { id, name, kind, status }, urls, links, nameOf }: RowPr
       <td>{kinds[kind].noun}</td>
       <td>
         <State state={status.state} />
-        {status.reason && <div>{status.reason}</div>}
+        <Reason text={status.reason} />
       </td>
-      <td>{versions[status.service_deployment_status]}</td>
+      <td className={styles['version']}>{versions[status.service_deployment_status]}</td>
       <td>
         {urls.map((url) => (
           <div key={url}>

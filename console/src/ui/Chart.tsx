@@ -38,6 +38,9 @@ export function Chart({ label, times, values, unit }: ChartProps) {
   return <div ref={frame} role="img" aria-label={label} className={styles['frame']} />
 }
 
+/** Pure: seconds since 1970 as the time of day of the reader, such as 22:57:30. */
+const clockTime = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB')
+
 /** The chart has the colours that the page has when it is made. */
 function optionsOf(element: HTMLElement, unit: string): Plot.Options {
   const { color: stroke, outlineColor: line, borderColor: grid } = getComputedStyle(element)
@@ -51,7 +54,10 @@ function optionsOf(element: HTMLElement, unit: string): Plot.Options {
       x: { range: (_, least, greatest) => [Math.min(least ?? 0, (greatest ?? 0) - leastSeconds), greatest ?? 0] },
       y: { range: (_, __, greatest) => [0, Math.max(10, greatest * 1.2)] },
     },
-    axes: [axis, { ...axis, size: 72, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
+    axes: [
+      { ...axis, values: (_, ticks) => ticks.map(clockTime) },
+      { ...axis, size: 72, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) },
+    ],
     series: [{}, { stroke: line, width: 1.5, points: { show: false } }],
   }
 }

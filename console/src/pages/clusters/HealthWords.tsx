@@ -1,4 +1,5 @@
 import type { ClusterStatus } from '../../api/reads-clusters.ts'
+import { Reason } from '../../ui/Reason.tsx'
 import { State } from '../../ui/State.tsx'
 import { When } from '../../ui/When.tsx'
 import styles from './Clusters.module.css'
@@ -12,7 +13,7 @@ export function HealthWords({ health }: { readonly health: ClusterStatus['health
     <>
       <State state={state} /> <span className={styles['quiet']}>since</span> <When at={since} />
       <div className={styles['quiet']}>{facts.filter(Boolean).join(', ')}</div>
-      {reason && <div className={styles['reason']}>{reason}</div>}
+      <Reason text={reason} />
     </>
   )
 }
