@@ -57,6 +57,7 @@ async function fill(): Promise<void> {
     await database`update cluster set ${database({ [column]: text })} where id = ${a.clusterId}`
   }
   await fillStack()
+  await fillCertificate()
 }
 
 /** Adds a run of a stack with its plan, and a state. */
@@ -72,6 +73,19 @@ async function fillStack(): Promise<void> {
   const sealed_state = await seal('stack_state', state, 'sealed_state')
   const version = { number: 1, run_id: run, created_at: now, serial: 1, lineage: 'l', bytes: 4, sealed_state }
   await database`insert into stack_state ${database({ id: state, service_id, ...version })}`
+}
+
+/** Adds an uploaded certificate to a custom domain. */
+async function fillCertificate(): Promise<void> {
+  const { applicationId } = a.objects
+  const domain = { domain: 'shop.example.org', generate_certificate: false, use_cdn: false }
+  const made = await call(a.tokens.ADMIN, 'POST', `/application/${applicationId}/customDomain`, domain)
+  const custom_domain_id: string = Object(made.body).id
+  const cell = { table: 'uploaded_certificate', row: custom_domain_id, column: 'sealed_key' }
+  const sealed_key = await vault.seal(database, organizationId, cell, 'text')
+  const now = clock.now()
+  const facts = { chain: '', issuer: '', fingerprint: '', not_before: now, not_after: now, uploaded_at: now }
+  await database`insert into uploaded_certificate ${database({ custom_domain_id, sealed_key, ...facts })}`
 }
 
 async function releaseNow(): Promise<ReleaseRow> {
