@@ -174,5 +174,26 @@ describe('making things in the console', { skip: noBrowser ?? false }, () => {
     })
   }
 
+  it('fills the form of a job by a template, and names the variables that the job needs', async () => {
+    const { page, server, home } = session
+    await page.goto(`${home}/environments/${environmentId}/new/job`)
+    await page.getByLabel('Name', { exact: true }).fill('infrastructure')
+    const template = page.getByLabel('Template')
+    const tofu = await template.locator('option').filter({ hasText: 'OpenTofu' }).first().getAttribute('value')
+    await template.selectOption(tofu)
+    await page.getByText('The job needs these variables before its first deployment:').waitFor()
+    assert.match(await page.getByLabel('Dockerfile', { exact: true }).inputValue(), /^FROM .*opentofu/)
+    await page.getByLabel('Repository').fill(`${server.apiUrl}/git/infrastructure.git`)
+    assert.deepEqual(await violations(page), [])
+    await press('Create the service')
+    await page.getByRole('heading', { name: 'infrastructure' }).waitFor()
+    const [, id = ''] = /job\/([\w-]+)/.exec(page.url()) ?? []
+    const job = Object(await server.must('GET', `/job/${id}`))
+    assert.match(job.source.docker.dockerfile_raw, /tofu apply/)
+    assert.deepEqual(job.schedule.on_delete, { entrypoint: '/bin/sh', arguments: ['/job/run.sh', 'delete'] })
+    assert.equal(job.schedule.on_stop ?? null, null)
+    assert.equal(job.max_duration_seconds, 1800)
+  })
+
   it('has no error in its scripts', () => assert.deepEqual(session.errors, []))
 })

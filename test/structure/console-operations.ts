@@ -218,8 +218,6 @@ export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
 export const gaps: readonly OperationName[] = [
   // Forms of services.
   'checkGitFile',
-  'listEnvironmentLifecycleTemplates',
-  'getEnvironmentLifecycleTemplate',
   // Projects and environments.
   'listCopies',
 ]

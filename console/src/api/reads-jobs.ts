@@ -41,3 +41,11 @@ export const eventsOf = (schedule: Schedule): readonly JobEvent[] => [
 
 /** Pure: whether a run has not ended. */
 export const isActive = ({ status }: JobRun): boolean => status === 'QUEUED' || status === 'RUNNING'
+
+/** The templates of lifecycle jobs. They change with the version of the server only. */
+export const lifecycleTemplates = (environmentId: string) =>
+  queryOptions({
+    queryKey: ['environment', environmentId, 'lifecycle templates'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await api.listEnvironmentLifecycleTemplates({ environmentId })).results,
+  })

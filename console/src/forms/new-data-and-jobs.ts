@@ -65,6 +65,15 @@ export const newJob: NewService = {
           fields: imageFields('image.', choices),
         },
         {
+          label: 'repository, with a Dockerfile of its own',
+          mark: 'docker.dockerfile_raw',
+          fresh: { docker: { git_repository: { url: '' }, dockerfile_raw: '' } },
+          fields: [
+            ...repositoryFields('docker.git_repository', choices),
+            { path: 'docker.dockerfile_raw', label: 'Dockerfile', type: 'long', isRequired: true },
+          ],
+        },
+        {
           label: 'repository',
           mark: 'docker',
           fresh: { docker: { git_repository: { url: '' }, dockerfile_path: 'Dockerfile' } },

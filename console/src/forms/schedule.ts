@@ -15,6 +15,24 @@ const timetable = (path: string): readonly FieldSpec[] => [
   ...programFields(path),
 ]
 
+/** A program that a job runs at an event, or none. */
+const eventField = (path: string, label: string, when: string): ShapeSpec => ({
+  path,
+  label,
+  type: 'shape',
+  shapes: [
+    { label: 'runs nothing', mark: '', fresh: null, fields: [] },
+    { label: 'runs a program', mark: 'arguments', fresh: { arguments: [] }, fields: programFields('', when) },
+  ],
+})
+
+/** The programs of a job by event. `path` is the place of the schedule. */
+const eventFields = (path: string): readonly FieldSpec[] => [
+  eventField(`${path}on_start`, 'When its environment starts, the job', ' on start'),
+  eventField(`${path}on_stop`, 'When its environment stops, the job', ' on stop'),
+  eventField(`${path}on_delete`, 'When it is deleted, the job', ' on deletion'),
+]
+
 /** When a new job runs. */
 export const scheduleField: ShapeSpec = {
   path: 'schedule',
@@ -26,6 +44,12 @@ export const scheduleField: ShapeSpec = {
       mark: 'cronjob',
       fresh: { cronjob: { scheduled_at: '', timezone: 'Etc/UTC', arguments: [] } },
       fields: timetable('cronjob.'),
+    },
+    {
+      label: 'at several events',
+      mark: 'lifecycle_type',
+      fresh: { lifecycle_type: 'GENERIC', on_start: { arguments: [] } },
+      fields: eventFields(''),
     },
     {
       label: 'when its environment starts',
@@ -48,23 +72,6 @@ export const scheduleField: ShapeSpec = {
   ],
 }
 
-/** A program that a job runs at an event, or none. */
-const eventField = (name: string, label: string, when: string): ShapeSpec => ({
-  path: `schedule.${name}`,
-  label,
-  type: 'shape',
-  shapes: [
-    { label: 'runs nothing', mark: '', fresh: null, fields: [] },
-    { label: 'runs a program', mark: 'arguments', fresh: { arguments: [] }, fields: programFields('', when) },
-  ],
-})
-
 /** Pure: when a job runs, which is either a timetable or events. */
 export const scheduleFields = (draft: Draft): readonly FieldSpec[] =>
-  valueAt(draft, 'schedule.cronjob')
-    ? timetable('schedule.cronjob.')
-    : [
-        eventField('on_start', 'When its environment starts, the job', ' on start'),
-        eventField('on_stop', 'When its environment stops, the job', ' on stop'),
-        eventField('on_delete', 'When it is deleted, the job', ' on deletion'),
-      ]
+  valueAt(draft, 'schedule.cronjob') ? timetable('schedule.cronjob.') : eventFields('schedule.')

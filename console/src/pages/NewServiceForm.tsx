@@ -13,6 +13,7 @@ import { Button } from '../ui/Button.tsx'
 import { Page } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { CheckSource } from './CheckSource.tsx'
+import { StartFromTemplate } from './jobs/StartFromTemplate.tsx'
 import styles from './NewServicePage.module.css'
 import { useMay } from './use-may.ts'
 
@@ -46,6 +47,9 @@ export function NewServiceForm() {
           if (!form.isBusy && refusal === undefined) form.submit()
         }}
       >
+        {kind === 'job' && (
+          <StartFromTemplate environmentId={environmentId} draft={form.draft} onChange={form.inputs.onChange} />
+        )}
         <FormFields {...form.inputs} />
         <CheckSource {...{ organizationId, environmentId, kind, draft: form.draft }} />
         <Problem error={form.error} />
