@@ -60,6 +60,8 @@ describe('the lines of a service in the console', { skip: noBrowser ?? false }, 
     const { page } = session
     await page.goto(address)
     await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Lines' }).click()
+    // The overview shows the last lines, too.
+    await page.getByLabel('Search in the lines').waitFor()
     const line = rows().filter({ hasText: 'needle <img src=x onerror=alert(1)>‹07›' })
     await line.waitFor()
     assert.equal(await line.locator('[data-colour="red"]').count(), 1)
