@@ -6,6 +6,8 @@ const rows = (...states: readonly string[]) => states.map((state) => ({ status: 
 
 test('the health of services counts the ones that run, and names the others', () => {
   assert.equal(healthOf([]), '')
+  assert.equal(healthOf(rows('DEPLOYED')), 'its service runs')
+  assert.equal(healthOf(rows('DEPLOYMENT_ERROR')), 'its service does not run, 1 failed')
   assert.equal(healthOf(rows('DEPLOYED', 'RESTARTED')), 'all 2 services run')
   assert.equal(
     healthOf(rows('DEPLOYED', 'DEPLOYMENT_ERROR', 'STOPPED', 'READY', 'DEPLOYING')),

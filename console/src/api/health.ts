@@ -20,7 +20,10 @@ export function healthOf(services: readonly Row[]): string {
     ['stopped', count((state) => state === 'STOPPED')],
   ] as const
   const words = others.flatMap(([word, number]) => (number > 0 ? [`${number} ${word}`] : []))
-  const noun = all === 1 ? 'service' : 'services'
-  const running = good === all && all > 1 ? `all ${all}` : `${good} of ${all}`
-  return [`${running} ${noun} run`, ...words].join(', ')
+  return [runningWords(good, all), ...words].join(', ')
+}
+
+function runningWords(good: number, all: number): string {
+  if (all === 1) return good === 1 ? 'its service runs' : 'its service does not run'
+  return `${good === all ? 'all' : `${good} of`} ${all} services run`
 }

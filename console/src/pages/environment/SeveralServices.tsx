@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts'
 import { lossesOf } from '../../api/losses.ts'
 import { services } from '../../api/reads.ts'
 import type { StageRow } from '../../api/stage-rows.ts'
+import styles from '../../forms/Group.module.css'
 import { serviceIds } from '../../forms/service-ids.ts'
 import { FormDialog } from '../../ui/Dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/Field.tsx'
@@ -68,7 +69,7 @@ export function SeveralServices({ environmentId, name, rows, onClose }: SeveralS
     >
       <SelectField label="Action" value={action} onChange={(value) => setAction(actionOf(value))} options={options} />
       <p>{effect}</p>
-      <fieldset>
+      <fieldset className={styles['group']}>
         <legend>Services</legend>
         {all.map((service) => (
           <CheckField
