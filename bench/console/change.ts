@@ -33,16 +33,16 @@ export async function measureChange({ server, page, home }: TestConsole, { say }
   const shop = await makeApplication(server, { environmentId, name: 'changing' })
   try {
     await shop.run(web('first'))
-    await quietPage(page).open(`${home}/environments/${environmentId}`)
+    const quiet = quietPage(page)
+    await quiet.open(`${home}/environments/${environmentId}`)
     const times: number[] = []
     for (let round = 0; round < rounds; round++) {
-      await quietPage(page).settle()
+      await quiet.settle()
       await page.evaluate(watchRow)
       const begun = clock.now().getTime()
       await server.must('POST', `/application/${shop.id}/${round % 2 === 0 ? 'stop' : 'deploy'}`, {})
       times.push((await numberOf(page, 'globalThis.changed')) - begun)
       await shop.settles()
-      await clock.sleep(500)
     }
     say(`  a change is seen after ${median(times).toFixed(0)} ms (median)`)
     return absolute('console-change', quantile(times, 0.9), 'ms p90', atMost(200))

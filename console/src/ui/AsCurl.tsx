@@ -2,8 +2,7 @@ import { useState } from 'react'
 import { asCurl, type RecordedRequest, secretMark } from '../api/as-curl.ts'
 import { Button } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
-import field from './Field.module.css'
-import { Field } from './Field.tsx'
+import { FixedText } from './FixedText.tsx'
 import { PlainDialog } from './PlainDialog.tsx'
 import { Problem } from './Problem.tsx'
 
@@ -40,17 +39,6 @@ const Command = ({ text, onClose }: { readonly text: string; readonly onClose: (
     onClose={onClose}
     actions={<CopyButton textOf={() => text}>Copy the command</CopyButton>}
   >
-    <Field label="Command" hint={text.includes(secretMark) ? secretHint : hint}>
-      {({ id, describedBy }) => (
-        <textarea
-          id={id}
-          className={`${field['control']} ${field['fixed']}`}
-          readOnly
-          rows={Math.min(18, text.split('\n').length + 1)}
-          value={text}
-          aria-describedby={describedBy}
-        />
-      )}
-    </Field>
+    <FixedText label="Command" hint={text.includes(secretMark) ? secretHint : hint} text={text} />
   </PlainDialog>
 )

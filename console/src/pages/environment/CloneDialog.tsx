@@ -71,16 +71,7 @@ export function CloneDialog({ organizationId, environmentId, name, onClose }: Cl
     },
   })
   return (
-    <FormDialog
-      title={`Copy ${name}`}
-      isOpen
-      onClose={onClose}
-      action="Copy"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
-    >
+    <FormDialog title={`Copy ${name}`} isOpen onClose={onClose} action="Copy" {...form.dialog}>
       <FormFields {...form.inputs} />
     </FormDialog>
   )

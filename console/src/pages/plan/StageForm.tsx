@@ -36,10 +36,7 @@ export function StageForm({ environmentId, stage, onClose }: StageFormProps) {
       isOpen
       onClose={onClose}
       action={stage ? 'Save the stage' : 'Create the stage'}
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       <FormFields {...form.inputs} />
     </FormDialog>

@@ -70,10 +70,7 @@ export function RuleForm({ params: { organizationId, projectId }, rule, onClose 
       isWide
       onClose={onClose}
       action={rule ? 'Save the rule' : 'Create the rule'}
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-      preview={form.preview}
+      {...form.dialog}
     >
       <FormFields {...form.inputs} />
       <HoursFields hours={hours} onChange={setHours} />

@@ -4,8 +4,7 @@ import { terraformExport } from '../../api/reads-export.ts'
 import { serviceBlock } from '../../api/terraform-blocks.ts'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import field from '../../ui/Field.module.css'
-import { Field } from '../../ui/Field.tsx'
+import { FixedText } from '../../ui/FixedText.tsx'
 import { PlainDialog } from '../../ui/PlainDialog.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { saveFile } from '../save-file.ts'
@@ -39,9 +38,9 @@ export function AsTerraform({ environmentId, name, kind, onClose }: AsTerraformP
       {!files && !error && <p role="status">Writing the configuration …</p>}
       {files && (
         <>
-          <Text label="main.tf" hint={hintOf(kind)} text={text} />
+          <FixedText label="main.tf" hint={hintOf(kind)} text={text} />
           {variables !== '' && (
-            <Text label="variables.tf" hint="Each secret is a variable without a value." text={variables} />
+            <FixedText label="variables.tf" hint="Each secret is a variable without a value." text={variables} />
           )}
         </>
       )}
@@ -53,24 +52,3 @@ const hintOf = (kind: KindName | undefined): string =>
   kind
     ? 'The block of this service for the provider qovery/qovery. It refers to the environment and its stage.'
     : 'For the provider qovery/qovery: the environment with its stages, services and variables.'
-
-interface TextProps {
-  readonly label: string
-  readonly hint: string
-  readonly text: string
-}
-
-const Text = ({ label, hint, text }: TextProps) => (
-  <Field label={label} hint={hint}>
-    {({ id, describedBy }) => (
-      <textarea
-        id={id}
-        className={`${field['control']} ${field['fixed']}`}
-        readOnly
-        rows={Math.min(18, text.split('\n').length + 1)}
-        value={text}
-        aria-describedby={describedBy}
-      />
-    )}
-  </Field>
-)
