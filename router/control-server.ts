@@ -54,7 +54,7 @@ export function createControlServer(options: ControlOptions): Server {
       case 'POST /confirm':
         return table.confirm(await readJson(request))
       case 'PUT /tls':
-        await options.tls.apply(parseTlsMaterial(await readJson(request)))
+        await options.tls.apply(parseTlsMaterial(await readJson(request, limits.tlsBytes)))
         return { status: 200, body: {} }
       case 'POST /tls':
         return confirmTls(options.tls, await readJson(request))
@@ -169,13 +169,13 @@ async function wakes(waiting: Waiting, body: unknown, signal: AbortSignal): Prom
   return { status: 200, body: await waiting.wakes(sequence, timeoutMs, signal) }
 }
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
+async function readJson(request: IncomingMessage, most = limits.tableBytes): Promise<unknown> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) continue
     size += chunk.length
-    if (size > limits.tableBytes) throw new Error(`the request is larger than ${limits.tableBytes} bytes`)
+    if (size > most) throw new Error(`the request is larger than ${most} bytes`)
     chunks.push(chunk)
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))

@@ -66,6 +66,8 @@ export const limits = {
   knownPasswords: 10_000,
   /** Size of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
+  /** Size of all certificates and keys that the control plane sends: 10,000 of 10 KiB and more. */
+  tlsBytes: 128 * 1024 * 1024,
   /**
    * A router in a pod that starts with a stored table waits this long for the control plane, which
    * may have a newer one.

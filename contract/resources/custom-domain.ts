@@ -5,7 +5,7 @@ import type { KindName } from '../services/kinds.ts'
 import { onService, pathOf } from '../services/on-service.ts'
 
 /** The longest chain and private key of an upload, in characters. */
-export const longestChain = 65_536
+export const longestChain = 16_384
 export const longestPrivateKey = 16_384
 
 /** The states of the public API. */

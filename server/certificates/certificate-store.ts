@@ -80,8 +80,8 @@ export const listAskable = (
   own: readonly string[],
   { now, most }: { readonly now: Date; readonly most: number },
 ) =>
-  sql<{ readonly host: string; readonly chain: string }[]>`
-    select h.host, h.chain from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
+  sql<{ readonly host: string; readonly chain: string; readonly not_before: Date }[]>`
+    select h.host, h.chain, h.not_before from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
     where h.chain is not null and h.finding is null and h.not_after > ${now} and h.due_at > ${now}
       and coalesce(h.window_ask_at, ${now}) <= ${now}
     order by h.window_ask_at nulls first, h.host limit ${most}`

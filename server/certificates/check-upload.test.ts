@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
 import { test } from 'node:test'
-import { edwards, issued, weak } from '../../test/support/issued.ts'
+import { edwards, heavy, issued, weak } from '../../test/support/issued.ts'
 import { expired, selfSigned, wildcard } from '../../test/support/self-signed.ts'
 import { AppError } from '../lib/error.ts'
 import { checkUpload } from './check-upload.ts'
@@ -63,9 +63,10 @@ test('an expired certificate and one that is not valid yet are refused', () => {
   assert.match(refusal({}, 'shop.example.org', new Date('2019-01-01')), /not valid yet/)
 })
 
-test('keys other than RSA from 2048 bits, P-256 and P-384 are refused', () => {
-  assert.match(refusal({ chain: weak.cert, private_key: weak.key }, 'weak.test'), /RSA with 2048 bits/)
-  assert.match(refusal({ chain: edwards.cert, private_key: edwards.key }, 'ed.test'), /RSA with 2048 bits/)
+test('keys other than RSA from 2048 to 4096 bits, P-256 and P-384 are refused', () => {
+  assert.match(refusal({ chain: weak.cert, private_key: weak.key }, 'weak.test'), /RSA with 2048 to 4096 bits/)
+  assert.match(refusal({ chain: heavy.cert, private_key: heavy.key }, 'heavy.test'), /RSA with 2048 to 4096 bits/)
+  assert.match(refusal({ chain: edwards.cert, private_key: edwards.key }, 'ed.test'), /RSA with 2048 to 4096 bits/)
 })
 
 test('texts that are not PEM are refused and do not appear in the message', () => {

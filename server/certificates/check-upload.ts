@@ -31,7 +31,7 @@ export function checkUpload({ chain, private_key }: Upload, host: string, now: D
   const [leaf] = certificates
   if (!leaf) throw invalid('chain', 'has no certificate. Send "-----BEGIN CERTIFICATE-----" and its lines')
   const key = readKey(private_key)
-  refuseWeak(leaf.publicKey)
+  refuseOtherKeys(leaf.publicKey)
   if (!leaf.checkPrivateKey(key)) throw invalid('private_key', 'is not the key of the first certificate')
   if (!covers(leaf, host)) {
     throw invalid('chain', `is a certificate for ${namesOf(leaf).join(', ') || 'no host'}, not for ${host}`)
@@ -76,11 +76,15 @@ function readKey(text: string): KeyObject {
   }
 }
 
-function refuseWeak({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): void {
+/** The router signs each handshake on its only thread. Longer keys would hold everybody up. */
+const [shortestRsaBits, longestRsaBits] = [2048, 4096]
+
+function refuseOtherKeys({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): void {
+  const bits = details?.modulusLength ?? 0
   const isGood =
-    (type === 'rsa' && (details?.modulusLength ?? 0) >= 2048) ||
+    (type === 'rsa' && bits >= shortestRsaBits && bits <= longestRsaBits) ||
     (type === 'ec' && (details?.namedCurve === 'prime256v1' || details?.namedCurve === 'secp384r1'))
-  if (!isGood) throw invalid('chain', 'must have a key of RSA with 2048 bits or more, of P-256 or of P-384')
+  if (!isGood) throw invalid('chain', 'must have a key of RSA with 2048 to 4096 bits, of P-256 or of P-384')
 }
 
 /** Each certificate must be signed by the next one, which must be an authority. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isCertifiable, letsEncrypt, renewalAt, retryAt } from './policy.ts'
+import { isCertifiable, letsEncrypt, renewalAt, renewalIn, retryAt } from './policy.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 const dayMs = 86_400_000
@@ -45,4 +45,11 @@ test("Let's Encrypt is asked for names of the public DNS only", () => {
   const own = 'https://ca.internal/acme/directory'
   assert.ok(asked('db.internal', own) && asked('shop.lab.test', own))
   assert.ok(!asked('shop.localhost', own) && !asked('*.lab.test', own))
+})
+
+test('a certificate is renewed in the window of the authority, and not within its first six hours', () => {
+  const at = (start: number, end: number): number =>
+    renewalIn('shop.example.org', { start: later(start), end: later(end) }, now).getTime()
+  assert.ok(at(10, 11) >= later(10).getTime() && at(10, 11) <= later(11).getTime())
+  assert.equal(at(-2, -1), later(0.25).getTime())
 })

@@ -39,9 +39,21 @@ export function renewalAt(host: string, { notBefore, notAfter }: Validity): Date
   return new Date(notBefore.getTime() + life * (2 / 3 - shareOf(host) / 20))
 }
 
-/** Pure: returns when a certificate is renewed by a window of the authority, by its host. */
-export const renewalIn = (host: string, { start, end }: { readonly start: Date; readonly end: Date }): Date =>
-  moved(start, (end.getTime() - start.getTime()) * shareOf(host))
+const youngestRenewedMs = 6 * 3600_000
+
+/**
+ * Pure: returns when a certificate is renewed by a window of the authority, by its host. An
+ * authority whose windows are always in the past would otherwise be asked for one certificate after
+ * the other, so each is kept for six hours.
+ */
+export function renewalIn(
+  host: string,
+  { start, end }: { readonly start: Date; readonly end: Date },
+  notBefore: Date,
+): Date {
+  const wanted = start.getTime() + (end.getTime() - start.getTime()) * shareOf(host)
+  return new Date(Math.max(wanted, notBefore.getTime() + youngestRenewedMs))
+}
 
 export const moved = (time: Date, ms: number): Date => new Date(time.getTime() + ms)
 

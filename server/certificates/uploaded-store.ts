@@ -15,6 +15,14 @@ export async function lockUploadDomain(sql: Sql, serviceId: string, id: string):
   return row
 }
 
+/** Counts the uploaded certificates of an organization without the one of a domain. */
+export async function countOtherUploads(sql: Sql, { id, organization_id }: UploadDomain): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from uploaded_certificate u join custom_domain d on d.id = u.custom_domain_id
+    where d.organization_id = ${organization_id} and d.id <> ${id}`
+  return row?.count ?? 0
+}
+
 /** An uploaded certificate to store. */
 export interface StoredUpload {
   readonly custom_domain_id: string

@@ -8,7 +8,7 @@ import { silentLogger as log } from '../lib/log.ts'
 import { addPlace } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
 import { createCertificates } from './certificates.ts'
-import { createUploads } from './uploads.ts'
+import { createUploads, mostUploads } from './uploads.ts'
 
 const host = 'own.lab.test'
 const upload = { chain: issued.cert + issued.intermediate, private_key: issued.key }
@@ -125,4 +125,22 @@ test('the domain of another service is unknown, and a refused upload changes not
   await assert.rejects(uploads.upload(serviceId, id, { ...upload, chain: issued.root }), { code: 'invalid' })
   assert.equal((await sql`select from uploaded_certificate`).length, 0)
   assert.equal(served(), 0)
+})
+
+test('an organization has a bounded number of uploaded certificates, and may replace each', async (t) => {
+  const { uploads, serviceId, id, organizationId, sql } = await openBench(t)
+  const other = (await addPlace(sql)).service.serviceId
+  await sql`
+    insert into custom_domain (id, service_id, created_at, updated_at, domain, generate_certificate, use_cdn,
+      organization_id, pending_since)
+    select gen_random_uuid(), ${other}, now(), now(), 'n' || n || '.lab.test', false, false, ${organizationId}, now()
+    from generate_series(1, ${mostUploads}) n`
+  await sql`
+    insert into uploaded_certificate
+    select id, '', '', '', '', now(), now(), now() from custom_domain where service_id = ${other}`
+  await assert.rejects(uploads.upload(serviceId, id, upload), { code: 'conflict', message: /at most 200 uploaded/ })
+  await sql`delete from uploaded_certificate where custom_domain_id = (select min(id::text)::uuid from custom_domain
+    where service_id = ${other})`
+  await uploads.upload(serviceId, id, upload)
+  await uploads.upload(serviceId, id, upload)
 })

@@ -1,12 +1,12 @@
 import { afterCommit, type Database, inTransaction, outsideUnit, type Sql } from '../database/index.ts'
 import { touchRoutes } from '../domains/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { messageOf, notFound } from '../lib/error.ts'
+import { AppError, messageOf, notFound } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Vault } from '../vault/index.ts'
 import { checkUpload, type Upload } from './check-upload.ts'
 import { uploadedKeyCell } from './own-columns.ts'
-import { deleteUpload, lockUploadDomain, storeUpload, type UploadDomain } from './uploaded-store.ts'
+import { countOtherUploads, deleteUpload, lockUploadDomain, storeUpload, type UploadDomain } from './uploaded-store.ts'
 
 export interface UploadsOptions {
   readonly database: Database
@@ -16,6 +16,9 @@ export interface UploadsOptions {
   /** Returns once the router has the certificates of the database. */
   readonly serve: (signal: AbortSignal) => Promise<unknown>
 }
+
+/** The router keeps all of them in memory, and gets them in one message. */
+export const mostUploads = 200
 
 /** The time limit of the router for new certificates. */
 const serveMs = 5_000
@@ -37,9 +40,16 @@ export function createUploads({ database, vault, clock, log, serve }: UploadsOpt
     afterCommit(serveNow)
   }
   return {
-    /** Stores a certificate for a custom domain of a service. Throws `invalid`, `notFound`. */
+    /** Stores a certificate for a custom domain. Throws `invalid`, `conflict`, `notFound`. */
     upload: (serviceId: string, id: string, upload: Upload): Promise<void> =>
-      change(serviceId, id, async (sql, { domain, organization_id }) => {
+      change(serviceId, id, async (sql, owner) => {
+        const { domain, organization_id } = owner
+        if ((await countOtherUploads(sql, owner)) >= mostUploads) {
+          throw new AppError(
+            'conflict',
+            `An organization has at most ${mostUploads} uploaded certificates; delete one.`,
+          )
+        }
         const now = clock.now()
         const { key, ...facts } = checkUpload(upload, domain, now)
         const sealed_key = await vault.seal(sql, organization_id, uploadedKeyCell(id), key)

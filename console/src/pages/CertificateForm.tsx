@@ -50,7 +50,7 @@ export function CertificateForm({ environmentId, serviceId, operations, domain, 
         value={privateKey}
         onChange={setPrivateKey}
         placeholder={'-----BEGIN PRIVATE KEY-----\n…'}
-        hint="PEM without a passphrase: RSA from 2048 bits, P-256 or P-384. It is encrypted, and never shown again."
+        hint="PEM without a passphrase: RSA with 2048 to 4096 bits, P-256 or P-384. No page shows it again."
         problem={problems.key}
       />
       {!problems.chain && !problems.key && <Problem error={save.error} />}
