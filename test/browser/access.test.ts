@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 
 // Tokens, container registries and Helm repositories. The tests build on each other.
 
@@ -42,7 +43,7 @@ describe('tokens and registries in the console', { skip: noBrowser ?? false }, (
     assert.equal((await ask()).status, 200)
     await row('API tokens', 'ci').getByRole('button', { name: 'Revoke' }).click()
     await finish('Revoke')
-    await row('API tokens', 'ci').waitFor({ state: 'detached' })
+    await gone(row('API tokens', 'ci'))
     assert.equal((await ask()).status, 401)
     assert.deepEqual(await violations(page), [])
   })
@@ -135,7 +136,7 @@ describe('tokens and registries in the console', { skip: noBrowser ?? false }, (
     await confirm('Save')
     await row('Helm repositories', 'charts').getByRole('button', { name: 'Delete' }).click()
     await finish('Delete')
-    await row('Helm repositories', 'charts.example.org').waitFor({ state: 'detached' })
+    await gone(row('Helm repositories', 'charts.example.org'))
     assert.deepEqual(await violations(page), [])
   })
 

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 
 // Advanced settings of a service and of a cluster. The tests build on each other.
 
@@ -37,13 +38,13 @@ describe('advanced settings in the console', { skip: noBrowser ?? false }, () =>
   it('shows each setting with its default, and finds one by its name', async () => {
     await ours.open(`/environments/${shop.environmentId}/application/${shop.id}`)
     await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Advanced' }).click()
-    await row('cronjob.concurrency_policy').waitFor({ state: 'detached' })
+    await gone(row('cronjob.concurrency_policy'))
     await row(grace).getByText('Default: 60').waitFor()
     assert.equal(await row(grace).getByRole('button').getAttribute('title'), 'it has its default')
     assert.equal(await button('Save').getAttribute('title'), 'nothing is changed')
     assert.deepEqual(await violations(page), [])
     await page.getByLabel('Find a setting').fill('grace')
-    await row(placement).waitFor({ state: 'detached' })
+    await gone(row(placement))
     assert.equal(await row(grace).count(), 1)
   })
 

@@ -29,7 +29,7 @@ describe('a form as curl', { skip: noBrowser ?? false }, () => {
     await shown.getByText('Copied.').waitFor()
     const text = String(await page.evaluate('navigator.clipboard.readText()'))
     await shown.getByRole('button', { name: 'Close' }).click()
-    await shown.waitFor({ state: 'detached' })
+    await dialog('The same with curl').waitFor({ state: 'detached' })
     return text
   }
   const inShell = async (command: string): Promise<string> => {

@@ -6,6 +6,7 @@ import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import { makeDatabase, type TestDatabase } from '../support/database.ts'
 import { provideDatabaseImages } from '../support/database-images.ts'
+import { gone } from '../support/gone.ts'
 
 // A real Redis that is backed up, proven and restored in the console. The tests build on each
 // other.
@@ -50,7 +51,7 @@ describe('backups in the console', { skip: noBrowser ?? false }, () => {
     await shown.waitFor()
     assert.deepEqual(await violations(page), [])
     await button('Close').click()
-    await shown.waitFor({ state: 'detached' })
+    await gone(shown)
     await page.getByRole('navigation', { name: 'Service' }).getByRole('link', { name: 'Backups' }).click()
   })
 
@@ -109,7 +110,7 @@ describe('backups in the console', { skip: noBrowser ?? false }, () => {
   it('deletes a backup', async () => {
     await button('Delete the backup “monday”').click()
     await confirm('Delete')
-    await backup('monday').waitFor({ state: 'detached' })
+    await gone(button('Delete the backup “monday”'))
     await page.setViewportSize({ width: 380, height: 700 })
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 380)
     assert.deepEqual(await violations(page), [])

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 
 // A person who checks the built-in cluster, locks it, and connects another one. The tests build on
 // each other.
@@ -69,7 +70,7 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
     await page.getByText(/^Locked by Ada Owner/).waitFor()
     assert.equal(await button('Deploy').getAttribute('title'), 'it is locked by Ada Owner: freeze of the year')
     await button('Unlock').click()
-    await page.getByText(/^Locked by Ada Owner/).waitFor({ state: 'detached' })
+    await gone(page.getByText(/^Locked by Ada Owner/))
     assert.equal(await button('Deploy').getAttribute('title'), null)
   })
 
@@ -170,7 +171,7 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(await violations(page), [])
     await confirm('Delete the cluster')
     await page.getByRole('heading', { name: 'Clusters', exact: true }).waitFor()
-    await page.getByRole('link', { name: 'far', exact: true }).waitFor({ state: 'detached' })
+    await gone(page.getByRole('link', { name: 'far', exact: true }))
   })
 
   it('stops a cluster, whose services stop, and deploys it again', async () => {

@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { buildConsole } from '../../bootstrap/console.mjs'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { createOwner, noBrowser, openTestBrowser, signIn, type TestBrowser, violations } from '../support/chromium.ts'
+import { gone } from '../support/gone.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { crashing, web } from '../support/trees.ts'
 
@@ -126,7 +127,7 @@ describe('the console', { skip: noBrowser ?? false }, () => {
     await server.kill9()
     await page.getByText('The server cannot be reached.').waitFor({ timeout: 30_000 })
     await server.restart()
-    await page.getByText('The server cannot be reached.').waitFor({ state: 'detached', timeout: 30_000 })
+    await gone(page.getByText('The server cannot be reached.'), 30_000)
     await shop.git.push(web('second'))
     await shop.deploy()
     await state('deployed').waitFor({ timeout: 60_000 })

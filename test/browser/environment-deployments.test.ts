@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
-import { web } from '../support/trees.ts'
+import { gone } from '../support/gone.ts'
+import { silent, web } from '../support/trees.ts'
 
 // A person who watches the deployments of an environment, compares two and rolls back. The tests
 // build on each other.
@@ -55,17 +56,17 @@ describe('deployments of an environment in the console', { skip: noBrowser ?? fa
       .getByText(/^[0-9a-f]{8} .*\(Ada\)$/)
       .first()
       .waitFor()
-    await page.getByRole('region', { name: 'Deployment in progress' }).waitFor({ state: 'detached' })
+    await gone(page.getByRole('region', { name: 'Deployment in progress' }))
     assert.deepEqual(await violations(page), [])
   })
 
   it('cancels the deployment in progress', async () => {
     const { page } = session
-    await shop.git.push(web('never'))
+    await shop.git.push(silent())
     await deploy()
     const now = page.getByRole('region', { name: 'Deployment in progress' })
     await now.getByRole('button', { name: 'Cancel' }).click()
-    await now.waitFor({ state: 'detached', timeout: 60_000 })
+    await gone(now, 60_000)
     await rows().first().getByText('canceled').waitFor()
   })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { until } from '../support/until.ts'
 
 interface Rule {
@@ -93,7 +94,7 @@ describe('rules and settings in the console', { skip: noBrowser ?? false }, () =
     await button('Delete all').click()
     await dialog().getByLabel('to confirm').fill('all')
     await dialog().getByRole('button', { name: 'Delete the rule' }).click()
-    await heading('all', 3).waitFor({ state: 'detached' })
+    await gone(heading('all', 3))
     assert.deepEqual(
       (await rules()).map(({ name }) => name),
       ['features'],

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { crashing, web } from '../support/trees.ts'
 
 describe('the first page of the console', { skip: noBrowser ?? false }, () => {
@@ -31,7 +32,7 @@ describe('the first page of the console', { skip: noBrowser ?? false }, () => {
     await now.getByRole('link', { name: 'staging / staging' }).waitFor()
     assert.deepEqual(await violations(page), [])
     await shop.ship(web('first'))
-    await now.waitFor({ state: 'detached', timeout: 60_000 })
+    await gone(now, 60_000)
     assert.deepEqual(ours.objections, [])
   })
 })

@@ -5,6 +5,7 @@ import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import { openGitRemote } from '../support/git-remote.ts'
+import { gone } from '../support/gone.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
@@ -117,7 +118,7 @@ describe('making things in the console', { skip: noBrowser ?? false }, () => {
     await project.getByText('no environment yet').waitFor()
     await press('Delete', project)
     await confirm('Shop', 'Delete the project')
-    await page.getByRole('heading', { name: 'Shop' }).waitFor({ state: 'detached' })
+    await gone(page.getByRole('heading', { name: 'Shop' }))
   })
 
   it('offers six sources for a new service', async () => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 
 // The people of an organization and their roles. The tests build on each other.
 
@@ -127,7 +128,7 @@ describe('members and roles in the console', { skip: noBrowser ?? false }, () =>
       .click()
     await dialog().getByRole('button', { name: 'Remove' }).click()
     await dialog().waitFor({ state: 'detached' })
-    await row('Members', eve.name).waitFor({ state: 'detached' })
+    await gone(row('Members', eve.name))
     await press('Invite')
     await dialog().getByLabel('E-mail address').fill('bob@example.org')
     await dialog().getByRole('button', { name: 'Invite' }).click()

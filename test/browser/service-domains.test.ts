@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { issued } from '../support/issued.ts'
 import { web } from '../support/trees.ts'
 
@@ -104,7 +105,7 @@ describe('custom domains in the console', { skip: noBrowser ?? false }, () => {
     await press('Delete the domain shop.test')
     await dialog().getByRole('button', { name: 'Delete' }).click()
     await dialog().waitFor({ state: 'detached' })
-    await item('shop.test').waitFor({ state: 'detached' })
+    await gone(item('shop.test'))
     const { results } = await server.must<{ results: unknown[] }>('GET', `/application/${shop.id}/customDomain`)
     assert.deepEqual(results, [])
     assert.deepEqual(session.objections, [])

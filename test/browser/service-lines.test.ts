@@ -5,6 +5,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import type { Tree } from '../support/git-remote.ts'
+import { gone } from '../support/gone.ts'
 import { get } from '../support/traffic.ts'
 import { until } from '../support/until.ts'
 
@@ -83,7 +84,7 @@ describe('the lines of a service in the console', { skip: noBrowser ?? false }, 
     await press('Search all')
     await rows().filter({ hasText: 'INFO ready' }).waitFor()
     await page.getByLabel('info').uncheck()
-    await rows().filter({ hasText: 'INFO ready' }).waitFor({ state: 'detached' })
+    await gone(rows().filter({ hasText: 'INFO ready' }))
     await rows().filter({ hasText: 'WARN disk' }).waitFor()
     await page.getByLabel('info').check()
   })
@@ -135,7 +136,7 @@ describe('the lines of a service in the console', { skip: noBrowser ?? false }, 
     assert.deepEqual(await violations(page), [])
     await get(`${shop.url}/stop`)
     await press(/^Show [\d,]+ new lines$/)
-    await page.getByText('Paused.').waitFor({ state: 'detached' })
+    await gone(page.getByText('Paused.'))
     const { body: count } = await shop.answer()
     await rows()
       .filter({ hasText: `line ${count} of` })
@@ -158,7 +159,7 @@ describe('the lines of a service in the console', { skip: noBrowser ?? false }, 
     assert.equal(await chosen.textContent(), text)
     assert.deepEqual(await violations(page), [])
     await press('Newest lines')
-    await page.getByText('These are the lines until').waitFor({ state: 'detached' })
+    await gone(page.getByText('These are the lines until'))
     await page.goto(`${address}/lines?line=1-abc`)
     await page.getByText('This line is no longer stored.').waitFor()
     assert.deepEqual(session.objections, [])

@@ -4,6 +4,7 @@ import type { Locator } from 'playwright-core'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
@@ -121,7 +122,7 @@ describe('settings in the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(Object(ports)[1].internal_port, 9100)
     assert.deepEqual(Object(healthchecks).readiness_probe.type, { http: { path: '/', scheme: 'HTTP', port: 8080 } })
     await press('Deploy with the changes')
-    await page.getByText('still runs without the last changes').waitFor({ state: 'detached', timeout: 90_000 })
+    await gone(page.getByText('still runs without the last changes'), 90_000)
   })
 
   it('changes one setting of each other kind and keeps all others', async () => {
@@ -187,7 +188,7 @@ describe('settings in the console', { skip: noBrowser ?? false }, () => {
     await dialog.getByLabel('to confirm').fill('shop')
     await dialog.getByRole('button', { name: 'Delete the application' }).click()
     await page.waitForURL(`${home}/environments/${shop.environmentId}`)
-    await page.getByRole('link', { name: 'shop', exact: true }).waitFor({ state: 'detached', timeout: 60_000 })
+    await gone(page.getByRole('link', { name: 'shop', exact: true }), 60_000)
     await until('it is gone', async () => (await server.api('GET', `/application/${shop.id}`)).status === 404)
     assert.deepEqual(session.errors, [])
   })

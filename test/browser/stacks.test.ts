@@ -5,6 +5,7 @@ import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import { usualSocket, viewEngine } from '../support/engine-view.ts'
+import { gone } from '../support/gone.ts'
 import { type Lab, makeLab } from '../support/lab.ts'
 import { makeStack, provideRunnerImage, type TestStack } from '../support/stack.ts'
 import { slowApply } from '../support/stack-bench.ts'
@@ -86,7 +87,7 @@ describe('stacks in the console', { skip }, () => {
   it('applies the plan, and shows the resources, outputs and the version of the state', async () => {
     await button('Apply this plan').click()
     await table('Runs').getByText('apply').waitFor({ timeout: 120_000 })
-    await page.getByRole('heading', { name: 'Plan that is not applied' }).waitFor({ state: 'detached' })
+    await gone(page.getByRole('heading', { name: 'Plan that is not applied' }))
     await table('Outputs').getByText('first').waitFor({ timeout: 60_000 })
     await table('Versions of the state').getByText('1 (current)').waitFor()
     await page.getByRole('listitem').filter({ hasText: 'terraform_data.one' }).getByText('managed').waitFor()
@@ -145,7 +146,7 @@ describe('stacks in the console', { skip }, () => {
     assert.deepEqual(await violations(page), [])
     await button('Force unlock …').click()
     await confirm('Force unlock')
-    await page.getByText('The last run was lost, so the stack is locked.').waitFor({ state: 'detached' })
+    await gone(page.getByText('The last run was lost, so the stack is locked.'))
     assert.deepEqual(await stack.settles(), { state: 'DEPLOYED', reason: null })
     assert.equal(await button('Force unlock …').getAttribute('title'), 'no run has left a lock')
   })

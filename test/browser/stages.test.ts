@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { until } from '../support/until.ts'
 
 interface Stages {
@@ -98,7 +99,7 @@ describe('stages and hours in the console', { skip: noBrowser ?? false }, () => 
     assert.deepEqual(await violations(page), [])
     await dialog().getByRole('button', { name: 'Delete the stage' }).click()
     await dialog().waitFor({ state: 'detached' })
-    await heading('final', 3).waitFor({ state: 'detached' })
+    await gone(heading('final', 3))
     assert.deepEqual((await order()).includes('final'), false)
   })
 

@@ -5,6 +5,7 @@ import { parseEnv } from '../../console/src/forms/parse-env.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 
@@ -118,7 +119,7 @@ describe('variables in the console', { skip: noBrowser ?? false }, () => {
   it('deploys the changes, which the program then has', async () => {
     const { page } = session
     await press('Deploy with the changes')
-    await page.getByText('still runs without the last changes').waitFor({ state: 'detached', timeout: 90_000 })
+    await gone(page.getByText('still runs without the last changes'), 90_000)
     assert.equal(await valueInside('GREETING'), 'special')
     assert.equal(await valueInside('CODE'), 'swordfish')
     assert.equal(await valueInside('LEVEL'), 'two\nlines')
@@ -132,7 +133,7 @@ describe('variables in the console', { skip: noBrowser ?? false }, () => {
     await row('LEVEL').getByText('high').waitFor()
     await press('Delete LEVEL')
     await press('Delete', dialog())
-    await row('LEVEL').waitFor({ state: 'detached' })
+    await gone(row('LEVEL'))
     assert.deepEqual(session.errors, [])
     await page.getByText('still runs without the last changes').waitFor()
   })
