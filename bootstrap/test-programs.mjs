@@ -8,8 +8,10 @@ import { aptInstall, isInstalled } from './system.mjs'
 export const testPrograms = [
   { name: 'docker-registry', from: 'docker-registry', tests: 'Tests with a container registry' },
   { name: 'mkfs.btrfs', from: 'btrfs-progs', tests: 'Tests of enforced limits of layers' },
-  // It needs many libraries, and runs no service.
+  // These need many libraries, and run no service.
   { name: 'chromium', from: 'chromium', tests: 'Tests of the console', isInstalledWhole: true },
+  { name: 'nsupdate', from: 'bind9-dnsutils', tests: 'Tests of proofs in DNS', isInstalledWhole: true },
+  { name: 'named', from: 'bind9', tests: 'Tests of proofs in DNS' },
 ]
 
 /** Where packages put programs; systems differ. */

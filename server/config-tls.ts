@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
+import { type DnsSettings, isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
+import { acmeDns } from './config-dns.ts'
 import { ConfigError, optionalNumber, type Variables } from './config-forms.ts'
 import { localAddress } from './domains/index.ts'
 
@@ -10,6 +11,8 @@ export interface RouterTlsSettings {
   readonly directory: string
   /** Where the authority may write about its certificates. */
   readonly email?: string
+  /** The operator's DNS, if wildcards prove themselves in it. */
+  readonly dns?: DnsSettings
 }
 
 /**
@@ -28,8 +31,14 @@ export function routerTls(variables: Variables): RouterTlsSettings | undefined {
   if (email !== undefined && !/^[^\s@,]+@[^\s@,]+$/.test(email)) {
     throw new ConfigError(`QUAYSIDE_ACME_EMAIL must be an address such as ops@example.org, not "${email}".`)
   }
+  const dns = acmeDns(variables)
+  if (dns && directory === localAuthority) {
+    throw new ConfigError(
+      'QUAYSIDE_ACME_DIRECTORY=local needs no proof in DNS. Unset the settings QUAYSIDE_ACME_DNS_….',
+    )
+  }
   if (port === undefined) return undefined
-  return { port, directory, ...(email !== undefined && { email }) }
+  return { port, directory, ...(email !== undefined && { email }), ...(dns && { dns }) }
 }
 
 /** The settings of addresses. */

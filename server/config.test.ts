@@ -166,3 +166,23 @@ test('the router leads to the platform itself if it speaks HTTPS and the public 
   assert.throws(() => read({ QUAYSIDE_ACME_DIRECTORY: 'http://ca.internal' }), /QUAYSIDE_ACME_DIRECTORY must be/)
   assert.throws(() => read({ QUAYSIDE_ACME_EMAIL: 'nobody' }), /QUAYSIDE_ACME_EMAIL must be/)
 })
+
+test('the operator names one way to change DNS', () => {
+  const read = (given: Record<string, string>) => readConfig(given)
+  const tls = { QUAYSIDE_DOMAIN: 'Example.org', QUAYSIDE_ROUTER_TLS_PORT: '443' }
+  const [key, hook] = ['QUAYSIDE_ACME_DNS_KEY_FILE', 'QUAYSIDE_ACME_DNS_WEBHOOK']
+  assert.equal(read(tls).routerTls?.dns, undefined)
+  const by = read({ ...tls, [key]: '/etc/quayside/dns.key', QUAYSIDE_ACME_DNS_SERVER: 'ns1.example.org:5353' })
+  assert.deepEqual(by.routerTls?.dns, {
+    domain: 'example.org',
+    nameServers: [],
+    by: { updates: { program: 'nsupdate', keyFile: '/etc/quayside/dns.key', server: 'ns1.example.org:5353' } },
+  })
+  const webhook = read({ ...tls, [hook]: 'https://dns.example.org/acme' }).routerTls?.dns
+  assert.deepEqual(webhook?.by, { webhook: { url: 'https://dns.example.org/acme' } })
+  assert.throws(() => read({ ...tls, [key]: '/k', [hook]: 'https://dns.example.org' }), /Set one of them/)
+  assert.throws(() => read({ ...tls, [hook]: 'ftp://dns.example.org' }), /must be an address/)
+  assert.throws(() => read({ ...tls, [key]: '/k', QUAYSIDE_ACME_DNS_SERVER: 'ns1\nshow' }), /must be a server/)
+  assert.throws(() => read({ ...tls, QUAYSIDE_ACME_DNS_SERVER: 'ns1.example.org' }), /has no effect without/)
+  assert.throws(() => read({ ...tls, [key]: '/k', QUAYSIDE_ACME_DIRECTORY: 'local' }), /needs no proof/)
+})

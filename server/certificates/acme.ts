@@ -1,11 +1,18 @@
 import { X509Certificate } from 'node:crypto'
-import type { AcmeChallenge, ChallengeKind } from '@quayside/contract/routes.ts'
 import { type Authorization, axios, Client, crypto } from 'acme-client'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import { Secret } from '../lib/secret.ts'
 import { renewalName, windowIn } from './acme-renewal.ts'
-import { type Authority, type Issued, type Order, RefusedError, type RenewalWindow } from './authority.ts'
+import {
+  type Authority,
+  type HostProof,
+  type Issued,
+  type Order,
+  type ProofKind,
+  RefusedError,
+  type RenewalWindow,
+} from './authority.ts'
 
 export interface AcmeOptions {
   /** The address of the authority's directory (RFC 8555). */
@@ -75,7 +82,7 @@ async function askWindow(directory: string, chain: string, signal: AbortSignal):
   return windowIn(data, secondsOf(headers['retry-after']))
 }
 
-type Publish = (challenge: AcmeChallenge) => Promise<void>
+type Publish = (proof: HostProof) => Promise<void>
 
 async function order(client: Client, { host, kind }: Order, publish: Publish): Promise<Issued> {
   const created = await client.createOrder({ identifiers: [{ type: 'dns', value: host }] })
@@ -108,11 +115,15 @@ async function prove(
   }
 }
 
-const ways = { 'http-01': 'over HTTP at port 80', 'tls-alpn-01': 'over TLS at port 443' } as const
+const ways = {
+  'http-01': 'over HTTP at port 80',
+  'tls-alpn-01': 'over TLS at port 443',
+  'dns-01': 'in DNS',
+} as const
 
 /** Returns the answer to a challenge, from its key authorization. */
-async function answerTo(authorization: Authorization, kind: ChallengeKind, text: string): Promise<string> {
-  if (kind === 'http-01') return text
+async function answerTo(authorization: Authorization, kind: ProofKind, text: string): Promise<string> {
+  if (kind !== 'tls-alpn-01') return text
   const [key, certificate] = await crypto.createAlpnCertificate(
     authorization,
     text,

@@ -20,11 +20,22 @@ export interface Issued {
   readonly notAfter: Date
 }
 
+/** How a host proves itself: at the router, or by a record in DNS (RFC 8555, 8.4). */
+export type ProofKind = ChallengeKind | 'dns-01'
+
+/**
+ * The answer to a question of an authority about a host. With `dns-01` it is the text of a TXT
+ * record.
+ */
+export interface HostProof extends Omit<AcmeChallenge, 'kind'> {
+  readonly kind: ProofKind
+}
+
 /** An order for one host. */
 export interface Order {
   readonly host: string
   /** How the authority checks the host. */
-  readonly kind: ChallengeKind
+  readonly kind: ProofKind
 }
 
 /** When an authority wants a certificate to be renewed (RFC 9773). */
@@ -40,13 +51,14 @@ export interface Authority {
   /** Creates an account with a new key. Accepts the terms of the authority. Throws RefusedError. */
   register(signal: AbortSignal): Promise<Account>
   /**
-   * Orders a certificate for one host. `publish` must return once the host answers the challenge.
+   * Orders a certificate for one host. `publish` must return once the host answers the
+   * challenge.
    * Throws RefusedError, and the reason of `signal` on abort.
    */
   order(
     account: Account,
     order: Order,
-    publish: (challenge: AcmeChallenge) => Promise<void>,
+    publish: (proof: HostProof) => Promise<void>,
     signal: AbortSignal,
   ): Promise<Issued>
   /**

@@ -1,16 +1,44 @@
-import type { AcmeChallenge, ChallengeKind } from '@quayside/contract/routes.ts'
+import type { ChallengeKind } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
 import { securedHosts, uploadedHosts } from '../domains/index.ts'
+import type { HostProof, ProofKind } from './authority.ts'
 import type { CertificateFacts } from './state.ts'
 
-// `own` are the names of the platform itself, in each of these questions.
+/** The names of which these questions are. */
+export interface CertificateScope {
+  /** The names of the platform itself. */
+  readonly own: readonly string[]
+  /**
+   * The domain below which names with one more label share the certificate of `*.<domain>`. Null:
+   * each host has a certificate of its own.
+   */
+  readonly shared: string | null
+}
+
+/**
+ * A query of the hosts with ordered certificates. `name` is the name of the certificate: the host
+ * itself, or the wildcard of the shared domain.
+ */
+const named = (sql: Sql, { own, shared }: CertificateScope) => sql`
+  select s.host, s.saved_at, case
+    when right(s.host, length(below.suffix)) = below.suffix
+      and left(s.host, -length(below.suffix)) ~ '^[^.*]+$' then '*' || below.suffix
+    else s.host end as name
+  from (${securedHosts(sql, own)}) s cross join (select '.' || ${shared}::text as suffix) below`
+
+/** A query of the names for which certificates are ordered. */
+const ordered = (sql: Sql, scope: CertificateScope) => sql`
+  select n.name as host, max(n.saved_at) as saved_at from (${named(sql, scope)}) n group by n.name`
 
 /** A host for which a certificate is due. */
 export interface DueHost {
   readonly host: string
   readonly failures: number
   /** How the next attempt proves the host. Null: as the last certificate of any host was proven. */
-  readonly challenge_kind: ChallengeKind | null
+  readonly challenge_kind: ProofKind | null
+  /** The proof of an attempt that did not end, if any. */
+  readonly left_token: string | null
+  readonly left_answer: string | null
 }
 
 /**
@@ -19,12 +47,13 @@ export interface DueHost {
  */
 export const listDueHosts = (
   sql: Sql,
-  own: readonly string[],
+  scope: CertificateScope,
   { now, since }: { readonly now: Date; readonly since: Date },
 ) =>
   sql<DueHost[]>`
-    select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind
-    from (${securedHosts(sql, own)}) w left join host_certificate h on h.host = w.host
+    select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind, h.challenge_token as left_token,
+      h.challenge_answer as left_answer
+    from (${ordered(sql, scope)}) w left join host_certificate h on h.host = w.host
     where h.host is null or h.due_at <= ${now}
       or (h.finding is not null and h.tried_at < w.saved_at and h.tried_at < ${since})
     order by h.due_at nulls first, w.host`
@@ -33,7 +62,7 @@ export const listDueHosts = (
 export async function lastProvenKind(sql: Sql): Promise<ChallengeKind | undefined> {
   const [row] = await sql<{ challenge_kind: ChallengeKind }[]>`
     select challenge_kind from host_certificate
-    where challenge_kind is not null and failures = 0 and finding is null and chain is not null
+    where challenge_kind <> 'dns-01' and failures = 0 and finding is null and chain is not null
     order by updated_at desc limit 1`
   return row?.challenge_kind
 }
@@ -41,7 +70,7 @@ export async function lastProvenKind(sql: Sql): Promise<ChallengeKind | undefine
 /** An attempt that begins. It is due again at `due_at` if it never ends. */
 export interface Attempt {
   readonly host: string
-  readonly challenge_kind: ChallengeKind
+  readonly challenge_kind: ProofKind
   readonly tried_at: Date
   readonly due_at: Date
 }
@@ -52,7 +81,7 @@ export const beginAttempt = async (sql: Sql, attempt: Attempt): Promise<void> =>
     on conflict (host) do update set tried_at = excluded.tried_at, due_at = excluded.due_at,
       challenge_kind = excluded.challenge_kind`)
 
-export const setChallenge = async (sql: Sql, { kind, host, token, answer }: AcmeChallenge, now: Date): Promise<void> =>
+export const setChallenge = async (sql: Sql, { kind, host, token, answer }: HostProof, now: Date): Promise<void> =>
   void (await sql`
     update host_certificate set challenge_kind = ${kind}, challenge_token = ${token}, challenge_answer = ${answer},
       updated_at = ${now}
@@ -77,11 +106,11 @@ export const storeCertificate = async (sql: Sql, { host, ...rest }: StoredCertif
 /** Lists valid certificates for whose renewal windows the authority should be asked. */
 export const listAskable = (
   sql: Sql,
-  own: readonly string[],
+  scope: CertificateScope,
   { now, most }: { readonly now: Date; readonly most: number },
 ) =>
   sql<{ readonly host: string; readonly chain: string; readonly not_before: Date }[]>`
-    select h.host, h.chain, h.not_before from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
+    select h.host, h.chain, h.not_before from host_certificate h join (${ordered(sql, scope)}) w on w.host = h.host
     where h.chain is not null and h.finding is null and h.not_after > ${now} and h.due_at > ${now}
       and coalesce(h.window_ask_at, ${now}) <= ${now}
     order by h.window_ask_at nulls first, h.host limit ${most}`
@@ -96,7 +125,7 @@ export const storeWindow = async (
     where host = ${host} and finding is null`)
 
 /** A failed attempt. */
-export interface StoredFailure extends DueHost {
+export interface StoredFailure extends Pick<DueHost, 'host' | 'failures' | 'challenge_kind'> {
   readonly finding: string
   readonly due_at: Date
 }
@@ -109,15 +138,17 @@ export const storeFailure = async (sql: Sql, { host, ...rest }: StoredFailure, n
 /**
  * Deletes records of hosts that left the table, once they have no certificate that is still valid.
  */
-export const deleteLeft = async (sql: Sql, own: readonly string[], now: Date): Promise<void> =>
+export const deleteLeft = async (sql: Sql, scope: CertificateScope, now: Date): Promise<void> =>
   void (await sql`
     delete from host_certificate h
     where coalesce(h.not_after, h.updated_at) < ${now} and h.due_at < ${now}
-      and h.host not in (select host from (${securedHosts(sql, own)}) w)`)
+      and h.host not in (select host from (${ordered(sql, scope)}) w)`)
 
 /** The certificate of a host of the table. Null members: nothing was tried yet. */
 export interface HostRow extends CertificateFacts {
   readonly host: string
+  /** The name of the certificate: the host, or a wildcard. */
+  readonly name: string
   readonly is_known: boolean
 }
 
@@ -126,17 +157,24 @@ export const listUploadedHosts = (sql: Sql) =>
   sql<{ readonly host: string; readonly not_after: Date }[]>`select host, not_after from (${uploadedHosts(sql)}) u`
 
 /** Lists the hosts of the table with the states of their ordered certificates. */
-export const listHosts = (sql: Sql, own: readonly string[]) =>
+export const listHosts = (sql: Sql, scope: CertificateScope) =>
   sql<HostRow[]>`
-    select w.host, h.host is not null as is_known, h.not_after, h.tried_at, h.finding, h.due_at
-    from (${securedHosts(sql, own)}) w left join host_certificate h on h.host = w.host`
+    select w.host, w.name, h.host is not null as is_known, h.not_after, h.tried_at, h.finding, h.due_at
+    from (${named(sql, scope)}) w left join lateral (
+      select * from host_certificate c where c.host in (w.name, w.host)
+      order by c.not_after > now() desc nulls last, c.host = w.name desc limit 1
+    ) h on true`
+
+/** A query of the names whose certificates are served. A host's own serves until a wildcard can. */
+const served = (sql: Sql, scope: CertificateScope) => sql`
+  select n.name from (${named(sql, scope)}) n union select n.host from (${named(sql, scope)}) n`
 
 /** Returns a text that differs if the certificates or challenges of the table do. */
-export async function readMark(sql: Sql, own: readonly string[]): Promise<string> {
+export async function readMark(sql: Sql, scope: CertificateScope): Promise<string> {
   const [row] = await sql<{ mark: string | null }[]>`
     select sum(hashtextextended(concat_ws(' ', one.host, one.at, one.sealed_key, one.token), 0))::text as mark from (
       select h.host, h.updated_at as at, h.sealed_key, h.challenge_token as token
-      from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
+      from host_certificate h where h.host in (${served(sql, scope)})
       union all select u.host, u.uploaded_at, u.sealed_key::text, null from (${uploadedHosts(sql)}) u) one`
   return row?.mark ?? ''
 }
@@ -146,16 +184,17 @@ export interface SealedCertificate {
   readonly host: string
   readonly chain: string | null
   readonly sealed_key: string | null
-  readonly challenge_kind: ChallengeKind | null
+  readonly challenge_kind: ProofKind | null
   readonly challenge_token: string | null
   readonly challenge_answer: string | null
 }
 
-export const listCertificates = (sql: Sql, own: readonly string[]) =>
+export const listCertificates = (sql: Sql, scope: CertificateScope) =>
   sql<SealedCertificate[]>`
     select h.host, h.chain, h.sealed_key, h.challenge_kind, h.challenge_token, h.challenge_answer
-    from host_certificate h join (${securedHosts(sql, own)}) w on w.host = h.host
-    where h.chain is not null or h.challenge_token is not null order by h.host`
+    from host_certificate h
+    where (h.chain is not null or h.challenge_token is not null) and h.host in (${served(sql, scope)})
+    order by h.host`
 
 /** An uploaded certificate of a host of the table. */
 export interface SealedUpload {

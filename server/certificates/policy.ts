@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type ChallengeKind, challengeKinds } from '@quayside/contract/routes.ts'
+import { challengeKinds } from '@quayside/contract/routes.ts'
+import type { ProofKind } from './authority.ts'
 
 /** Stands for the authority of this installation, in place of the address of a directory. */
 export const localAuthority = 'local'
@@ -13,14 +14,14 @@ export const letsEncrypt = 'https://acme-v02.api.letsencrypt.org/directory'
 const withoutPublicDns = ['localhost', 'test', 'example', 'invalid', 'local', 'internal', 'home.arpa', 'alt', 'onion']
 
 /**
- * Pure: whether an authority can make a certificate for a host by asking it. None can for
- * `*.example.org` and for names of single machines. Let's Encrypt needs names of the public DNS.
- * The authority of this installation can for every name.
+ * Pure: whether an authority can make a certificate for a host. None can for names of single
+ * machines, and for `*.example.org` only if hosts can prove themselves in DNS. Let's Encrypt needs
+ * names of the public DNS. The authority of this installation can for every name.
  */
-export function isCertifiable(host: string, directory: string): boolean {
+export function isCertifiable(host: string, directory: string, canUseDns = false): boolean {
   if (directory === localAuthority) return true
   const isBelow = (zone: string): boolean => host === zone || host.endsWith(`.${zone}`)
-  if (host.startsWith('*.') || !host.includes('.') || isBelow('localhost')) return false
+  if ((host.startsWith('*.') && !canUseDns) || !host.includes('.') || isBelow('localhost')) return false
   return directory !== letsEncrypt || !withoutPublicDns.some(isBelow)
 }
 
@@ -74,10 +75,10 @@ export function retryAt(host: string, failures: number, now: Date, retryAfterSec
 
 /**
  * Pure: returns how the attempt after a failure proves the host. If the authority could not check
- * the host, the other way follows: a firewall may close one of both ports.
+ * the host, the other way follows: a firewall may close one of both ports. DNS has no other way.
  */
-export const nextKind = (kind: ChallengeKind, isCheck: boolean): ChallengeKind =>
-  isCheck ? (challengeKinds.find((one) => one !== kind) ?? kind) : kind
+export const nextKind = (kind: ProofKind, isCheck: boolean): ProofKind =>
+  isCheck && kind !== 'dns-01' ? (challengeKinds.find((one) => one !== kind) ?? kind) : kind
 
 /** Returns a number from 0 to 1 that is always the same for a host. */
 const shareOf = (host: string): number => createHash('sha256').update(host).digest().readUInt32BE() / 2 ** 32

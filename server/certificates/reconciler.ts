@@ -1,4 +1,3 @@
-import type { ChallengeKind } from '@quayside/contract/routes.ts'
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { startDeadline } from '../lib/deadline.ts'
@@ -7,20 +6,22 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import type { Vault } from '../vault/index.ts'
 import { accountOf, forgetAccount } from './account.ts'
-import { type Authority, type Issued, type Order, RefusedError } from './authority.ts'
+import { type Authority, type Issued, type Order, type ProofKind, RefusedError } from './authority.ts'
 import {
   beginAttempt,
   type DueHost,
   deleteLeft,
   lastProvenKind,
   listDueHosts,
-  setChallenge,
   storeCertificate,
   storeFailure,
 } from './certificate-store.ts'
+import type { DnsProof } from './dns-proof.ts'
 import { hostKeyCell } from './own-columns.ts'
 import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
+import { publishProof, withdrawProof } from './publish-proof.ts'
 import { followWindows } from './renewal-windows.ts'
+import { scopeOf } from './scope.ts'
 
 export interface CertificateOptions {
   readonly database: Database
@@ -35,6 +36,8 @@ export interface CertificateOptions {
   readonly authority: () => Promise<Authority>
   /** Returns once the router has the certificates and challenges of the database. */
   readonly serve: (signal: AbortSignal) => Promise<unknown>
+  /** How wildcards prove themselves. Undefined: they get no certificate from an authority. */
+  readonly dns?: DnsProof | undefined
 }
 
 /** Orders that run at the same time. */
@@ -46,18 +49,19 @@ const savedPauseMs = 60_000
 
 /** Orders and renews the certificates of hosts that are in the route table. */
 export function createCertificateReconciler(options: CertificateOptions): Reconciler {
-  const { database, clock, directory, hosts, vault } = options
+  const { database, clock, directory, dns, vault } = options
+  const scope = scopeOf(options)
   return {
     name: 'certificates',
     everyMs: 5_000,
     reconcile: async (signal) => {
       if (!vault.state.open) return
       const now = clock.now()
-      await deleteLeft(database, hosts, now)
+      await deleteLeft(database, scope, now)
       await followWindows(options, signal)
       const since = new Date(now.getTime() - savedPauseMs)
-      const listed = await listDueHosts(database, hosts, { now, since })
-      const due = listed.filter(({ host }) => isCertifiable(host, directory))
+      const listed = await listDueHosts(database, scope, { now, since })
+      const due = listed.filter(({ host }) => isCertifiable(host, directory, dns !== undefined))
       const waiting = due.values()
       const work = async (): Promise<void> => {
         for (const one of waiting) if (!signal.aborted) await attempt(options, one, signal)
@@ -74,11 +78,12 @@ async function attempt(options: CertificateOptions, due: DueHost, signal: AbortS
   const { database, clock, log, serve } = options
   const { host, failures } = due
   const startedAt = clock.now()
-  const kind = due.challenge_kind ?? (await lastProvenKind(database)) ?? 'http-01'
+  const kind = await kindOf(options, due)
   const due_at = retryAt(host, failures + 1, startedAt)
   await beginAttempt(database, { host, challenge_kind: kind, tried_at: startedAt, due_at })
   const deadline = startDeadline(orderMs, signal)
   try {
+    await withdrawProof(options, due, deadline.signal)
     await keep(options, host, await issue(options, { host, kind }, deadline.signal))
     await serve(signal)
     log.info({ host }, 'certificate issued')
@@ -93,10 +98,24 @@ async function attempt(options: CertificateOptions, due: DueHost, signal: AbortS
   }
 }
 
+/** An attempt that failed. */
+interface Failed {
+  readonly host: string
+  readonly failures: number
+  readonly challenge_kind: ProofKind
+}
+
+/** Returns how the next attempt proves a host. A wildcard has no other way than DNS. */
+async function kindOf({ database, dns }: CertificateOptions, { host, challenge_kind }: DueHost): Promise<ProofKind> {
+  if (dns && host.startsWith('*.')) return 'dns-01'
+  const known = challenge_kind === 'dns-01' ? undefined : challenge_kind
+  return known ?? (await lastProvenKind(database)) ?? 'http-01'
+}
+
 /** Records a failed attempt. `challenge_kind` is the kind that was tried. */
 async function noteFailure(
   { database, clock, log }: CertificateOptions,
-  { host, failures, challenge_kind: kind }: DueHost & { readonly challenge_kind: ChallengeKind },
+  { host, failures, challenge_kind: kind }: Failed,
   refused: RefusedError,
 ): Promise<void> {
   const now = clock.now()
@@ -108,18 +127,17 @@ async function noteFailure(
 
 /** Orders a certificate. An account that the authority has forgotten is created again once. */
 async function issue(options: CertificateOptions, wanted: Order, signal: AbortSignal): Promise<Issued> {
-  const { database, clock, serve } = options
   const authority = await options.authority()
-  const order = async (): Promise<Issued> =>
-    authority.order(
-      await accountOf(options, authority, signal),
+  const order = async (): Promise<Issued> => {
+    const account = await accountOf(options, authority, signal)
+    await using shown = new AsyncDisposableStack()
+    return await authority.order(
+      account,
       wanted,
-      async (challenge) => {
-        await setChallenge(database, challenge, clock.now())
-        await serve(signal)
-      },
+      async (proof) => void shown.defer(await publishProof(options, proof, signal)),
       signal,
     )
+  }
   try {
     return await order()
   } catch (error) {

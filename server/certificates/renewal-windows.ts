@@ -4,6 +4,7 @@ import { RefusedError, type RenewalWindow } from './authority.ts'
 import { listAskable, storeWindow } from './certificate-store.ts'
 import { moved, renewalIn } from './policy.ts'
 import type { CertificateOptions } from './reconciler.ts'
+import { scopeOf } from './scope.ts'
 
 /** The certificates whose windows one run asks for. */
 const mostAtOnce = 20
@@ -16,8 +17,8 @@ const pauseMs = 6 * 3600_000
  * that revokes a certificate names a window in the past. Without an answer the date stays.
  */
 export async function followWindows(options: CertificateOptions, signal: AbortSignal): Promise<void> {
-  const { database, clock, hosts, log } = options
-  const askable = await listAskable(database, hosts, { now: clock.now(), most: mostAtOnce })
+  const { database, clock, log } = options
+  const askable = await listAskable(database, scopeOf(options), { now: clock.now(), most: mostAtOnce })
   if (askable.length === 0) return
   const { renewalWindow } = await options.authority()
   await everyOne(

@@ -29,6 +29,8 @@ export interface TlsSourceOptions {
   readonly directory: string
   /** The names of the platform itself. */
   readonly hosts: readonly string[]
+  /** The domain whose names share a wildcard. Undefined: none, because DNS is not used. */
+  readonly sharedDomain?: string | undefined
   /** How the server recognizes its router. None by default. */
   readonly door?: PlatformDoor | undefined
 }
@@ -38,19 +40,22 @@ export interface TlsSourceOptions {
  * and each host says so. A key that cannot be opened costs its own host the certificate.
  */
 export function createTlsSource(options: TlsSourceOptions): TlsSource {
-  const { database, vault, clock, directory, hosts: own, door } = options
+  const { database, vault, clock, directory, hosts, sharedDomain, door } = options
+  const scope = { own: hosts, shared: sharedDomain ?? null }
   const doorMark = door === undefined ? '' : ` ${createHash('sha256').update(door.secret).digest('base64url')}`
   const ticketKey = createTicketKeys(clock)
   const sealed = { state: 'FAILED', message: 'the secrets of the platform are sealed' } as const
   return {
-    mark: async () => `${await readMark(database, own)}${doorMark} ${ticketKey().mark}`,
+    mark: async () => `${await readMark(database, scope)}${doorMark} ${ticketKey().mark}`,
     states: async () => {
       const now = clock.now()
-      const ordered = (await listHosts(database, own)).filter(({ host }) => isCertifiable(host, directory))
+      const ordered = (await listHosts(database, scope)).filter(({ name }) =>
+        isCertifiable(name, directory, sharedDomain !== undefined),
+      )
       const uploaded = await listUploadedHosts(database)
       const { open } = vault.state
       return new Map<string, HostCertificate>([
-        ...ordered.map(({ host, is_known, ...facts }): [string, HostCertificate] => [
+        ...ordered.map(({ host, name: _, is_known, ...facts }): [string, HostCertificate] => [
           host,
           open ? stateOf(is_known ? facts : undefined, now) : sealed,
         ]),
@@ -61,7 +66,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       ])
     },
     material: async () => {
-      const rows = await listCertificates(database, own)
+      const rows = await listCertificates(database, scope)
       const challenges = rows.flatMap(challengeIn)
       const others = { challenges, ticketKey: ticketKey().key, ...(door && { door }) }
       if (!vault.state.open) return { certificates: [], ...others }
@@ -88,7 +93,7 @@ const challengeIn = ({
   challenge_token: token,
   challenge_answer: answer,
 }: SealedCertificate): AcmeChallenge[] =>
-  token === null || answer === null ? [] : [{ kind: kind ?? 'http-01', host, token, answer }]
+  token === null || answer === null || kind === 'dns-01' ? [] : [{ kind: kind ?? 'http-01', host, token, answer }]
 
 /** Returns a certificate with its key. Undefined if that cannot be opened, which is logged. */
 async function opened(

@@ -788,7 +788,7 @@ create table host_certificate (
   updated_at timestamp with time zone not null,
   challenge_kind text,
   window_ask_at timestamp with time zone,
-  constraint host_certificate_challenge_kind_check CHECK ((challenge_kind = ANY (ARRAY['http-01'::text, 'tls-alpn-01'::text]))),
+  constraint host_certificate_challenge_kind_check CHECK ((challenge_kind = ANY (ARRAY['http-01'::text, 'tls-alpn-01'::text, 'dns-01'::text]))),
   constraint host_certificate_check CHECK ((num_nulls(chain, sealed_key, not_before, not_after) = ANY (ARRAY[0, 4]))),
   constraint host_certificate_check1 CHECK ((num_nulls(challenge_token, challenge_answer) = ANY (ARRAY[0, 2]))),
   constraint host_certificate_pkey PRIMARY KEY (host)

@@ -111,8 +111,9 @@ const withoutTls =
   'generate_certificate has no effect here: the router of the platform speaks HTTP only. The operator names a port ' +
   'for HTTPS by QUAYSIDE_ROUTER_TLS_PORT.'
 const wildcard =
-  'generate_certificate has no effect on *. names here: authorities check them in DNS only, which the platform ' +
-  'cannot do. Add the names that you need one by one.'
+  'generate_certificate has no effect on *. names here: authorities check them in DNS only, which the platform may ' +
+  'not change. Add the names that you need one by one, or the operator sets QUAYSIDE_ACME_DNS_KEY_FILE or ' +
+  'QUAYSIDE_ACME_DNS_WEBHOOK.'
 const unknown =
   'generate_certificate has no effect here: the certificate authority does not know names below this domain. ' +
   'The operator chooses another one by QUAYSIDE_ACME_DIRECTORY.'

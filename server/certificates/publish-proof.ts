@@ -1,0 +1,51 @@
+import { messageOf } from '../lib/error.ts'
+import type { HostProof } from './authority.ts'
+import { type DueHost, setChallenge } from './certificate-store.ts'
+import type { DnsRecord } from './dns-records.ts'
+import type { CertificateOptions } from './reconciler.ts'
+
+type ProofOptions = Pick<CertificateOptions, 'database' | 'clock' | 'log' | 'serve' | 'dns'>
+
+/**
+ * Returns once the authority can see the proof of a host: at the router, or in DNS. The returned
+ * function takes a record out of DNS again. Throws RefusedError.
+ */
+export async function publishProof(
+  options: ProofOptions,
+  proof: HostProof,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { database, clock, serve, dns } = options
+  if (proof.kind !== 'dns-01') {
+    await setChallenge(database, proof, clock.now())
+    await serve(signal)
+    return async () => {}
+  }
+  if (!dns) throw new Error('a proof in DNS was asked for without DNS')
+  const record = { name: await dns.place(proof.host, signal), value: proof.answer }
+  // An attempt that does not end leaves the record. The next one finds it here.
+  await setChallenge(database, { ...proof, token: record.name }, clock.now())
+  const removal = (): Promise<void> => withdraw(options, record, signal)
+  try {
+    await dns.show(record, signal)
+  } catch (error) {
+    await removal()
+    throw error
+  }
+  return removal
+}
+
+/** Takes the record of an attempt that did not end out of DNS. */
+export async function withdrawProof(options: ProofOptions, due: DueHost, signal: AbortSignal): Promise<void> {
+  const { challenge_kind: kind, left_token: name, left_answer: value } = due
+  if (kind === 'dns-01' && name !== null && value !== null) await withdraw(options, { name, value }, signal)
+}
+
+/** A record that stays proves nothing afterwards, so its removal may fail. */
+async function withdraw({ dns, log }: ProofOptions, record: DnsRecord, signal: AbortSignal): Promise<void> {
+  try {
+    await dns?.remove(record, signal)
+  } catch (error) {
+    log.warn({ name: record.name, reason: messageOf(error) }, 'DNS record could not be removed')
+  }
+}
