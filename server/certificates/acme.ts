@@ -68,7 +68,10 @@ export function createAcmeAuthority({ directory, email }: AcmeOptions): Authorit
         return { url: client.getAccountUrl(), key }
       }),
     order: (account, wanted, publish, signal) =>
-      refusing(signal, () => order(clientOf(account.key, account.url), wanted, publish)),
+      refusing(signal, async () => {
+        const replaces = await replacedBy(directory, wanted, signal)
+        return order(clientOf(account.key, account.url), { ...wanted, ...(replaces && { replaces }) }, publish)
+      }),
     renewalWindow: (chain, signal) => refusing(signal, () => askWindow(directory, chain, signal)),
   }
 }
@@ -82,10 +85,40 @@ async function askWindow(directory: string, chain: string, signal: AbortSignal):
   return windowIn(data, secondsOf(headers['retry-after']))
 }
 
+/**
+ * Returns the name of the certificate that an order replaces. Undefined if there is none, or the
+ * authority does not know renewals.
+ */
+async function replacedBy(directory: string, { replaces }: Order, signal: AbortSignal): Promise<string | undefined> {
+  if (replaces === undefined) return undefined
+  const { renewalInfo } = Object((await axios.get<unknown>(directory, { signal })).data)
+  return typeof renewalInfo === 'string' ? renewalName(replaces) : undefined
+}
+
+/** An order with the name of the certificate that it replaces. */
+interface Named extends Omit<Order, 'replaces'> {
+  readonly replaces?: string
+}
+
+/**
+ * Creates an order. An authority may reject what it replaces, such as a certificate of another
+ * account. The order then replaces nothing.
+ */
+async function create(client: Client, host: string, replaces: string | undefined) {
+  const wanted = { identifiers: [{ type: 'dns', value: host }] }
+  if (replaces === undefined) return client.createOrder(wanted)
+  const renewed = { ...wanted, replaces }
+  return client.createOrder(renewed).catch((error: unknown) => {
+    const isRejected = error instanceof RefusedError && !error.isAccountGone && error.retryAfterSeconds === 0
+    if (!isRejected) throw error
+    return client.createOrder(wanted)
+  })
+}
+
 type Publish = (proof: HostProof) => Promise<void>
 
-async function order(client: Client, { host, kind }: Order, publish: Publish): Promise<Issued> {
-  const created = await client.createOrder({ identifiers: [{ type: 'dns', value: host }] })
+async function order(client: Client, { host, kind, replaces }: Named, publish: Publish): Promise<Issued> {
+  const created = await create(client, host, replaces)
   for (const authorization of await client.getAuthorizations(created)) {
     if (authorization.status !== 'valid') await prove(client, { authorization, host, kind }, publish)
   }
@@ -97,7 +130,7 @@ async function order(client: Client, { host, kind }: Order, publish: Publish): P
 /** Answers the challenge of an authorization. Throws RefusedError with `isCheck` if that fails. */
 async function prove(
   client: Client,
-  { authorization, host, kind }: Order & { readonly authorization: Authorization },
+  { authorization, host, kind }: Omit<Order, 'replaces'> & { readonly authorization: Authorization },
   publish: Publish,
 ): Promise<void> {
   const challenge = authorization.challenges.find(({ type }) => type === kind)

@@ -36,6 +36,8 @@ export interface Order {
   readonly host: string
   /** How the authority checks the host. */
   readonly kind: ProofKind
+  /** The certificate that the new one replaces (RFC 9773), in PEM format. */
+  readonly replaces?: string
 }
 
 /** When an authority wants a certificate to be renewed (RFC 9773). */

@@ -36,6 +36,8 @@ export interface DueHost {
   readonly failures: number
   /** How the next attempt proves the host. Null: as the last certificate of any host was proven. */
   readonly challenge_kind: ProofKind | null
+  /** The certificate that is there. */
+  readonly chain: string | null
   /** The proof of an attempt that did not end, if any. */
   readonly left_token: string | null
   readonly left_answer: string | null
@@ -51,7 +53,7 @@ export const listDueHosts = (
   { now, since }: { readonly now: Date; readonly since: Date },
 ) =>
   sql<DueHost[]>`
-    select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind, h.challenge_token as left_token,
+    select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind, h.chain, h.challenge_token as left_token,
       h.challenge_answer as left_answer
     from (${ordered(sql, scope)}) w left join host_certificate h on h.host = w.host
     where h.host is null or h.due_at <= ${now}

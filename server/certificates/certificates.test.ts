@@ -10,6 +10,7 @@ import { findFreePort } from '../../test/support/free-port.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { providePebble } from '../../test/support/pebble/build.ts'
 import { startPebble } from '../../test/support/pebble/pebble.ts'
+import { until } from '../../test/support/until.ts'
 import { testDatabase } from '../database/testing.ts'
 import { replaceHosts } from '../domains/index.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
@@ -162,6 +163,26 @@ test('the authority decides when a certificate is renewed, and is asked as often
   clock.move(6.1 * 3600_000)
   await run()
   assert.notEqual((await certificate())?.chain, first?.chain)
+})
+
+test('a renewal names the certificate that it replaces, and succeeds if that is rejected', { skip }, async (t) => {
+  const { run, certificate, clock, sql, pebble } = await openBench(t)
+  await run()
+  const first = await certificate()
+  const replaced = () => pebble.output.join('').match(/has been marked as replaced/g)?.length ?? 0
+  clock.move(61 * dayMs)
+  await run()
+  await until('Pebble knows that the first one is replaced', () => replaced() === 1)
+  const second = await certificate()
+  assert.notEqual(second?.chain, first?.chain)
+  // A server that was restored from a backup still has the first one.
+  await sql`update host_certificate set chain = ${first?.chain ?? null}, due_at = 'epoch'`
+  const orders = () => pebble.output.join('').match(/POST \/order-plz/g)?.length ?? 0
+  const before = orders()
+  await run()
+  assert.equal(orders(), before + 2)
+  assert.notEqual((await certificate())?.chain, first?.chain)
+  assert.equal(replaced(), 1)
 })
 
 test('an answer about a renewal that is not a window changes nothing', { skip }, async (t) => {

@@ -76,7 +76,7 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
  */
 async function attempt(options: CertificateOptions, due: DueHost, signal: AbortSignal): Promise<void> {
   const { database, clock, log, serve } = options
-  const { host, failures } = due
+  const { host, failures, chain } = due
   const startedAt = clock.now()
   const kind = await kindOf(options, due)
   const due_at = retryAt(host, failures + 1, startedAt)
@@ -84,7 +84,11 @@ async function attempt(options: CertificateOptions, due: DueHost, signal: AbortS
   const deadline = startDeadline(orderMs, signal)
   try {
     await withdrawProof(options, due, deadline.signal)
-    await keep(options, host, await issue(options, { host, kind }, deadline.signal))
+    await keep(
+      options,
+      host,
+      await issue(options, { host, kind, ...(chain !== null && { replaces: chain }) }, deadline.signal),
+    )
     await serve(signal)
     log.info({ host }, 'certificate issued')
   } catch (error) {
