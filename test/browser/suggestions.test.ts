@@ -9,6 +9,22 @@ import { type Outside, outsideLogin, startOutside } from '../support/outside.ts'
 
 // Forms that suggest what a registry and a Helm repository have, and check it before they are sent.
 
+const chartFile = 'apiVersion: v2\nname: shop\nversion: 1.0.0\n'
+const stackBody = (git_repository: object) => ({
+  terraform_files_source: { git_repository },
+  terraform_variables_source: { tf_vars: [], tf_var_file_paths: [] },
+  backend: { kubernetes: {} },
+  engine: 'OPEN_TOFU',
+  provider_version: { explicit_version: '1.9.0' },
+  job_resources: { cpu_milli: 500, ram_mib: 256, storage_gib: 1 },
+})
+const chartBody = (git_repository: object, path: string) => ({
+  source: { git_repository },
+  arguments: [],
+  allow_cluster_wide_resources: false,
+  values_override: { file: { git: { git_repository, paths: [path] } } },
+})
+
 describe('suggestions of forms in the console', { skip: noBrowser ?? false }, () => {
   let ours: TestConsole
   let page: Page
@@ -98,6 +114,44 @@ describe('suggestions of forms in the console', { skip: noBrowser ?? false }, ()
       await page.getByRole('button', { name: 'Check the source' }).click()
       await page.getByText('It declares the variables size.').waitFor()
       assert.deepEqual(await violations(page), [])
+    } finally {
+      await git.remove()
+    }
+  })
+
+  it('checks the files that the settings of a stack and the values of a chart name, when it is asked to', async () => {
+    const url = `${ours.server.apiUrl}/git/named.git`
+    const git = await openGitRemote({ url, token: ours.server.token })
+    const requests: string[] = []
+    page.on('request', (request) => request.url().endsWith('/checkGitFile') && requests.push(request.url()))
+    try {
+      await git.push({
+        'stack/main.tf': '',
+        'stack/big.tfvars': '',
+        'chart/Chart.yaml': chartFile,
+        'values/live.yaml': '',
+      })
+      const made = (kind: string, body: object) =>
+        ours.server.must<{ id: string }>('POST', `/environment/${environmentId}/${kind}`, { name: kind, ...body })
+      const stack = await made('terraform', stackBody({ url, branch: 'main', root_path: '/stack' }))
+      await ours.open(`/environments/${environmentId}/terraform/${stack.id}/settings`)
+      await page.getByLabel('Files of variables').fill('small.tfvars')
+      await page.getByRole('button', { name: 'Check the source' }).click()
+      await page.getByText('this branch has no file "stack/small.tfvars".').waitFor()
+      await page.getByLabel('Files of variables').fill('big.tfvars')
+      assert.equal(requests.length, 1)
+      await page.getByRole('button', { name: 'Check the source' }).click()
+      await page.getByText('The run reads big.tfvars.').waitFor()
+      const git_repository = { url, branch: 'main', root_path: '/chart' }
+      const chart = await made('helm', chartBody(git_repository, 'values/lost.yaml'))
+      await ours.open(`/environments/${environmentId}/helm/${chart.id}/values`)
+      await page.getByRole('button', { name: 'Check the source' }).click()
+      await page.getByText('this branch has no file "values/lost.yaml".').waitFor()
+      assert.deepEqual(await violations(page), [])
+      await page.getByLabel('Paths of the files').fill('values/live.yaml')
+      await page.getByRole('button', { name: 'Check the source' }).click()
+      await page.getByText('The repository has values/live.yaml.').waitFor()
+      assert.equal(requests.length, 4)
     } finally {
       await git.remove()
     }

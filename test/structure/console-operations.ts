@@ -1,5 +1,3 @@
-import type { OperationName } from '@quayside/contract'
-
 /** Operations that the console does not use, and why a person misses nothing. */
 export interface Unused {
   readonly because: string
@@ -210,14 +208,3 @@ const withoutUse: readonly Unused[] = [
 ]
 
 export const unused: readonly Unused[] = [...sameAsAnother, ...withoutUse]
-
-/**
- * Operations that a person needs and the console does not have. They are faults of the console, and
- * no operation may join them.
- */
-export const gaps: readonly OperationName[] = [
-  // Forms of services.
-  'checkGitFile',
-  // Projects and environments.
-  'listCopies',
-]

@@ -1,5 +1,5 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
-import { asBody, asDraft, type Draft, type Json, valueAt } from '../forms/draft.ts'
+import { asBody, asDraft, type Draft, type Json, listAt, valueAt } from '../forms/draft.ts'
 import { api } from './client.ts'
 
 interface Place {
@@ -39,9 +39,10 @@ const checkChart =
   }
 
 const checkStack =
-  (git_repository: Json): Check =>
-  async ({ organizationId }) => {
+  (git_repository: Json, named: readonly string[]): Check =>
+  async ({ organizationId, environmentId }) => {
     const body = { git_repository, mode: { type: 'AutoDiscover' } }
+    if (named.length > 0) await api.checkGitFile({ environmentId, body: asBody({ git_repository, files: named }) })
     const [declared, files] = await Promise.all([
       api.parseTerraformVariablesFromGitRepo({ organizationId, body: asBody({ git_repository }) }),
       api.listTfVarsFilesFromGitRepo({ organizationId, body: asBody(body) }),
@@ -51,8 +52,22 @@ const checkStack =
     return `The repository exists.${words}${list(
       'It has the files of variables',
       files.results.map(({ source }) => source),
-    )}`
+    )}${list('The run reads', named)}`
   }
+
+/** The paths of values begin at the root of their repository, wherever the chart is. */
+const checkValues =
+  (file: Draft): Check =>
+  async ({ environmentId }) => {
+    const files = pathsAt(file, 'paths')
+    const body: Draft = { git_repository: { ...member(file, 'git_repository'), root_path: '/' }, files }
+    await api.checkGitFile({ environmentId, body: asBody(body) })
+    return files.length === 0 ? 'The repository exists. No file is named.' : `The repository has ${files.join(', ')}.`
+  }
+
+/** Pure: the paths of a list, without its empty lines. */
+const pathsAt = (draft: Draft, path: string): readonly string[] =>
+  listAt(draft, path).flatMap((line) => (typeof line === 'string' && line.trim() !== '' ? [line] : []))
 
 const list = (words: string, names: readonly string[]): string =>
   names.length === 0 ? '' : ` ${words} ${names.join(', ')}.`
@@ -65,6 +80,8 @@ export function checkOf(kind: KindName, draft: Draft): Check | undefined {
   if (built) return checkDockerfile(built)
   const chart = member(draft, 'source.git_repository')
   if (chart) return checkChart(chart)
+  const values = member(draft, 'values_override.file.git')
+  if (values) return checkValues(values)
   const stack = member(draft, 'terraform_files_source.git_repository')
-  return stack && checkStack(stack)
+  return stack && checkStack(stack, pathsAt(draft, 'terraform_variables_source.tf_var_file_paths'))
 }

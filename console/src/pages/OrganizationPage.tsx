@@ -7,6 +7,7 @@ import { Empty, Page, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
 import { Table } from '../ui/Table.tsx'
 import { relativeTime } from '../ui/time.ts'
+import { Copies } from './Copies.tsx'
 import { Rooms } from './clusters/Rooms.tsx'
 import { FirstVisit } from './FirstVisit.tsx'
 import { GoingOn } from './GoingOn.tsx'
@@ -32,6 +33,7 @@ export function OrganizationPage() {
     <Page title="Projects" actions={create}>
       {isOpen && <NewProject organizationId={organizationId} onClose={() => setOpen(false)} />}
       <GoingOn organizationId={organizationId} projects={data} />
+      <Copies organizationId={organizationId} projects={data} />
       {data.length === 0 && <FirstVisit organizationId={organizationId} />}
       {data.map((project) => (
         <Section key={project.id} title={project.name} actions={<ProjectActions {...{ organizationId, project }} />}>

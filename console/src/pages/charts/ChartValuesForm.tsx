@@ -7,6 +7,7 @@ import { asBody, asDraft } from '../../forms/draft.ts'
 import { FormFields } from '../../forms/FormFields.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Problem } from '../../ui/Problem.tsx'
+import { CheckSource } from '../CheckSource.tsx'
 import styles from './Charts.module.css'
 
 interface ChartValuesFormProps {
@@ -33,6 +34,7 @@ export function ChartValuesForm({ organizationId, environmentId, chart }: ChartV
       }}
     >
       <FormFields {...form.inputs} />
+      <CheckSource {...{ organizationId, environmentId, kind: 'helm', draft: form.draft }} />
       <Problem error={form.error} />
       <div className={styles['row']}>
         <Button
