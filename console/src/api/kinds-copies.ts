@@ -1,11 +1,12 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { api } from './client.ts'
+import { chartEnding, type EndingName, stackUninstallation } from './endings.ts'
 
 type Copy = NonNullable<Parameters<typeof api.cloneApplication>[0]['body']>
 
 interface CopyOperations {
-  /** Removes the running service and its volumes. Its settings stay. */
-  uninstall(id: string): Promise<unknown>
+  /** Removes the running service and what the ending names. Its settings stay. */
+  uninstall(id: string, ending: EndingName): Promise<unknown>
   clone(id: string, body: Copy): Promise<{ readonly id: string }>
 }
 
@@ -28,11 +29,11 @@ export const copyOperations: Readonly<Record<KindName, CopyOperations>> = {
     clone: (jobId, body) => api.cloneJob({ jobId, body }),
   },
   helm: {
-    uninstall: (helmId) => api.uninstallHelm({ helmId }),
+    uninstall: (helmId, ending) => api.uninstallHelm({ helmId, ...chartEnding(ending) }),
     clone: (helmId, body) => api.cloneHelm({ helmId, body }),
   },
   terraform: {
-    uninstall: (terraformId) => api.uninstallTerraform({ terraformId }),
+    uninstall: (terraformId, ending) => api.uninstallTerraform({ terraformId, ...stackUninstallation(ending) }),
     clone: (terraformId, body) => api.cloneTerraform({ terraformId, body }),
   },
 }

@@ -1,5 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { api } from './client.ts'
+import { chartEnding, type EndingName, stackDeletion } from './endings.ts'
 
 /** The operations of one kind of service, by the id of a service. */
 interface KindOperations {
@@ -11,7 +12,7 @@ interface KindOperations {
   /** Undefined if services of this kind are not stopped. */
   readonly stop: ((id: string) => Promise<unknown>) | undefined
   readonly restart: ((id: string) => Promise<unknown>) | undefined
-  remove(id: string): Promise<unknown>
+  remove(id: string, ending: EndingName): Promise<unknown>
 }
 
 /** The API has operations of its own for each kind. This is the only place that chooses by kind. */
@@ -59,7 +60,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
     deploy: (helmId) => api.deployHelm({ helmId }),
     stop: (helmId) => api.stopHelm({ helmId }),
     restart: undefined,
-    remove: (helmId) => api.deleteHelm({ helmId }),
+    remove: (helmId, ending) => api.deleteHelm({ helmId, ...chartEnding(ending) }),
   },
   terraform: {
     noun: 'Terraform stack',
@@ -68,7 +69,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
     deploy: (terraformId) => api.deployTerraform({ terraformId }),
     stop: undefined,
     restart: undefined,
-    remove: (terraformId) => api.deleteTerraform({ terraformId }),
+    remove: (terraformId, ending) => api.deleteTerraform({ terraformId, ...stackDeletion(ending) }),
   },
 }
 

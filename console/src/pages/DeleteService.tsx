@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { queries } from '../api/client.ts'
+import { deletions, type EndingName } from '../api/endings.ts'
 import { kinds } from '../api/kinds.ts'
 import { lossesOf, type Service } from '../api/losses.ts'
 import { attachments } from '../api/reads-making.ts'
@@ -10,6 +11,7 @@ import { operationOf } from '../api/rights.ts'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { Section } from '../ui/Page.tsx'
+import { EndingField } from './service/EndingField.tsx'
 import styles from './service/Service.module.css'
 import { UninstallService } from './service/UninstallService.tsx'
 import { useMay } from './use-may.ts'
@@ -26,19 +28,25 @@ interface DeleteServiceProps {
 export function DeleteService({ organizationId, environmentId, kind, serviceId, service }: DeleteServiceProps) {
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
+  const [ending, setEnding] = useState<EndingName>('ALL')
+  const keepsRecord = ending === 'RESOURCES_ONLY'
   const refusal = useMay()(operationOf('delete', kind))
   const attached = useQuery({ ...attachments(environmentId, kind, serviceId), enabled: isOpen })
   const remove = useMutation({
-    mutationFn: () => kinds[kind].remove(serviceId),
+    mutationFn: () => kinds[kind].remove(serviceId, ending),
     onSuccess: async () => {
-      await navigate({
-        to: '/organizations/$organizationId/environments/$environmentId',
-        params: { organizationId, environmentId },
-      })
+      if (keepsRecord) setOpen(false)
+      else {
+        await navigate({
+          to: '/organizations/$organizationId/environments/$environmentId',
+          params: { organizationId, environmentId },
+        })
+      }
       await queries.invalidateQueries({ queryKey: ['environment', environmentId] })
     },
   })
   const noun = kinds[kind].noun.toLowerCase()
+  const record = [`the ${noun} with its settings and variables`, ...(attached.data ?? [])]
   return (
     <Section title="Danger zone">
       <p>Both stop the service and erase its data. A deletion also erases its settings.</p>
@@ -50,12 +58,14 @@ export function DeleteService({ organizationId, environmentId, kind, serviceId, 
         <ConfirmDialog
           noun={noun}
           name={service.name}
-          losses={[`the ${noun} with its settings and variables`, ...lossesOf(service), ...(attached.data ?? [])]}
+          losses={[...lossesOf(service, ending), ...(keepsRecord ? [] : record)]}
           isBusy={remove.isPending}
           error={remove.error ?? attached.error}
           onConfirm={() => remove.mutate()}
           onClose={() => setOpen(false)}
-        />
+        >
+          <EndingField label="It deletes" endings={deletions[kind]} value={ending} onChange={setEnding} />
+        </ConfirmDialog>
       )}
     </Section>
   )

@@ -44,7 +44,7 @@ export function SeveralServices({ environmentId, name, rows, onClose }: SeveralS
   const { data: list } = useSuspenseQuery(services(environmentId))
   const all = rows.flatMap((stage) => stage.services)
   const chosen = all.filter(({ id }) => chosenIds.has(id))
-  const losses = action === 'stop' ? [] : list.filter(({ id }) => chosenIds.has(id)).flatMap(lossesOf)
+  const losses = action === 'stop' ? [] : list.filter(({ id }) => chosenIds.has(id)).flatMap((one) => lossesOf(one))
   const isWhole = chosen.length === all.length
   const change = useChange({
     change: () => send(action, { environmentId, body: serviceIds(chosen), isWhole }),
