@@ -127,7 +127,7 @@ export const streams = {
     message: ClusterStatus,
   },
   '/cluster/metrics': {
-    summary: 'Streams the resource usage of the machine of a cluster.',
+    summary: 'Streams the machines of a cluster: capacity, reservations, use, pods and conditions.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),

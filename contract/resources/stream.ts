@@ -1,4 +1,4 @@
-import { Enum, Nullable, Type, Uuid } from '../schema.ts'
+import { Enum, extension, Nullable, Type, Uuid } from '../schema.ts'
 
 /** The messages of streams. */
 
@@ -117,7 +117,14 @@ export const ClusterStatus = Type.Object({
     qovery_components_in_failure: Type.Array(Type.Object({})),
   }),
 })
-const capacity = Type.Object({ cpu_milli: Type.Integer(), memory_mib: Type.Integer() })
+const capacity = { cpu_milli: Type.Integer(), memory_mib: Type.Integer() }
+const unmeasured = Type.Optional(Type.Integer({ description: 'absent if the cluster does not measure it' }))
+const NodeCondition = Type.Object({
+  type: Type.String(),
+  status: Enum(['True', 'False', 'Unknown']),
+  reason: Type.String(),
+  message: Type.String(),
+})
 export const ClusterMetrics = Type.Object({
   nodes: Type.Array(
     Type.Object({
@@ -125,12 +132,26 @@ export const ClusterMetrics = Type.Object({
       architecture: Type.String(),
       kernel_version: Type.String(),
       operating_system: Type.String(),
-      resources_capacity: capacity,
+      os_image: Type.String(),
+      kubelet_version: Type.String({ description: 'of a machine with Docker, the version of Docker' }),
+      created_at: Type.Optional(milliseconds),
+      unschedulable: Type.Boolean(),
+      conditions: Type.Array(NodeCondition),
+      pod_count: extension(Type.Integer({ description: 'running pods or containers, also of others' })),
+      resources_capacity: Type.Object(capacity),
+      resources_allocatable: Type.Object({
+        ...capacity,
+        pods: Type.Optional(Type.Integer({ description: 'absent if nothing limits them' })),
+      }),
+      resources_allocated: Type.Object({
+        request_cpu_milli: Type.Integer(),
+        request_memory_mib: Type.Integer(),
+      }),
       metrics_usage: Type.Object({
-        cpu_milli_usage: Type.Integer(),
-        cpu_percent_usage: Type.Integer(),
-        memory_mib_working_set_usage: Type.Integer(),
-        memory_percent_working_set_usage: Type.Integer(),
+        cpu_milli_usage: unmeasured,
+        cpu_percent_usage: unmeasured,
+        memory_mib_working_set_usage: unmeasured,
+        memory_percent_working_set_usage: unmeasured,
       }),
     }),
   ),

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { DiskSpace, Engine } from './engine.ts'
 import { EngineError } from './engine-error.ts'
+import { thisMachine } from './machine-report.ts'
 import { noEngine } from './no-engine.ts'
 
 const refuse = async (): Promise<never> => {
@@ -22,6 +23,7 @@ export function createAbsentEngine(dataDirectory: string): Engine {
     capabilities: { ...noEngine.capabilities, description: 'a machine without a Docker Engine' },
     ping: refuse,
     listFindings: none,
+    machines: async () => [thisMachine()],
     prepareEnvironment: refuse,
     diskSpace: space,
     disk: async () => ({

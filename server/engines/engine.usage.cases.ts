@@ -46,6 +46,22 @@ export function usageCases(name: string, open: () => Promise<UsageBench>): void 
       assert.deepEqual(await engine.usage(release.service, signal()), [])
     })
 
+    it('reports the machines on which replicas run, with their capacity and the pods of everybody', async () => {
+      const release = newRelease(bench.workload('web'))
+      await bench.engine.start(release, attempt())
+      const machines = await bench.engine.machines(signal())
+      assert.ok(machines.length > 0)
+      for (const { name, conditions, capacity, allocatable, isSchedulable } of machines) {
+        assert.ok(name !== '' && isSchedulable)
+        assert.ok(allocatable.cpuMilli > 0 && allocatable.cpuMilli <= capacity.cpuMilli)
+        assert.ok(allocatable.memoryMiB > 0 && allocatable.memoryMiB <= capacity.memoryMiB)
+        const ready = conditions.find(({ type }) => type === 'Ready')
+        assert.ok(conditions.length === 0 || ready?.status === 'True', JSON.stringify(conditions))
+      }
+      assert.ok(machines.some(({ pods }) => pods > 0))
+      await bench.engine.erase(release.service, attempt())
+    })
+
     it('reports a program that uses all its CPU', async () => {
       const release = newRelease(bench.busy())
       await bench.engine.start(release, attempt())

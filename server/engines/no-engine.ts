@@ -38,6 +38,7 @@ export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore &
   observe: async () => ({ state: 'absent' }),
   observeAll: async () => new Map(),
   usage: async () => [],
+  machines: async () => [],
   prepareTask: refuse,
   runTask: refuse,
   stopTask: refuse,

@@ -1,10 +1,14 @@
-import { arch, availableParallelism, freemem, hostname, loadavg, release, totalmem, type } from 'node:os'
+import { hostname } from 'node:os'
+import { EngineError, type MachineReport } from '../engines/index.ts'
+import { toNode } from './cluster-node.ts'
+import { SharedReads } from './shared-reads.ts'
 import { clusterOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
 const statusEveryMs = 10_000
 const metricsEveryMs = 5_000
-const mebibyte = 1024 * 1024
+/** A cluster that has not answered in this time counts as away. */
+const patienceMs = 15_000
 
 /**
  * Sends whether the cluster's engine answers: at once, then whenever that changes. Clusters that
@@ -43,38 +47,28 @@ const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR', version: strin
 })
 
 /**
- * Sends the machine's use of resources every five seconds. The use of nodes of connected clusters
- * is not read.
+ * Sends the machines of a cluster every five seconds, with what each has and uses. While the
+ * cluster does not answer, the list is empty.
  */
 export function clusterMetrics({ clock, engineOf }: Pick<StreamsOptions, 'clock' | 'engineOf'>): Feed {
+  const shared = new SharedReads<MachineReport[]>(clock, metricsEveryMs - 500)
   return async (call, outlet, signal) => {
     const cluster = clusterOf(call)
-    const isOurs = cluster.engine !== null && (await engineOf(cluster).report(signal)) === undefined
+    // Clusters that are only records have no engine.
+    const read = async () =>
+      cluster.engine === null ? [] : engineOf(cluster).machines(AbortSignal.timeout(patienceMs))
     while (!signal.aborted) {
-      await outlet.send({ nodes: isOurs ? [thisMachine()] : [], pvcs: [] })
+      const machines = await shared.get(cluster.id, read).catch(noneIfAway)
+      if (!signal.aborted) await outlet.send({ nodes: machines.map(toNode), pvcs: [] })
       await clock.sleep(metricsEveryMs, signal).catch(() => {})
     }
   }
 }
 
-function thisMachine() {
-  const capacity = { cpu_milli: availableParallelism() * 1000, memory_mib: Math.floor(totalmem() / mebibyte) }
-  const memory = Math.floor((totalmem() - freemem()) / mebibyte)
-  // The load of the last minute, which includes programs that wait for a core.
-  const cpu = Math.min(capacity.cpu_milli, Math.round((loadavg()[0] ?? 0) * 1000))
-  return {
-    name: hostname(),
-    architecture: arch(),
-    kernel_version: release(),
-    operating_system: type(),
-    resources_capacity: capacity,
-    metrics_usage: {
-      cpu_milli_usage: cpu,
-      cpu_percent_usage: Math.round((cpu / capacity.cpu_milli) * 100),
-      memory_mib_working_set_usage: memory,
-      memory_percent_working_set_usage: Math.round((memory / capacity.memory_mib) * 100),
-    },
-  }
+/** The stream of states says that the cluster is away. */
+function noneIfAway(error: unknown): MachineReport[] {
+  if (error instanceof EngineError) return []
+  throw error
 }
 
 /** Sends the names of the machines, once. */

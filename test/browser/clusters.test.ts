@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, violations } from '../support/chromium.ts'
@@ -55,6 +56,19 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
     await page.getByText('Checking that the engine answers.').waitFor()
     await page.getByText('The cluster can be deployed. Nothing was changed.').waitFor()
     await page.getByRole('region', { name: 'Environments of the cluster' }).getByText('hello').waitFor()
+    assert.deepEqual(await violations(page), [])
+  })
+
+  it('shows the machine of a cluster with its use, its containers and its conditions', async () => {
+    const node = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row').nth(1)
+    await node.getByText('available', { exact: true }).waitFor()
+    await node.getByText(hostname()).waitFor()
+    await node.getByText(/ cores? of [\d.]+ cores?$/).waitFor()
+    await node.getByText(/GiB of [\d.]+ GiB$/).waitFor()
+    await node.getByText('1 condition', { exact: true }).click()
+    await node.getByText('The Docker Engine answers.').waitFor()
+    const containers = async () => Number(await node.getByRole('cell').last().textContent())
+    assert.ok((await containers()) > 0)
     assert.deepEqual(await violations(page), [])
   })
 

@@ -1,19 +1,13 @@
 import { useEffect, useState } from 'react'
+import type { Machine } from './cluster-nodes.ts'
 import { followSocket } from './socket.ts'
-
-/** A machine of a cluster: its capacity, and the part that is used. */
-export interface Machine {
-  readonly name: string
-  readonly resources_capacity: { readonly cpu_milli: number; readonly memory_mib: number }
-  readonly metrics_usage: { readonly cpu_milli_usage: number; readonly memory_mib_working_set_usage: number }
-}
 
 interface Place {
   readonly organizationId: string
   readonly clusterId: string
 }
 
-/** Follows the use of the machines of a cluster. Undefined until the first report. */
+/** Follows the machines of a cluster. Undefined until the first report. */
 export function useMachines({ organizationId, clusterId }: Place): readonly Machine[] | undefined {
   const [machines, setMachines] = useState<readonly Machine[]>()
   useEffect(

@@ -14,8 +14,20 @@ export type AnyState =
   | 'SUCCESS'
   | 'ONGOING'
   | Made
-/** The states of things beside services: the health of clusters, runs, backups and their proofs. */
-type Made = 'REACHABLE' | 'UNREACHABLE' | 'REFUSED' | 'SUCCEEDED' | 'FAILED' | 'PROVEN' | 'LOST' | 'SKIPPED'
+/** The states of things beside services: clusters, nodes, runs, backups and their proofs. */
+type Made =
+  | 'AVAILABLE'
+  | 'NOT_READY'
+  | 'UNDER_PRESSURE'
+  | 'CORDONED'
+  | 'REACHABLE'
+  | 'UNREACHABLE'
+  | 'REFUSED'
+  | 'SUCCEEDED'
+  | 'FAILED'
+  | 'PROVEN'
+  | 'LOST'
+  | 'SKIPPED'
 
 type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'idle'
 
@@ -26,17 +38,19 @@ const good = new Set<AnyState>([
   'COMPLETED',
   'SUCCESS',
   'REACHABLE',
+  'AVAILABLE',
   'SUCCEEDED',
   'PROVEN',
 ])
-const bad = new Set<AnyState>(['ERROR', 'UNREACHABLE', 'REFUSED', 'FAILED', 'LOST', 'INVALID_CREDENTIALS'])
+const warn = new Set<AnyState>(['WARNING', 'UNDER_PRESSURE', 'CORDONED'])
+const bad = new Set<AnyState>(['ERROR', 'NOT_READY', 'UNREACHABLE', 'REFUSED', 'FAILED', 'LOST', 'INVALID_CREDENTIALS'])
 const busy = new Set<AnyState>(['STARTING', 'ONGOING', 'DRY_RUN'])
 
 /** Pure: how a state is shown. A state that is not known is shown quietly. */
 export function toneOf(state: AnyState): Tone {
   if (good.has(state)) return 'good'
   if (bad.has(state) || isFailed(state as StateName)) return 'bad'
-  if (state === 'WARNING') return 'warn'
+  if (warn.has(state)) return 'warn'
   if (busy.has(state) || !isAtRest(state as StateName)) return 'busy'
   return 'idle'
 }

@@ -13,6 +13,7 @@ import {
   type Finding,
   type LogLine,
   type LogQuery,
+  type MachineReport,
   type NetworkGuards,
   type Observation,
   type Release,
@@ -40,6 +41,7 @@ import { serviceLogs } from './logs.ts'
 import { Looks } from './looks.ts'
 import { ensureNetwork, eraseNetwork, listNetworks } from './networks.ts'
 import { toObservation } from './observation.ts'
+import { readMachine } from './read-machine.ts'
 import { createRegistries } from './registry/registries.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
@@ -228,6 +230,10 @@ export class DockerEngine extends DockerStorage implements Engine {
       running.map(({ Id, Names }) => ({ id: Id, name: Names[0]?.replace(/^\//, '') ?? Id })),
       signal,
     )
+  }
+
+  async machines(signal: AbortSignal): Promise<MachineReport[]> {
+    return [await readMachine(this.host.daemon, signal)]
   }
 
   async ping(signal: AbortSignal): Promise<void> {

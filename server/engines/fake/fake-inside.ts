@@ -5,16 +5,18 @@ import {
   type LogLine,
   type LogQuery,
   type LogSource,
+  type MachineReport,
   type Observes,
   type ReplicaUsage,
   type ShellWish,
   type Terminal,
   type Terminals,
 } from '../engine.ts'
+import { thisMachine } from '../machine-report.ts'
 import { fakeConnection, fakeTerminal } from './fake-shell.ts'
 import { FakeStock } from './fake-stock.ts'
 
-type Inside = LogSource & Terminals & Pick<Observes, 'usage'>
+type Inside = LogSource & Terminals & Pick<Observes, 'usage' | 'machines'>
 
 /**
  * The output and usage of replicas in memory, and what answers inside them: `exec` knows `printenv
@@ -52,6 +54,11 @@ export class FakeInside extends FakeStock implements Inside {
     const { workload } = this.replicas.running(service, replica)
     if (workload.ports.some(({ internalPort }) => internalPort === port)) return fakeConnection(signal)
     throw new EngineError('unreachable', `nothing listens on port ${port} of the replica`)
+  }
+
+  async machines(signal: AbortSignal): Promise<MachineReport[]> {
+    this.reach(signal)
+    return [{ ...thisMachine(), pods: this.replicas.all.length }]
   }
 
   async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {

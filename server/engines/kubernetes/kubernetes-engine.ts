@@ -14,6 +14,7 @@ import {
   type Finding,
   type LogLine,
   type LogQuery,
+  type MachineReport,
   type Observation,
   type PinnedImage,
   type RegistryLogin,
@@ -39,6 +40,7 @@ import { ensureEnvironment, eraseEnvironment, listEnvironments } from './environ
 import { hasKeda, lacksKeda } from './event-scaler.ts'
 import { KubernetesVolumes } from './kubernetes-volumes.ts'
 import { serviceLogs } from './logs.ts'
+import { readMachines } from './machines.ts'
 import { controllerLeaveSeconds } from './manifests.ts'
 import { Observations } from './observations.ts'
 import { inPlace } from './own-place.ts'
@@ -140,6 +142,10 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
 
   report(signal: AbortSignal): Promise<EngineReport> {
     return reportOf(this.host, (limit) => this.#observations.nodes(limit), signal)
+  }
+
+  machines(signal: AbortSignal): Promise<MachineReport[]> {
+    return asEngineErrors(async () => readMachines(this.host, await this.#observations.nodes(signal), signal))
   }
 
   listFindings(signal: AbortSignal): Promise<readonly Finding[]> {

@@ -2,11 +2,12 @@ import { parseId } from '../../lib/id.ts'
 import type { Observation } from '../engine.ts'
 import { ChartObjects } from './charts/chart-objects.ts'
 import { toChartObservation } from './charts/observe-chart.ts'
-import { type Deployment, kinds, type Node, type Pod, plain } from './client/index.ts'
+import { type Deployment, kinds, type Node, type Pod } from './client/index.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { KubeHost } from './host.ts'
 import { Informer } from './informer.ts'
 import { label, ownLabels } from './labels.ts'
+import { toNode } from './machines.ts'
 import { toObservation } from './observe.ts'
 import { type DeploymentState, type PodState, toDeploymentState, toPodState } from './pod-state.ts'
 
@@ -119,17 +120,3 @@ export class Observations {
 }
 
 const isOfChart = (pod: PodState): boolean => pod.isOfChart
-
-/** Keeps what decides the capacity of a node. */
-const toNode = ({ apiVersion, kind, metadata: { name }, spec, status }: Node): Node => ({
-  apiVersion,
-  kind,
-  metadata: { name },
-  ...(spec?.unschedulable && { spec: { unschedulable: true } }),
-  status: {
-    allocatable: Object.fromEntries(
-      ['cpu', 'memory'].map((resource) => [resource, plain(status?.allocatable?.[resource] ?? '')]),
-    ),
-    nodeInfo: { architecture: plain(status?.nodeInfo?.architecture ?? ''), kubeletVersion: '' },
-  },
-})

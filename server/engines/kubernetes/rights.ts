@@ -102,6 +102,12 @@ export const rights: readonly Right[] = [
     { group: 'batch', resource: 'cronjobs', verbs: all },
   ].map((right) => ({ ...right, isOptional: 'Helm charts cannot be deployed' })),
   { group: 'metrics.k8s.io', resource: 'pods', verbs: ['get', 'list'], isOptional: 'usage is not shown' },
+  {
+    group: 'metrics.k8s.io',
+    resource: 'nodes',
+    verbs: ['list'],
+    isOptional: 'the usage of its nodes is not shown',
+  },
 ]
 
 /** Returns the rights as rules of a ClusterRole, one a line. Pure. */

@@ -1,6 +1,7 @@
+import type { MachineReport } from '../machine-report.ts'
 import type { Observation, ReplicaUsage } from '../observation.ts'
 
-/** Reports running services. Tasks are not included. */
+/** Reports running services, without tasks, and the machines below them. */
 export interface Observes {
   /** Returns the state of the service. That nothing is running is not an error. */
   observe(service: string, signal: AbortSignal): Promise<Observation>
@@ -14,4 +15,6 @@ export interface Observes {
    * replicas that are measured for the first time.
    */
   usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]>
+  /** Lists the machines of the engine. Throws EngineError if it does not answer. */
+  machines(signal: AbortSignal): Promise<MachineReport[]>
 }

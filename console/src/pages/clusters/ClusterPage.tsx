@@ -1,5 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { useMachines } from '../../api/cluster-room.ts'
 import { clusterStatuses, isPassing as passing } from '../../api/reads-clusters.ts'
 import { clusters } from '../../api/reads-making.ts'
 import { Notice } from '../../ui/Notice.tsx'
@@ -11,6 +12,7 @@ import { ClusterActions } from './ClusterActions.tsx'
 import { ClusterEnvironments } from './ClusterEnvironments.tsx'
 import { ClusterFacts } from './ClusterFacts.tsx'
 import { ClusterLines } from './ClusterLines.tsx'
+import { ClusterNodes } from './ClusterNodes.tsx'
 import { ClusterRoom } from './ClusterRoom.tsx'
 
 /** A cluster: its state, its connection, its checks and its environments. */
@@ -20,6 +22,7 @@ export function ClusterPage() {
   })
   const { data } = useSuspenseQuery(clusters(organizationId))
   const { data: statuses } = useSuspenseQuery(clusterStatuses(organizationId))
+  const machines = useMachines({ organizationId, clusterId })
   const cluster = data.find(({ id }) => id === clusterId)
   const status = statuses.find(({ cluster_id }) => cluster_id === clusterId)
   if (!cluster || !status) return <Missing />
@@ -47,7 +50,10 @@ export function ClusterPage() {
       )}
       <ClusterFacts {...{ cluster, status }} />
       <Section title="Room">
-        <ClusterRoom {...{ organizationId, cluster }} />
+        <ClusterRoom {...{ organizationId, cluster, machines }} />
+      </Section>
+      <Section title="Nodes">
+        <ClusterNodes machines={machines} noun={cluster.is_demo ? 'Containers' : 'Pods'} />
       </Section>
       <Section title="Checks and operations">
         <ClusterLines {...{ organizationId, clusterId }} isPassing={passing(status)} />

@@ -1,5 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMachines } from '../../api/cluster-room.ts'
+import type { Cluster } from '../../api/reads-clusters.ts'
 import { clusters } from '../../api/reads-making.ts'
 import { Section } from '../../ui/Page.tsx'
 import { State } from '../../ui/State.tsx'
@@ -25,10 +27,15 @@ export function Rooms({ organizationId }: { readonly organizationId: string }) {
               </h3>
               <State state={cluster.status} />
             </header>
-            <ClusterRoom {...{ organizationId, cluster }} />
+            <Room {...{ organizationId, cluster }} />
           </div>
         ))}
       </div>
     </Section>
   )
+}
+
+function Room({ organizationId, cluster }: { readonly organizationId: string; readonly cluster: Cluster }) {
+  const machines = useMachines({ organizationId, clusterId: cluster.id })
+  return <ClusterRoom {...{ organizationId, cluster, machines }} />
 }

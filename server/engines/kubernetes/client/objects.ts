@@ -44,9 +44,16 @@ export interface Node extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean }
   readonly status?: {
     /** Quantities such as `1930m` and `24Gi`. */
+    readonly capacity?: Readonly<Record<string, string>>
     readonly allocatable?: Readonly<Record<string, string>>
     readonly conditions?: readonly Condition[]
-    readonly nodeInfo?: { readonly architecture: string; readonly kubeletVersion: string }
+    readonly nodeInfo?: {
+      readonly architecture: string
+      readonly kubeletVersion: string
+      readonly kernelVersion?: string
+      readonly operatingSystem?: string
+      readonly osImage?: string
+    }
   }
 }
 
@@ -73,7 +80,10 @@ export interface Container {
   readonly name: string
   readonly image?: string
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[]
-  readonly resources?: { readonly limits?: Readonly<Record<string, string>> }
+  readonly resources?: {
+    readonly limits?: Readonly<Record<string, string>>
+    readonly requests?: Readonly<Record<string, string>>
+  }
 }
 
 export interface ContainerStatus {
