@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { endConnection } from './end-connection.ts'
 import { type Failure, pageFor } from './pages.ts'
 
@@ -7,8 +7,8 @@ import { type Failure, pageFor } from './pages.ts'
  * Answers with an error page. If a response has begun, breaks it off so that the client notices.
  */
 export function answerFailure(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ClientRequest,
+  response: ClientResponse,
   failure: Failure,
   { hasBody }: { readonly hasBody: boolean },
 ): void {

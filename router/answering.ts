@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
+import type { ClientResponse } from './client-message.ts'
 import { after } from './clock.ts'
 import { trailerPairs } from './response-head.ts'
 
@@ -15,13 +15,13 @@ const wholeBytes = 16 * 1024
  * first byte of body.
  */
 export class Answering {
-  readonly #response: ServerResponse
+  readonly #response: ClientResponse
   /** How long the client may accept no bytes. Undefined means no limit. */
   readonly #stallMs: number | undefined
   #held: Buffer | undefined
   #flushed = false
 
-  constructor(response: ServerResponse, stallMs: number | undefined) {
+  constructor(response: ClientResponse, stallMs: number | undefined) {
     this.#response = response
     this.#stallMs = stallMs
   }

@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientGroup } from '@quayside/contract/forwarded.ts'
 import { answerFailure } from './answer-failure.ts'
 import { addressOf } from './client-address.ts'
+import type { ClientRequest, ClientResponse } from './client-message.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
 import { preflightOf, type Rules, refusalBy } from './rules.ts'
@@ -20,8 +20,8 @@ interface Ruled {
  */
 export function answeredByRules(
   traffic: Traffic,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ClientRequest,
+  response: ClientResponse,
   ruled: Ruled,
 ): boolean {
   const { rules, head } = ruled
@@ -46,7 +46,7 @@ export function answeredByRules(
 }
 
 /** Returns why the rules reject this client or the length of its body. Undefined if they do not. */
-export function refusalOf(request: IncomingMessage, { rules, name, head }: Ruled): Failure | undefined {
+export function refusalOf(request: ClientRequest, { rules, name, head }: Ruled): Failure | undefined {
   const length = Number(request.headers['content-length'] ?? 0)
   return refusalBy(rules, { client: head.client, length, name })
 }
@@ -57,7 +57,7 @@ export function refusalOf(request: IncomingMessage, { rules, name, head }: Ruled
  */
 export function challengeOf(
   traffic: Traffic,
-  request: IncomingMessage,
+  request: ClientRequest,
   { rules, name, head }: Ruled,
 ): Failure | undefined {
   const { basicAuth } = rules.given

@@ -5,6 +5,9 @@ import { hostOf } from './host-of.ts'
 /** The protocol of a certificate authority that checks a host by a handshake (RFC 8737). */
 const challengeProtocol = 'acme-tls/1'
 
+/** The protocols of requests, the preferred one first. */
+const spoken = ['h2', 'http/1.1']
+
 interface Offer {
   readonly servername: string
   readonly protocols: readonly string[]
@@ -27,7 +30,7 @@ export function handshakeCallbacks(certificates: Certificates): HandshakeCallbac
   const chosen = new WeakSet<object>()
   return {
     ALPNCallback(this: unknown, { servername, protocols }) {
-      if (!protocols.includes(challengeProtocol)) return protocols.includes('http/1.1') ? 'http/1.1' : undefined
+      if (!protocols.includes(challengeProtocol)) return spoken.find((one) => protocols.includes(one))
       const context = protocols.length === 1 ? certificates.challengeContext(hostOf(servername) ?? '') : undefined
       const socket = Object(this)
       if (!context || chosen.has(socket)) return undefined

@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { answerFailure } from './answer-failure.ts'
 import { Answering } from './answering.ts'
+import { bodyOf, type ClientRequest, type ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
 import { DeadlineOver, RetriedAnswer, watchSending } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -34,8 +34,8 @@ interface Passing {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #traffic: Traffic
   readonly #host: string
-  readonly #request: IncomingMessage
-  readonly #response: ServerResponse
+  readonly #request: ClientRequest
+  readonly #response: ClientResponse
   #options: Dispatcher.DispatchOptions
   /** The service whose rules accepted the request. `#path` is the path of its route. */
   readonly #service: string | undefined
@@ -61,8 +61,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     traffic: Traffic,
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: ClientRequest,
+    response: ClientResponse,
     { head, host, awaitsContinue, target }: Passing,
   ) {
     this.#traffic = traffic
@@ -148,7 +148,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     _headers: unknown,
     statusMessage?: string,
   ): void {
-    if (status < 200) return
+    if (status < 200) {
+      this.#hint(controller, status)
+      return
+    }
     this.#cancelTry?.()
     if (this.#retries(status)) {
       controller.abort(new RetriedAnswer(status))
@@ -166,6 +169,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       statusMessage ?? '',
       rules && !rules.keepsHeaders ? this.#ruled(rules, headers) : headers,
     )
+  }
+
+  /** Forwards early hints (RFC 8297) to clients that read them. */
+  #hint({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
+    if (status !== 103 || !this.#response.writeHints || !Array.isArray(rawHeaders)) return
+    const headers = responseHeaders(rawHeaders)
+    if (headers) this.#response.writeHints(headers)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -211,11 +221,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Returns the body as the endpoint receives it, within the limits of the rules. */
-  #bodyOf(request: IncomingMessage): Readable {
+  #bodyOf(request: ClientRequest): Readable {
     const { maxBodyBytes, sendTimeoutMs: limitMs } = this.#rules?.given ?? {}
     // A declared length was checked before, and the parser holds the body to it.
     const isLimited = maxBodyBytes !== undefined && request.headers['content-length'] === undefined
-    const body = isLimited ? limitedBody(request, maxBodyBytes) : request
+    const sent = bodyOf(request)
+    const body = isLimited ? limitedBody(sent, maxBodyBytes) : sent
     if (limitMs !== undefined) {
       const sending = { body, accepted: () => this.#bodySent, limitMs }
       this.#cancelSending = watchSending(sending, () => this.#abort(new DeadlineOver('SEND_TIMEOUT', limitMs)))

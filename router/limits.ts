@@ -8,6 +8,21 @@ export const limits = {
   firstByteMs: 1_000,
   /** A TLS handshake must be complete within this time. */
   handshakeMs: 10_000,
+  /** Concurrent HTTP/2 streams of one connection. */
+  streamsPerConnection: 100,
+  /** Bytes that one stream may send before they are read. */
+  streamWindowBytes: 256 * 1024,
+  /** Header fields of one HTTP/2 request, with its pseudo-header fields. */
+  streamFields: 128,
+  /**
+   * Streams that a client may reset in a burst, and each second after it. More close its
+   * connection.
+   */
+  streamResets: 200,
+  streamResetsPerSecond: 20,
+  /** Invalid frames, and streams with too large headers, until a connection is closed. */
+  invalidFrames: 50,
+  rejectedStreams: 20,
   /** How many certificates are kept ready for handshakes. The others are prepared when needed. */
   readyCertificates: 500,
   /** A UDP client that is silent for this long is forgotten. */

@@ -186,7 +186,10 @@ async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<voi
       connections.closeAll()
     }
   })
-  for (const { server } of fronts) server.closeIdleConnections()
+  for (const front of fronts) {
+    front.server.closeIdleConnections()
+    front.leave?.()
+  }
   const cancelSilent = after(limits.firstByteMs, () => {
     for (const { connections } of fronts) connections.closeSilent()
   })

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
+import type { ClientRequest } from './client-message.ts'
 import { hostOf } from './host-of.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
@@ -19,7 +19,7 @@ interface Asked {
  */
 export function misdirection(
   traffic: Traffic,
-  { socket, url = '/' }: IncomingMessage,
+  { socket, url = '/' }: ClientRequest,
   asked: Asked,
 ): Failure | undefined {
   const { certificates, tlsPort } = traffic

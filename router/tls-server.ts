@@ -1,8 +1,10 @@
 import { constants } from 'node:crypto'
 import { createServer, type Server } from 'node:https'
 import { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { handshakeCallbacks, isChallenge } from './challenge-handshakes.ts'
 import { limits } from './limits.ts'
+import { Sessions } from './sessions.ts'
 import type { Traffic } from './traffic.ts'
 import { acceptTraffic, type Front, httpOptions } from './traffic-server.ts'
 
@@ -38,17 +40,29 @@ export function createTlsServer(traffic: Traffic): Front<Server> {
     accepted.set(ends, socket)
     socket.once('close', () => accepted.delete(ends))
   })
+  const acceptHttp1 = ownListener(server)
   server.on('secureConnection', (socket) => {
-    if (isChallenge(socket)) socket.destroy()
     const found = accepted.get(endsOf(socket))
     if (found) below.set(socket, found)
+    if (isChallenge(socket)) socket.destroy()
+    else if (socket.alpnProtocol === 'h2') sessions.accept({ socket, below: found ?? socket, scheme: 'https' })
+    else acceptHttp1(socket)
   })
   server.on('tlsClientError', (_error, socket) => {
     traffic.counts.refused++
     socket.destroy()
   })
   const connections = acceptTraffic(traffic, server, (socket) => below.get(socket) ?? socket)
-  return { server, connections }
+  const sessions = new Sessions(traffic, connections)
+  return { server, connections, leave: () => sessions.leave() }
+}
+
+/** Takes the listener with which Node.js speaks HTTP/1.1 from a server, and returns it. */
+function ownListener(server: Server): (socket: TLSSocket) => void {
+  const [listener] = server.listeners('secureConnection')
+  if (!listener) throw new Error('the HTTPS server of this version of Node.js has no listener for HTTP/1.1')
+  server.removeAllListeners('secureConnection')
+  return (socket) => void Reflect.apply(listener, server, [socket])
 }
 
 /** Both ends of a connection, which an encrypted socket and the one below it share. */

@@ -5,6 +5,7 @@ import { doorHeader } from '@quayside/contract/routes.ts'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
+import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { Connections, refuseConnection } from './connections.ts'
 import { endConnection } from './end-connection.ts'
 import { failureOf } from './endpoint-failure.ts'
@@ -40,6 +41,8 @@ export const httpOptions = {
 export interface Front<S extends Server = Server> {
   readonly server: S
   readonly connections: Connections
+  /** Ends the HTTP/2 connections of the server, each one after its open requests. */
+  leave?(): void
 }
 
 /** Creates the HTTP server in front of the applications. It is not yet listening. */
@@ -83,14 +86,20 @@ function inOrder(traffic: Traffic, request: IncomingMessage, response: ServerRes
   else response.once('socket', () => serve(traffic, request, response, awaitsContinue))
 }
 
-function serve(traffic: Traffic, request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+/** Answers one request. Never throws. */
+export function serve(
+  traffic: Traffic,
+  request: ClientRequest,
+  response: ClientResponse,
+  awaitsContinue: boolean,
+): void {
   traffic.counts.requests++
   if (traffic.leaving) response.shouldKeepAlive = false
   const head = headOf(traffic, request)
   const host = head.refusal === undefined ? hostOf(head.host ?? '') : undefined
   const known = host === undefined ? undefined : challengeAnswer(traffic, host, request.url)
   if (known !== undefined) {
-    response.end(known)
+    response.end(known, 'latin1')
     return
   }
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
@@ -154,7 +163,7 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
  */
 function astrayFailure(
   traffic: Traffic,
-  { url = '/' }: IncomingMessage,
+  { url = '/' }: ClientRequest,
   { head, host }: { readonly head: RequestHead; readonly host: string | undefined },
 ): Failure | undefined {
   if (host === undefined) return malformed(head)
@@ -187,5 +196,5 @@ const malformed = ({ refusal }: { readonly refusal: string | undefined }): Failu
   message: `The request is malformed: ${refusal ?? 'the Host header is not a host name'}.`,
 })
 
-const headOf = (traffic: Traffic, { rawHeaders, url = '', httpVersion, socket }: IncomingMessage): RequestHead =>
+const headOf = (traffic: Traffic, { rawHeaders, url = '', httpVersion, socket }: ClientRequest): RequestHead =>
   readRequestHead(rawHeaders, url, httpVersion, peerOf(traffic, socket))

@@ -1,0 +1,125 @@
+import { constants, type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { Shares } from '@quayside/contract/connection-shares.ts'
+import { clientGroup } from '@quayside/contract/forwarded.ts'
+import { answerFailure } from './answer-failure.ts'
+import { addressOf } from './client-address.ts'
+import { ClientSession } from './client-session.ts'
+import type { Connections } from './connections.ts'
+import { limits } from './limits.ts'
+import type { Failure } from './pages.ts'
+import { readStreamHead, type StreamHead, StreamRequest } from './stream-request.ts'
+import { StreamResponse } from './stream-response.ts'
+import type { Traffic } from './traffic.ts'
+import { serve } from './traffic-server.ts'
+
+/** The types of Node.js do not know these options yet. */
+const strictness = {
+  maxSessionInvalidFrames: limits.invalidFrames,
+  maxSessionRejectedStreams: limits.rejectedStreams,
+  // HTTP/1.1 passes repeated headers of endpoints on, and so does HTTP/2.
+  strictSingleValueFields: false,
+}
+
+const options = {
+  settings: {
+    maxConcurrentStreams: limits.streamsPerConnection,
+    maxHeaderListSize: limits.headerBytes,
+    initialWindowSize: limits.streamWindowBytes,
+  },
+  maxHeaderListPairs: limits.streamFields,
+  streamResetBurst: limits.streamResets,
+  streamResetRate: limits.streamResetsPerSecond,
+  ...strictness,
+}
+
+/** A connection that speaks HTTP/2. */
+interface Connected {
+  /** What the client sees, encrypted or not. */
+  readonly socket: Socket
+  /** The connection that is counted. */
+  readonly below: Socket
+  readonly scheme: 'http' | 'https'
+}
+
+/** The HTTP/2 connections of clients. Each stream is a request like those of HTTP/1.1. */
+export class Sessions {
+  readonly #traffic: Traffic
+  readonly #connections: Connections
+  readonly #sessions = new Set<ClientSession>()
+  /** The open streams of each client. One connection must not multiply the share of a client. */
+  readonly #streams = new Shares()
+
+  constructor(traffic: Traffic, connections: Connections) {
+    this.#traffic = traffic
+    this.#connections = connections
+  }
+
+  /** Serves a connection until it ends. */
+  accept(connected: Connected): void {
+    const session = performServerHandshake(connected.socket, options)
+    const life = new ClientSession(session, connected.below)
+    this.#sessions.add(life)
+    session.on('error', () => session.destroy())
+    session.once('close', () => this.#sessions.delete(life))
+    session.on('stream', (stream, headers, _flags, fields: readonly string[]) => {
+      stream.on('error', () => stream.destroy())
+      if (stream.destroyed) return
+      life.begin()
+      stream.once('close', () => life.end())
+      this.#take(connected, life, { stream, headers, fields })
+    })
+    if (this.#traffic.leaving) life.close()
+  }
+
+  /** Ends all connections: each one after its open streams. */
+  leave(): void {
+    for (const session of this.#sessions) session.close()
+  }
+
+  #take({ socket, below, scheme }: Connected, life: ClientSession, { stream, headers, fields }: Opened): void {
+    const client = addressOf(socket)
+    const { total, perClient } = this.#traffic.connections
+    const share = this.#traffic.trusts(client) ? total : perClient
+    const group = clientGroup(client)
+    if (!this.#streams.take(group, share)) {
+      this.#traffic.counts.refused++
+      stream.close(constants.NGHTTP2_REFUSED_STREAM)
+      return
+    }
+    this.#connections.begin(below)
+    stream.once('close', () => {
+      this.#streams.release(group)
+      this.#connections.end(below)
+    })
+    // Without a reader, Node.js would not see the end of an empty body.
+    if (stream.endAfterHeaders) stream.resume()
+    const head = readStreamHead(fields, { scheme, hasBody: !stream.endAfterHeaders })
+    const request = new StreamRequest(head, { headers, socket, stream })
+    const response = new StreamResponse(stream)
+    const failure = head.bytes > limits.headerBytes ? tooLarge : refusalOf(head)
+    if (!failure) {
+      serve(this.#traffic, request, response, headers.expect?.toLowerCase() === '100-continue')
+      return
+    }
+    this.#traffic.counts.refused++
+    answerFailure(request, response, failure, { hasBody: !request.complete })
+    if (failure === tooLarge) life.close()
+  }
+}
+
+const tooLarge: Failure = {
+  status: 431,
+  message: `The headers of the request are larger than ${limits.headerBytes / 1024} KiB.`,
+}
+
+function refusalOf({ method, refusal }: StreamHead): Failure | undefined {
+  if (method === 'CONNECT') return { status: 405, message: 'This server is not a proxy.' }
+  return refusal === undefined ? undefined : { status: 400, message: `The request is malformed: ${refusal}.` }
+}
+
+interface Opened {
+  readonly stream: ServerHttp2Stream
+  readonly headers: IncomingHttpHeaders
+  readonly fields: readonly string[]
+}

@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { ClientRequest } from './client-message.ts'
+import { readableSide } from './stream-body.ts'
+
+/** The head of an HTTP/2 request in the form of an HTTP/1.1 one. */
+export interface StreamHead {
+  readonly method: string
+  readonly url: string
+  /** Names and values in turn, as an HTTP/1.1 client would send them. */
+  readonly rawHeaders: readonly string[]
+  /** Why the request is answered with 400. Undefined if nothing is known against it. */
+  readonly refusal: string | undefined
+  /** The size of the fields, as `SETTINGS_MAX_HEADER_LIST_SIZE` counts it (RFC 9113, 6.5.2). */
+  readonly bytes: number
+}
+
+interface StreamForm {
+  /** The only scheme that requests of this connection may have. */
+  readonly scheme: 'http' | 'https'
+  readonly hasBody: boolean
+}
+
+/** HTTP/1.1 ends a request target with a space. Other characters are for the endpoint to judge. */
+const target = /^\/[\x21-\x7e\x80-\xff]*$/
+
+/**
+ * Reads the fields of an HTTP/2 request. Node.js has rejected fields of connections, invalid
+ * characters, and repeated or late pseudo-header fields before (RFC 9113, 8.2 and 8.3).
+ */
+export function readStreamHead(fields: readonly string[], { scheme, hasBody }: StreamForm): StreamHead {
+  const pseudo = new Map<string, string>()
+  const rawHeaders: string[] = []
+  const cookies: string[] = []
+  let [isLong, bytes] = [false, 0]
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = fields[index] ?? ''
+    const value = fields[index + 1] ?? ''
+    bytes += name.length + value.length + 32
+    if (name.startsWith(':')) pseudo.set(name, value)
+    else if (name === 'cookie') cookies.push(value)
+    else rawHeaders.push(name, value)
+    isLong ||= name === 'content-length'
+  }
+  if (hasBody && !isLong) rawHeaders.push('transfer-encoding', 'chunked')
+  if (cookies.length > 0) rawHeaders.push('cookie', cookies.join('; '))
+  const url = pseudo.get(':path') ?? ''
+  const isOdd = addAuthority(rawHeaders, pseudo.get(':authority'))
+  return { method: pseudo.get(':method') ?? '', url, rawHeaders, refusal: isOdd ?? refusalOf(pseudo, scheme), bytes }
+}
+
+/** Adds `:authority` as the Host header. Returns a refusal if the request has another one. */
+function addAuthority(rawHeaders: string[], authority: string | undefined): string | undefined {
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name === 'host')
+  if (at === -1 && authority !== undefined) rawHeaders.push('host', authority)
+  if (at === -1 || authority === undefined || rawHeaders[at + 1] === authority) return undefined
+  return 'its Host header is not its authority'
+}
+
+function refusalOf(pseudo: ReadonlyMap<string, string>, scheme: string): string | undefined {
+  if (pseudo.get(':scheme') !== scheme) return `its scheme must be ${scheme}`
+  if (pseudo.has(':protocol')) return 'it asks for a protocol that is not supported'
+  return target.test(pseudo.get(':path') ?? '') ? undefined : 'the request target must be a path'
+}
+
+/** A request that arrived as a stream of HTTP/2. */
+export class StreamRequest implements ClientRequest {
+  /** The version in whose form the headers are. */
+  readonly httpVersion = '1.1'
+  readonly method: string
+  readonly url: string
+  readonly rawHeaders: readonly string[]
+  readonly headers: IncomingHttpHeaders
+  readonly socket: Socket
+  readonly #stream: ServerHttp2Stream
+  #body: Readable | undefined
+
+  constructor(head: StreamHead, { headers, socket, stream }: StreamParts) {
+    this.method = head.method
+    this.url = head.url
+    this.rawHeaders = head.rawHeaders
+    this.headers = headers
+    this.socket = socket
+    this.#stream = stream
+  }
+
+  get complete(): boolean {
+    return this.#stream.endAfterHeaders || this.#stream.readableEnded
+  }
+
+  /** Nothing of the body is read before the first use. */
+  get body(): Readable {
+    this.#body ??= readableSide(this.#stream)
+    return this.#body
+  }
+}
+
+interface StreamParts {
+  readonly headers: IncomingHttpHeaders
+  /** The connection, whose other end is the client. */
+  readonly socket: Socket
+  readonly stream: ServerHttp2Stream
+}
