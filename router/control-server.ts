@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { RouteTable } from '@quayside/contract/routes.ts'
+import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Ports } from './ports.ts'
@@ -19,6 +20,8 @@ export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'lo
   save(table: RouteTable): Promise<void>
   /** Returns the body of `GET /health`. */
   health(): object
+  /** Returns the numbers about traffic that are not stored yet. */
+  traffic(stored: StoredBatches): readonly CountBatch[]
   /** Begins a graceful shutdown. */
   shutdown(): void
   /** Called when the control plane has sent its table or confirmed it. */
@@ -64,6 +67,8 @@ export function createControlServer(options: ControlOptions): Server {
         return wakes(options.waiting, await readJson(request), signal)
       case 'GET /activity':
         return { status: 200, body: { services: options.routes.activity() } }
+      case 'POST /traffic':
+        return { status: 200, body: { batches: options.traffic(storedIn(await readJson(request))) } }
       case 'POST /shutdown':
         return { status: 202, body: {}, afterwards: options.shutdown }
       default:
@@ -167,6 +172,14 @@ async function wakes(waiting: Waiting, body: unknown, signal: AbortSignal): Prom
     throw new Error(`timeoutMs: milliseconds up to ${limits.wakesMs} are expected`)
   }
   return { status: 200, body: await waiting.wakes(sequence, timeoutMs, signal) }
+}
+
+function storedIn(body: unknown): StoredBatches {
+  const { stored } = record(body, 'the request')
+  const numbers = Object.entries(record(stored, 'stored')).flatMap(([source, batch]) =>
+    typeof batch === 'number' ? [[source, batch] as const] : [],
+  )
+  return Object.fromEntries(numbers)
 }
 
 async function readJson(request: IncomingMessage, most = limits.tableBytes): Promise<unknown> {

@@ -15,6 +15,7 @@ import { responseHeaders } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
 import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
+import { addBytes, type Counter, headBytes } from './service-counts.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The details of a request that the exchange needs. */
@@ -43,6 +44,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #safe: boolean
   readonly #startedAt = monotonic()
   readonly #rules: Rules | undefined
+  readonly #counter: Counter | undefined
+  /** The status of the response. 0 before it begins. */
+  #status = 0
+  #firstByteMs = -1
   #awaitsContinue: boolean
   #endpoint: Endpoint | undefined
   #controller: Dispatcher.DispatchController | undefined
@@ -86,6 +91,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#service = target?.route.service
     this.#path = target?.place.path ?? '/'
+    this.#counter = this.#service === undefined ? undefined : traffic.services.of(this.#service)
+    if (this.#counter) addBytes(this.#counter, headBytes(request.rawHeaders) + this.#options.path.length, 0)
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
     const wholeMs = rules?.given.requestTimeoutMs
@@ -140,6 +147,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onBodySent(chunk: Buffer): void {
     this.#bodySent += chunk.length
+    if (this.#counter) addBytes(this.#counter, chunk.length, 0)
   }
 
   onResponseStart(
@@ -158,6 +166,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
+    if (this.#counter) addBytes(this.#counter, 0, headBytes(raw))
+    this.#status = status
+    this.#firstByteMs = monotonic() - this.#startedAt
     const headers = responseHeaders(raw)
     if (!headers) throw new Error('unknown transfer coding in the response')
     if (this.#endpoint) this.#endpoint.asideUntil = 0
@@ -179,13 +190,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#counter) addBytes(this.#counter, 0, chunk.length)
     this.#answering?.write(chunk, controller)
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#answering?.addTrailers(controller.rawTrailers)
     this.#release()
-    this.#end()
+    this.#end(true)
     this.#answering?.end()
   }
 
@@ -281,18 +293,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(failure: Parameters<typeof answerFailure>[2] | undefined): void {
     if (this.#ended) return
+    if (this.#status === 0) this.#status = failure?.status ?? 502
     this.#end()
     this.#traffic.counts.failed++
     if (failure) answerFailure(this.#request, this.#response, failure, { hasBody: this.#options.body != null })
   }
 
-  #end(): void {
+  #end(isWhole = false): void {
     if (this.#ended) return
     this.#ended = true
+    this.#count(isWhole)
     this.#cancelTry?.()
     this.#cancelWhole?.()
     this.#cancelSending?.()
     this.#traffic.counts.open--
+  }
+
+  /** A client that left before the response counts as one with the status 499. */
+  #count(isWhole: boolean): void {
+    if (this.#service === undefined) return
+    const { services } = this.#traffic
+    const wholeMs = monotonic() - this.#startedAt
+    if (isWhole) services.recordRequest(this.#service, this.#status, 0, 0, this.#firstByteMs, wholeMs)
+    else services.recordOwn(this.#service, this.#status || 499, wholeMs)
   }
 
   #release(): void {

@@ -79,6 +79,12 @@ export const limits = {
   unknownPasswordsPerSecond: 30,
   /** How many valid passwords, and how many clients with wrong ones, are remembered. */
   knownPasswords: 10_000,
+  /** While the control plane is away, numbers about traffic are written to a file this often. */
+  keptCountsMs: 10_000,
+  /** A file of a process that was killed is read once it is this old. */
+  endedCountsMs: 60_000,
+  /** Files of ended processes that one answer reads. */
+  keptCountFiles: 20,
   /** Size of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
   /** Size of all certificates and keys that the control plane sends: 10,000 of 10 KiB and more. */

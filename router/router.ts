@@ -9,6 +9,7 @@ import type { RouterConfig } from './config.ts'
 import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
 import { Following } from './following.ts'
+import { KeptCounts } from './kept-counts.ts'
 import { limits } from './limits.ts'
 import { listenControl, listenInPod, open, requireFree } from './listen.ts'
 import type { Log } from './log.ts'
@@ -20,6 +21,7 @@ import { createReadyServer, Readiness } from './readiness.ts'
 import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
 import { createSecureFront } from './secure-front.ts'
+import { ServiceCounts } from './service-counts.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { loadStoredTable } from './stored-table.ts'
 import { newCounts, type Traffic } from './traffic.ts'
@@ -27,7 +29,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 11
+const protocol = 12
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -63,12 +65,15 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const tunnels: Traffic['tunnels'] = new Set()
   const passwords = new Passwords()
   const certificates = new Certificates(log)
+  const services = new ServiceCounts()
+  const kept = new KeptCounts(services, { state: config.state, log })
   const traffic: Traffic = {
     routes,
     waiting,
     passwords,
     certificates,
     counts: newCounts(),
+    services,
     log,
     port: '',
     tlsPort: '',
@@ -87,7 +92,10 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   let stopping: Promise<void> | undefined
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
-    stopping ??= end(traffic, { fronts, ports, control, ready, isPod: pod !== undefined }, graceMs).then(resolve)
+    kept.stop()
+    stopping ??= end(traffic, { fronts, ports, control, ready, isPod: pod !== undefined }, graceMs)
+      .then(() => kept.end())
+      .then(resolve)
     return stopping
   }
   const leave = async (): Promise<void> => {
@@ -120,6 +128,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       held: waiting.size,
       counts: traffic.counts,
     }),
+    traffic: (stored) => kept.take(stored),
     shutdown: () => {
       stop().catch(() => {})
     },
@@ -145,6 +154,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     throw error
   }
   if (pod) following.start()
+  kept.start()
   return { port, ...(tls.front && { tlsPort: Number(traffic.tlsPort) }), ended, stop, leave }
 }
 

@@ -56,6 +56,8 @@ function passConnection(traffic: Traffic, client: Socket, host: string | undefin
       client.resetAndDestroy()
     },
     converse: (socket) => {
+      traffic.services.recordConnection(target.route.service)
+      traffic.services.watch(target.route.service, socket)
       passOn(client, socket)
       passOn(socket, client)
     },

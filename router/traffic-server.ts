@@ -6,6 +6,7 @@ import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
+import { monotonic } from './clock.ts'
 import { Connections, refuseConnection } from './connections.ts'
 import { endConnection } from './end-connection.ts'
 import { failureOf } from './endpoint-failure.ts'
@@ -109,25 +110,31 @@ export function serve(
   if (host === undefined || astray) {
     traffic.counts.refused++
     answerFailure(request, response, astray ?? malformed(head), head)
+    if (target) traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
   }
   const rules = target?.rules
   if (rules && answeredByRules(traffic, request, response, { rules, name: target.route.name, head })) {
+    traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
   }
   signDoor(traffic, target, head)
   const failure = failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
+    const heldAt = monotonic()
     const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
       go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(awake),
       fail: (reason) => {
         traffic.counts.failed++
         answerFailure(request, response, reason, head)
+        traffic.services.recordOwn(target.route.service, reason.status, monotonic() - heldAt)
       },
     })
     response.once('close', cancel)
-  } else if (failure) answerFailure(request, response, failure, head)
-  else new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(target)
+  } else if (failure) {
+    answerFailure(request, response, failure, head)
+    if (target) traffic.services.recordOwn(target.route.service, failure.status, 0)
+  } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(target)
 }
 
 /** Adds the secret of this router to a request for the platform itself. */
@@ -153,7 +160,9 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
     traffic.counts.refused++
-    answerFailureRaw(client, failure ?? malformed({ refusal }), request.headers.accept)
+    const answered = failure ?? malformed({ refusal })
+    answerFailureRaw(client, answered, request.headers.accept)
+    if (target) traffic.services.recordOwn(target.route.service, answered.status, 0)
   }
 }
 

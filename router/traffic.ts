@@ -4,6 +4,7 @@ import type { Certificates } from './certificates.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
 import type { Routes } from './routes.ts'
+import type { ServiceCounts } from './service-counts.ts'
 import type { Waiting } from './waiting.ts'
 
 /** Counters since the process started. `open` is the current number. */
@@ -26,6 +27,8 @@ export interface Traffic {
   readonly passwords: Passwords
   readonly certificates: Certificates
   readonly counts: Counts
+  /** The numbers of each service. */
+  readonly services: ServiceCounts
   readonly log: Log
   /** The router's own port, sent as `X-Forwarded-Port`. */
   port: string

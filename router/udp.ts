@@ -8,11 +8,13 @@ import type { Endpoint } from './endpoint.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
+import { addBytes, type Counter } from './service-counts.ts'
 import type { Traffic } from './traffic.ts'
 
 /** One client of a port, with the socket between it and its endpoint. */
 interface Session {
   readonly client: RemoteInfo
+  readonly counter: Counter
   /** Datagrams that arrived before the endpoint was connected. */
   early: Buffer[]
   endpoint?: Endpoint
@@ -89,6 +91,7 @@ export class UdpPort {
       return
     }
     known.seenAt = monotonic()
+    addBytes(known.counter, datagram.length, 0)
     if (known.socket) known.socket.send(datagram)
     else if (known.early.length < limits.udpEarly) known.early.push(datagram)
   }
@@ -109,8 +112,13 @@ export class UdpPort {
       this.#traffic.counts.refused++
       return
     }
+    const { service } = target.route
+    const counter = this.#traffic.services.of(service)
+    addBytes(counter, datagram.length, 0)
+    this.#traffic.services.recordConnection(service)
     const session: Session = {
       client,
+      counter,
       early: [datagram],
       idleMs: limits.udpIdleMs,
       seenAt: monotonic(),
@@ -149,6 +157,7 @@ export class UdpPort {
     })
     socket.on('message', (answer) => {
       session.seenAt = monotonic()
+      addBytes(session.counter, 0, answer.length)
       this.#socket.send(answer, session.client.port, session.client.address)
     })
     socket.connect(endpoint.port, endpoint.address, () => {

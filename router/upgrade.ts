@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerFailureRaw } from './answer-failure.ts'
-import { after } from './clock.ts'
+import { after, monotonic } from './clock.ts'
 import { endConnection } from './end-connection.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
@@ -38,6 +38,7 @@ export function passUpgrade(upgrade: Upgrade): void {
   })
   const { url } = upgrade.request
   const target = traffic.routes.find(upgrade.host, url)
+  const startedAt = monotonic()
   reach({
     traffic,
     client,
@@ -45,13 +46,21 @@ export function passUpgrade(upgrade: Upgrade): void {
     url,
     service: target?.route.service ?? '',
     wanted: target?.rules?.given.sticky ? stickyIn(upgrade.request.headers.cookie) : undefined,
-    refuse: (failure) => refuse(upgrade, failure),
-    converse: (socket, reached) => converse(upgrade, socket, reached),
+    refuse: (failure) => {
+      refuse(upgrade, failure)
+      if (target) traffic.services.recordOwn(target.route.service, failure.status, monotonic() - startedAt)
+    },
+    converse: (socket, reached) => {
+      traffic.services.watch(reached.route.service, socket)
+      converse(upgrade, socket, reached)
+    },
   })
 }
 
 function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
-  const { request, head, client } = upgrade
+  const { request, head, client, traffic } = upgrade
+  const { service } = target.route
+  const startedAt = monotonic()
   client.once('close', () => socket.destroy())
   const outgoing = sendRequest({
     createConnection: () => socket,
@@ -63,12 +72,20 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
   })
   const cancel = after(limits.answerMs, () => outgoing.destroy(new Error('no answer in time')))
   const answered = listen(upgrade, outgoing, socket)
-  outgoing.once('upgrade', cancel).once('response', cancel)
+  const begun = ({ statusCode = 502 }: IncomingMessage): void => {
+    cancel()
+    // The time of a conversation is not one of an answer.
+    traffic.services.recordRequest(service, statusCode, 0, 0, monotonic() - startedAt, -1)
+  }
+  outgoing.once('upgrade', begun).once('response', begun)
   outgoing.on('error', () => {
     cancel()
     socket.destroy()
     if (answered()) client.destroy()
-    else refuse(upgrade, { status: 502, message: `${target.route.name} ended the connection before it answered.` })
+    else {
+      refuse(upgrade, { status: 502, message: `${target.route.name} ended the connection before it answered.` })
+      traffic.services.recordOwn(service, 502, monotonic() - startedAt)
+    }
   })
   outgoing.end()
 }

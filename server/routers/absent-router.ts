@@ -21,6 +21,7 @@ export const createAbsentRouter = (clock: Clock): Router => ({
     return { sequence: 0, services: [] }
   },
   activity: async () => new Map(),
+  takeCounts: async () => [],
   portAddresses: async () => [],
   certificates: async () => [],
   renew: async () => {},

@@ -27,6 +27,7 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     replaceAll: async (routes, signal) => (await current(signal)).replaceAll(routes, signal),
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
+    takeCounts: async (stored, signal) => (await current(signal)).takeCounts(stored, signal),
     activity: async (signal) => (await current(signal)).activity(signal),
     portAddresses: async (signal) => (await current(signal)).portAddresses(signal),
     certificates: async () => last?.certificates() ?? [],

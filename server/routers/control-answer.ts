@@ -1,4 +1,5 @@
 import { type RequestOptions, request } from 'node:http'
+import { type CountBatch, isCounts } from '@quayside/contract/traffic-counts.ts'
 import type { Activity } from './router.ts'
 
 /** One request to the control server of a router process. */
@@ -78,6 +79,24 @@ export function activityIn(answer: ControlAnswer): Map<string, Activity> {
 function activityOf(value: unknown): [string, Activity] {
   const { service, requests, open } = Object(value)
   return [String(service), { requests: Number(requests), open: Number(open) }]
+}
+
+/** The most batches of one answer. The others follow when these are stored. */
+const mostBatches = 100
+
+/** Returns the numbers of an answer to `/traffic`. Throws for another answer. */
+export function batchesIn(answer: ControlAnswer): readonly CountBatch[] {
+  const { batches } = answer.body
+  if (answer.status !== 200 || !Array.isArray(batches)) throw unexpected(answer)
+  return batches.slice(0, mostBatches).map(batchOf)
+}
+
+function batchOf(value: unknown): CountBatch {
+  const { source, batch, counts } = Object(value)
+  const whole = Object.entries<unknown>(Object(counts)).flatMap(([service, one]) =>
+    isCounts(one) ? [[service, one] as const] : [],
+  )
+  return { source: String(source), batch: Number(batch), counts: Object.fromEntries(whole) }
 }
 
 /** Returns a number of an answer. Throws if it is missing. */

@@ -1,4 +1,5 @@
 import type { ClusterTls, HostCertificate, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 
 /** Carries traffic from host names to endpoints. Receives the whole table every time. */
 export interface Router {
@@ -26,6 +27,11 @@ export interface Router {
    * new process or new endpoints.
    */
   activity(signal: AbortSignal): Promise<ReadonlyMap<string, Activity>>
+  /**
+   * Returns the numbers about traffic that are not stored yet, in batches. `stored` has the number
+   * of the last stored batch of each process. A router that does not count returns none.
+   */
+  takeCounts(stored: StoredBatches, signal: AbortSignal): Promise<readonly CountBatch[]>
   /**
    * Replaces the router's program if it has another version than this server. The table stays in
    * effect, and no connection is refused meanwhile. Safe to repeat.

@@ -1,4 +1,5 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { CountBatch } from '@quayside/contract/traffic-counts.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { PortAddress, RouteCertificate, Router, Wakes } from '../router.ts'
 
@@ -26,6 +27,8 @@ export interface FakeRouter extends Router {
   addresses: readonly PortAddress[]
   /** The certificates that the router of a cluster reports. */
   secured: readonly RouteCertificate[]
+  /** The batches of numbers that the router has. It keeps those that are not stored. */
+  batches: readonly CountBatch[]
   /** Makes every call throw this error. Undefined ends that. */
   failWith(error: Error | undefined): void
 }
@@ -53,6 +56,12 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     countsRequests: () => true,
     addresses: [],
     secured: [],
+    batches: [],
+    takeCounts: async (stored, signal) => {
+      check(signal)
+      router.batches = router.batches.filter(({ source, batch }) => batch > (stored[source] ?? 0))
+      return router.batches
+    },
     certificates: async () => router.secured,
     portAddresses: async (signal) => {
       check(signal)

@@ -38,6 +38,7 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
   let turn: Promise<unknown> = Promise.resolve()
   return {
     countsRequests: () => false,
+    takeCounts: async () => [],
     /** Returns once the API server has the objects. Controllers follow within `controllerLagMs`. */
     replaceAll: (routes, signal) => {
       const next = turn.then(() => table.replace(routes, signal))

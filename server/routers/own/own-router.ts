@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { HostCertificate, Route, RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
-import { activityIn, type ControlAnswer, numberIn, servicesIn, unexpected } from '../control-answer.ts'
+import { activityIn, batchesIn, type ControlAnswer, numberIn, servicesIn, unexpected } from '../control-answer.ts'
 import type { RouteCertificate, Router } from '../router.ts'
 import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
@@ -97,6 +97,10 @@ export function createOwnRouter({
       const answer = await askRouter(controlSocket, question)
       return { services: servicesIn(answer), sequence: numberIn(answer, 'sequence') }
     },
+    takeCounts: async (stored, signal) =>
+      batchesIn(
+        await askRouter(controlSocket, { method: 'POST', path: '/traffic', body: { stored }, timeoutMs, signal }),
+      ),
     activity: async (signal) => {
       const found = activityIn(await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal }))
       for (const { service } of always) found.delete(service)

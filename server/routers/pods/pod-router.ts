@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
-import { activityIn, numberIn, unexpected } from '../control-answer.ts'
+import { activityIn, batchesIn, numberIn, unexpected } from '../control-answer.ts'
 import { unreachable } from '../ingress/apply-objects.ts'
 import { statusOf } from '../ingress/kube-objects.ts'
 import type { Activity, RouteCertificate, Router } from '../router.ts'
@@ -45,6 +46,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
     drained: (endpoints, timeoutMs, signal) => routers.drained(endpoints, timeoutMs, signal),
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),
     activity: (signal) => routers.activity(signal),
+    takeCounts: (stored, signal) => routers.takeCounts(stored, signal),
     portAddresses: async () => [],
     certificates: async () => routers.certificates(),
     renew: (signal) => routers.renew(signal),
@@ -219,6 +221,17 @@ class PodRouter {
       if (pods.length === 0) throw new AppError('unavailable', 'No router of the cluster gets requests.')
       const question = { method: 'GET', path: '/activity', timeoutMs: answerMs, signal } as const
       return addActivity(await Promise.all(pods.map(async ({ link }) => activityIn(await link.ask(question)))))
+    })
+  }
+
+  /** Routers that do not answer keep their numbers until they do. */
+  takeCounts(stored: StoredBatches, signal: AbortSignal): Promise<readonly CountBatch[]> {
+    return this.#ask(signal, async () => {
+      const pods = await this.#pods.running(signal)
+      const question = { method: 'POST', path: '/traffic', body: { stored }, timeoutMs: answerMs, signal } as const
+      const answers = await Promise.allSettled(pods.map(async ({ link }) => batchesIn(await link.ask(question))))
+      signal.throwIfAborted()
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     })
   }
 

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { bucketOf, type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
+
+/** The numbers of one service since the last batch, in the layout of `countAt`. */
+export type Counter = Float64Array
+
+/** A joined connection, with its bytes that are counted so far. */
+interface Tunnel {
+  readonly counter: Counter
+  bytesIn: number
+  bytesOut: number
+}
+
+/**
+ * Counts the traffic of each service. The control plane takes the numbers in batches: one is
+ * repeated until its number is acknowledged, so that it can be stored exactly once. A service that
+ * ever had traffic keeps 400 bytes.
+ */
+export class ServiceCounts {
+  readonly source: string = randomUUID()
+  readonly #counters = new Map<string, Counter>()
+  /** Connections by their sockets to endpoints. */
+  readonly #tunnels = new Map<Socket, Tunnel>()
+  #batch = 0
+  #pending: CountBatch | undefined
+
+  /** Returns the counter of a service. It never changes, so a stream can keep it. */
+  of(service: string): Counter {
+    const known = this.#counters.get(service)
+    if (known) return known
+    const counter = new Float64Array(countLength)
+    this.#counters.set(service, counter)
+    return counter
+  }
+
+  /**
+   * Counts one request that has ended. Times are milliseconds since its head arrived; a negative
+   * one is unknown.
+   */
+  recordRequest(
+    service: string,
+    status: number,
+    bytesIn: number,
+    bytesOut: number,
+    firstByteMs: number,
+    wholeMs: number,
+  ): void {
+    const counter = this.of(service)
+    addBytes(counter, bytesIn, bytesOut)
+    addRequest(counter, status, firstByteMs, wholeMs)
+  }
+
+  /** Counts one request that the router answered itself, or that got no whole answer. */
+  recordOwn(service: string, status: number, wholeMs: number): void {
+    const counter = this.of(service)
+    addRequest(counter, status, wholeMs, wholeMs)
+    counter[countAt.own] = (counter[countAt.own] ?? 0) + 1
+  }
+
+  /** Counts a connection of a TCP port, or a client of a UDP port. */
+  recordConnection(service: string): void {
+    const counter = this.of(service)
+    counter[countAt.connections] = (counter[countAt.connections] ?? 0) + 1
+  }
+
+  /** Counts the bytes of a joined connection while it lives. `socket` leads to the endpoint. */
+  watch(service: string, socket: Socket): void {
+    const tunnel: Tunnel = { counter: this.of(service), bytesIn: 0, bytesOut: 0 }
+    this.#tunnels.set(socket, tunnel)
+    socket.once('close', () => {
+      settle(socket, tunnel)
+      this.#tunnels.delete(socket)
+    })
+  }
+
+  /**
+   * Returns the batch to store next. `stored` is the last number that the control plane has stored.
+   * Undefined if nothing was counted.
+   */
+  take(stored: number): CountBatch | undefined {
+    if (this.#pending && stored >= this.#pending.batch) this.#pending = undefined
+    this.#pending ??= this.#collect(true)
+    if (this.#pending) this.#batch = this.#pending.batch
+    return this.#pending
+  }
+
+  /** Returns all batches that are not acknowledged. Counting continues. */
+  left(): readonly CountBatch[] {
+    return [this.#pending, this.#collect(false)].filter((batch) => batch !== undefined)
+  }
+
+  #collect(isTaken: boolean): CountBatch | undefined {
+    for (const [socket, tunnel] of this.#tunnels) settle(socket, tunnel)
+    const counts: Record<string, readonly number[]> = {}
+    for (const [service, counter] of this.#counters) {
+      if (counter.every((count) => count === 0)) continue
+      counts[service] = Array.from(counter, Math.round)
+      if (isTaken) counter.fill(0)
+    }
+    return Object.keys(counts).length === 0 ? undefined : { source: this.source, batch: this.#batch + 1, counts }
+  }
+}
+
+/** Adds bytes, for example those of a stream that has not ended. */
+export function addBytes(counter: Counter, bytesIn: number, bytesOut: number): void {
+  counter[countAt.bytesIn] = (counter[countAt.bytesIn] ?? 0) + bytesIn
+  counter[countAt.bytesOut] = (counter[countAt.bytesOut] ?? 0) + bytesOut
+}
+
+/** Adds one request by its status and its times in milliseconds. A negative time is unknown. */
+export function addRequest(counter: Counter, status: number, firstByteMs: number, wholeMs: number): void {
+  const position = Math.min(Math.max(Math.trunc(status / 100), 1), 5) - 1
+  counter[position] = (counter[position] ?? 0) + 1
+  if (firstByteMs >= 0) addTime(counter, countAt.firstByteMs, countAt.firstByte + bucketOf(firstByteMs), firstByteMs)
+  if (wholeMs >= 0) addTime(counter, countAt.wholeMs, countAt.whole + bucketOf(wholeMs), wholeMs)
+}
+
+function addTime(counter: Counter, sum: number, bucket: number, ms: number): void {
+  counter[sum] = (counter[sum] ?? 0) + ms
+  counter[bucket] = (counter[bucket] ?? 0) + 1
+}
+
+function settle(socket: Socket, tunnel: Tunnel): void {
+  const { bytesRead, bytesWritten } = socket
+  addBytes(tunnel.counter, bytesWritten - tunnel.bytesIn, bytesRead - tunnel.bytesOut)
+  tunnel.bytesIn = bytesWritten
+  tunnel.bytesOut = bytesRead
+}
+
+/**
+ * Returns the length of a head that has these raw headers, each with `: ` and a line break. Its
+ * first line is taken for 16 bytes.
+ */
+export function headBytes(raw: readonly { readonly length: number }[]): number {
+  let length = 18 + raw.length * 2
+  for (const each of raw) length += each.length
+  return length
+}
