@@ -6,6 +6,7 @@ import { cron } from './cron.ts'
 import { depth } from './depth.ts'
 import { environment } from './environment.ts'
 import type { Benchmark, Figure } from './figure.ts'
+import { fronts } from './fronts/fronts.ts'
 import { hostile } from './hostile.ts'
 import { idling } from './idling.ts'
 import { informing } from './informing.ts'
@@ -42,6 +43,7 @@ const benchmarks: readonly Benchmark[] = [
   depth,
   accepting,
   routing,
+  fronts,
   logging,
   hostile,
   streaming,
