@@ -26,6 +26,8 @@ export const bodyOf = (request: ClientRequest): Readable =>
 export interface ClientResponse {
   /** Whether the connection stays open. Has no effect with HTTP/2. */
   shouldKeepAlive: boolean
+  /** The status, once the head is written. */
+  readonly statusCode: number
   readonly headersSent: boolean
   readonly writableEnded: boolean
   readonly destroyed: boolean

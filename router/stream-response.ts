@@ -13,6 +13,7 @@ const sending: ReadonlySet<number | undefined> = new Set([
 /** The response to a stream of HTTP/2. */
 export class StreamResponse implements ClientResponse {
   shouldKeepAlive = true
+  statusCode = 200
   readonly #stream: ServerHttp2Stream
   readonly #trailers: Record<string, string[]> = {}
   #awaitsTrailers = false
@@ -42,6 +43,7 @@ export class StreamResponse implements ClientResponse {
   }
 
   writeHead(status: number, ...rest: [string[]] | [string, string[]]): void {
+    this.statusCode = status
     if (this.#isGone) return
     const headers = sendable(rest.length === 1 ? rest[0] : rest[1])
     // A body of known length has no trailers in HTTP/1.1.

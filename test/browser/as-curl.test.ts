@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { makeEnvironment } from '../support/application.ts'
+import { makeApplication, makeEnvironment } from '../support/application.ts'
 import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 
@@ -80,14 +80,75 @@ describe('a form as curl', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(session.objections, [])
   })
 
+  it('does not show the new value of a secret, of one variable and of a file', async () => {
+    const { page, server } = session
+    await page.getByRole('button', { name: 'Change DOOR_CODE' }).click()
+    await dialog('Change DOOR_CODE').getByLabel('Value', { exact: true }).fill('pike and perch')
+    const command = await copied()
+    assert.doesNotMatch(command, /pike/)
+    assert.match(command, /"value": "<secret>"/)
+    await dialog('Change DOOR_CODE').getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Paste a .env file' }).click()
+    const file = dialog('Paste a .env file')
+    await file.getByLabel('Content of the file').fill("DOOR_CODE=trout\nGREETING=it's $(me)!")
+    const both = await copied()
+    assert.doesNotMatch(both, /trout/)
+    assert.equal(both.match(/^curl /gm)?.length, 2)
+    await inShell(both.replace('<secret>', 'trout'))
+    await file.getByRole('button', { name: 'Close' }).click()
+    const id = page.url().split('/environments/')[1]?.split('/')[0]
+    const { results } = await server.must<{ results: { key: string; value: string | null }[] }>(
+      'GET',
+      `/variable?parent_id=${id}&scope=ENVIRONMENT`,
+    )
+    assert.equal(results.find(({ key }) => key === 'GREETING')?.value, "it's $(me)!")
+  })
+
+  it('shows the next change of any button instead of sending it', async () => {
+    const { page, server } = session
+    const environmentId = await makeEnvironment(server, 'buttons')
+    const shop = await makeApplication(server, { environmentId, name: 'shop' })
+    const posts: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    await session.open(`/environments/${environmentId}/application/${shop.id}`)
+    const deploy = page.locator('main header').getByRole('button', { name: 'Deploy', exact: true })
+    await deploy.waitFor()
+    await page.keyboard.press('c')
+    await page.getByText('The next change is not sent.').waitFor()
+    assert.deepEqual(await violations(page), [])
+    const sentBefore = posts.length
+    await deploy.click()
+    const shown = dialog('The same with curl')
+    const command = await shown.getByLabel('Command').inputValue()
+    assert.equal(posts.length, sentBefore)
+    await shown.getByRole('button', { name: 'Close' }).click()
+    await shown.waitFor({ state: 'detached' })
+    assert.equal(await page.getByText('The next change is not sent.').count(), 0)
+    assert.match(await inShell(command), /"state"/)
+    assert.match(command, new RegExp(`POST '${server.apiUrl}/application/${shop.id}/deploy'`))
+    await shop.git.remove()
+  })
+
+  it('shows the request of a deletion before its name is typed', async () => {
+    const { server } = session
+    const environmentId = await makeEnvironment(server, 'empty')
+    await session.open(`/environments/${environmentId}?act=delete`)
+    await dialog('Delete the environment “empty”').waitFor()
+    const command = await copied()
+    assert.match(command, new RegExp(`DELETE '${server.apiUrl}/environment/${environmentId}'`))
+    await dialog('Delete the environment “empty”').getByRole('button', { name: 'Close' }).click()
+    await inShell(command)
+    assert.deepEqual(session.objections, [])
+  })
+
   it('shows the request of a deployment', async () => {
     const { page, server } = session
-    const environmentId = await makeEnvironment(server, 'empty')
+    const environmentId = await makeEnvironment(server, 'copied')
     await session.open(`/environments/${environmentId}?act=copy`)
-    await dialog('Copy empty').waitFor()
+    await dialog('Copy copied').waitFor()
     const command = await copied()
     assert.match(command, new RegExp(`POST '${server.apiUrl}/environment/${environmentId}/clone'`))
-    assert.match(await inShell(command), /"name":"empty copy"/)
+    assert.match(await inShell(command), /"name":"copied copy"/)
     await page.keyboard.press('Escape')
   })
 })

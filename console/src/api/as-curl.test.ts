@@ -45,8 +45,25 @@ test('secrets are left out', () => {
   assert.match(text, /"username": "u"/)
 })
 
-test('a body that is a file is left out as a whole', () => {
-  const text = asCurl([{ ...request, contentType: 'application/x-yaml', body: 'users: [{user: {token: hidden}}]' }])
+test('a body that is a file is left out as a whole, even if it is JSON', () => {
+  for (const body of ['users: [{user: {token: hidden}}]', '{"client-key-data":"hidden"}']) {
+    const text = asCurl([{ ...request, contentType: 'application/x-yaml', body }])
+    assert.doesNotMatch(text, /hidden/)
+    assert.match(text, /--data-binary @FILE$/)
+  }
+})
+
+test('a text that the form knows as a secret is left out wherever it is', () => {
+  const body = JSON.stringify({ value: 'hidden', list: [{ key: 'hidden' }], other: 'shown', empty: '' })
+  const text = asCurl([{ ...request, body, secrets: ['hidden', ''] }])
   assert.doesNotMatch(text, /hidden/)
-  assert.match(text, /--data-raw '<file>'/)
+  assert.equal(text.match(/<secret>/g)?.length, 2)
+  assert.match(text, /"other": "shown",\n {2}"empty": ""/)
+})
+
+test('characters that hide text or turn its direction are escaped', () => {
+  const name = 'a\u202eb\u200bc\u009bd\u2028e\u{e0041}!f'
+  const text = asCurl([{ ...request, body: JSON.stringify({ name }) }])
+  assert.doesNotMatch(text, /[^\n -~]|!/)
+  assert.deepEqual(JSON.parse(wordsOf(text).at(-1) ?? ''), { name })
 })

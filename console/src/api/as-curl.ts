@@ -5,10 +5,14 @@ export interface RecordedRequest {
   /** Undefined if it has none. */
   readonly body: string | undefined
   readonly contentType: string | undefined
+  /** Texts of the body that are secret, whatever the names of their fields. */
+  readonly secrets?: readonly string[]
 }
 
 /** Stands for a secret, which nothing shows again. */
 export const secretMark = '<secret>'
+/** Stands for the name of the file that a request sends. */
+export const fileMark = 'FILE'
 /** The last words of the names of fields that have secrets. */
 const secretWords = [
   ...['token', 'password', 'passphrase', 'secret', 'secret_key', 'secret_access_key', 'private_key', 'signing_key'],
@@ -20,12 +24,14 @@ const isSecretName = (name: string): boolean =>
 /** Pure: the requests as commands of a shell. The token is in a variable of the shell. */
 export const asCurl = (requests: readonly RecordedRequest[]): string => requests.map(commandOf).join('\n\n')
 
-function commandOf({ method, url, body, contentType }: RecordedRequest): string {
+function commandOf({ method, url, body, contentType, secrets = [] }: RecordedRequest): string {
   return [
     `curl --fail-with-body --request ${method} ${quoted(url)}`,
     '--header "Authorization: Bearer $QUAYSIDE_TOKEN"',
     ...(contentType === undefined ? [] : [`--header ${quoted(`Content-Type: ${contentType}`)}`]),
-    ...(body === undefined ? [] : [`--data-raw ${quoted(withoutSecrets(body))}`]),
+    ...(body === undefined ? [] : [dataOf(body, contentType, new Set(secrets))]),
+    // An address with brackets is not a pattern of several addresses.
+    ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
   ].join(' \\\n  ')
 }
 
@@ -33,22 +39,33 @@ function commandOf({ method, url, body, contentType }: RecordedRequest): string 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** Text that is not JSON is a file, such as a kubeconfig, and may be a secret as a whole. */
-function withoutSecrets(body: string): string {
-  try {
-    return JSON.stringify(masked(JSON.parse(body)), null, 2)
-  } catch {
-    return '<file>'
-  }
-}
+const dataOf = (body: string, contentType: string | undefined, secrets: ReadonlySet<string>): string =>
+  contentType === 'application/json'
+    ? `--data-raw ${quoted(withEscapes(JSON.stringify(masked(JSON.parse(body), secrets), null, 2)))}`
+    : `--data-binary @${fileMark}`
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked)
+/**
+ * Pure: escapes the characters of a JSON text that a reader does not see, or that change what he
+ * sees, and `!`: old versions of bash replace it at a prompt, even between quotes.
+ */
+const withEscapes = (json: string): string =>
+  json.replace(/[!\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => (character === '\n' ? character : escaped(character)))
+
+const escaped = (character: string): string =>
+  // A character beyond the first plane is two units.
+  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+    .join('')
+
+function masked(value: unknown, secrets: ReadonlySet<string>): unknown {
+  if (typeof value === 'string') return value !== '' && secrets.has(value) ? secretMark : value
+  if (Array.isArray(value)) return value.map((item) => masked(item, secrets))
   if (typeof value !== 'object' || value === null) return value
   const isSecret = Object(value).is_secret === true || Object(value).secret === true
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const hides = typeof inner === 'string' && inner !== '' && (isSecretName(name) || (isSecret && name === 'value'))
-      return [name, hides ? secretMark : masked(inner)]
+      return [name, hides ? secretMark : masked(inner, secrets)]
     }),
   )
 }

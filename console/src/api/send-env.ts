@@ -1,29 +1,27 @@
 import type { EnvStep } from '../forms/plan-env.ts'
 import { api } from './client.ts'
 import type { VariablePlace } from './reads-variables.ts'
+import type { Work } from './record-requests.ts'
 
 /**
- * Makes the changes of a .env file. In a service all are made or none. In an environment or a
- * project they are made one by one: an error ends it, and another try continues.
+ * Returns the requests of a .env file, to be sent in order. In a service all changes are made or
+ * none. In an environment or a project they are made one by one: an error ends it, and another try
+ * continues.
  */
-export async function sendEnv({ scope, parentId }: VariablePlace, steps: readonly EnvStep[]): Promise<void> {
+export function envRequests({ scope, parentId }: VariablePlace, steps: readonly EnvStep[]): readonly Work[] {
   const wanted = steps.filter(({ effect }) => effect !== 'same' && effect !== 'skip')
   if (scope !== 'PROJECT' && scope !== 'ENVIRONMENT') {
     const vars = wanted.map(({ key, value, isSecret }) => ({ name: key, value, scope, is_secret: isSecret }))
-    await api.importEnvironmentVariables({
-      query: { service_id: parentId, service_type: scope },
-      body: { overwrite: true, vars },
-    })
-    return
+    const query = { service_id: parentId, service_type: scope }
+    return [() => api.importEnvironmentVariables({ query, body: { overwrite: true, vars } })]
   }
-  for (const { key, value, effect, isSecret, id: variableId = '' } of wanted) {
-    if (effect === 'change') await api.editVariable({ variableId, body: { key, value } })
-    else if (effect === 'override') {
+  return wanted.map(({ key, value, effect, isSecret, id: variableId = '' }) => () => {
+    if (effect === 'change') return api.editVariable({ variableId, body: { key, value } })
+    if (effect === 'override') {
       const body = { value, override_scope: scope, override_parent_id: parentId }
-      await api.createVariableOverride({ variableId, body })
-    } else {
-      const body = { key, value, is_secret: isSecret, variable_scope: scope, variable_parent_id: parentId }
-      await api.createVariable({ body })
+      return api.createVariableOverride({ variableId, body })
     }
-  }
+    const body = { key, value, is_secret: isSecret, variable_scope: scope, variable_parent_id: parentId }
+    return api.createVariable({ body })
+  })
 }

@@ -2,7 +2,9 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Draft, isSame } from '../forms/draft.ts'
 import { type FieldSpec, fieldIn, hasField } from '../forms/fields.ts'
+import { withSecrets } from './change.ts'
 import { messageOf, queries } from './client.ts'
+import { sendOrShow } from './next-change.ts'
 import { recordRequests } from './record-requests.ts'
 
 interface FormOptions<T> {
@@ -10,13 +12,15 @@ interface FormOptions<T> {
   /** The values at the beginning, and after a reset. */
   readonly initial: Draft
   readonly send: (draft: Draft) => Promise<T>
+  /** The texts that a preview hides although their names do not say that they are secret. */
+  readonly secrets?: (draft: Draft) => readonly string[]
   /** The beginnings of the keys of the reads that it makes old. */
   readonly changes: readonly (readonly string[])[]
   readonly onDone?: (answer: T) => void | Promise<void>
 }
 
 /** A form of the API: its values, whether they were changed, and the message about each field. */
-export function useForm<T>({ fields: table, initial, send, changes, onDone }: FormOptions<T>) {
+export function useForm<T>({ fields: table, initial, send, secrets, changes, onDone }: FormOptions<T>) {
   const [draft, setDraft] = useState(initial)
   const fields = typeof table === 'function' ? table(draft) : table
   const sending = useMutation({
@@ -30,13 +34,14 @@ export function useForm<T>({ fields: table, initial, send, changes, onDone }: Fo
   const message = error ? messageOf(error) : ''
   const named = fieldIn(message)
   const shown = named !== undefined && hasField(fields, named) ? named : undefined
+  const preview = async () => withSecrets(await recordRequests(() => send(draft)), secrets?.(draft) ?? [])
   const sent = {
     /** The error, if no field shows it. */
     error: shown === undefined ? error : undefined,
     isBusy: sending.isPending,
-    submit: () => sending.mutate(draft),
+    submit: () => sendOrShow(() => sending.mutate(draft), preview),
     /** Returns the requests that it would send. */
-    preview: () => recordRequests(() => send(draft)),
+    preview,
   }
   return {
     /** For FormFields. */

@@ -32,6 +32,7 @@ export function CertificateForm({ environmentId, serviceId, operations, domain, 
       action="Upload"
       isBusy={save.isPending}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <TextField
         label="Certificate chain"

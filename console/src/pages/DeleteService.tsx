@@ -1,8 +1,8 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { queries } from '../api/client.ts'
+import { useChange } from '../api/change.ts'
 import { deletions, type EndingName } from '../api/endings.ts'
 import { kinds } from '../api/kinds.ts'
 import { lossesOf, type Service } from '../api/losses.ts'
@@ -32,9 +32,9 @@ export function DeleteService({ organizationId, environmentId, kind, serviceId, 
   const keepsRecord = ending === 'RESOURCES_ONLY'
   const refusal = useMay()(operationOf('delete', kind))
   const attached = useQuery({ ...attachments(environmentId, kind, serviceId), enabled: isOpen })
-  const remove = useMutation({
-    mutationFn: () => kinds[kind].remove(serviceId, ending),
-    onSuccess: async () => {
+  const remove = useChange({
+    change: async () => {
+      await kinds[kind].remove(serviceId, ending)
       if (keepsRecord) setOpen(false)
       else {
         await navigate({
@@ -42,8 +42,8 @@ export function DeleteService({ organizationId, environmentId, kind, serviceId, 
           params: { organizationId, environmentId },
         })
       }
-      await queries.invalidateQueries({ queryKey: ['environment', environmentId] })
     },
+    makesOld: ['environment', environmentId],
   })
   const noun = kinds[kind].noun.toLowerCase()
   const record = [`the ${noun} with its settings and variables`, ...(attached.data ?? [])]
@@ -62,6 +62,7 @@ export function DeleteService({ organizationId, environmentId, kind, serviceId, 
           isBusy={remove.isPending}
           error={remove.error ?? attached.error}
           onConfirm={() => remove.mutate()}
+          preview={() => remove.preview()}
           onClose={() => setOpen(false)}
         >
           <EndingField label="It deletes" endings={deletions[kind]} value={ending} onChange={setEnding} />

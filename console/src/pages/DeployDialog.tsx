@@ -1,9 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useChange } from '../api/change.ts'
 import { api } from '../api/client.ts'
 import { isKind } from '../api/kinds.ts'
 import { deploymentPlan, type Plan } from '../api/reads.ts'
-import { recordRequests } from '../api/record-requests.ts'
 import { type ChosenService, deploymentBody } from '../forms/deployment-body.ts'
 import { FormDialog } from '../ui/Dialog.tsx'
 import { Problem } from '../ui/Problem.tsx'
@@ -30,7 +30,7 @@ export function DeployDialog({ environmentId, name, onClose }: DeployDialogProps
     isWhole
       ? api.deployEnvironment({ environmentId })
       : api.deployAllServices({ environmentId, body: deploymentBody(chosen) })
-  const deploy = useMutation({ mutationFn: send, onSuccess: onClose })
+  const deploy = useChange({ change: send, onDone: onClose })
   return (
     <FormDialog
       title={`Deploy ${name}`}
@@ -42,7 +42,7 @@ export function DeployDialog({ environmentId, name, onClose }: DeployDialogProps
       error={deploy.error}
       refusal={(isWhole && plan?.refused) || (chosen.length === 0 ? 'no service is chosen' : undefined)}
       onSubmit={() => deploy.mutate()}
-      preview={() => recordRequests(send)}
+      preview={() => deploy.preview()}
     >
       <Problem error={error} />
       {isWhole && plan?.refused && <p>{plan.refused}</p>}

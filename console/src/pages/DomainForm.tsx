@@ -34,6 +34,7 @@ export function DomainForm({ environmentId, serviceId, operations, given, onClos
       isBusy={save.isPending}
       error={save.error}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <TextField
         label="Domain"

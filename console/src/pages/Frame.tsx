@@ -6,6 +6,7 @@ import { signOut } from '../api/session.ts'
 import { Button } from '../ui/Button.tsx'
 import { Mark } from '../ui/Mark.tsx'
 import styles from './Frame.module.css'
+import { NextChange } from './NextChange.tsx'
 import { CommandCenter } from './palette/CommandCenter.tsx'
 import { usePreload } from './preload.ts'
 import { SessionEnded } from './SessionEnded.tsx'
@@ -41,6 +42,7 @@ export function Frame() {
           </p>
         )}
       </div>
+      <NextChange />
       <SessionEnded />
       <Outlet />
     </>

@@ -1,4 +1,5 @@
-import { useMutation, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useRequests } from '../api/change.ts'
 import { kinds } from '../api/kinds.ts'
 import { services, stageNames, stages } from '../api/reads.ts'
 import { stageRows } from '../api/stage-rows.ts'
@@ -21,7 +22,14 @@ export function OutOfDate({ environmentId, serviceId }: OutOfDateProps) {
   const old = stageRows(statuses, names, list)
     .flatMap((stage) => stage.services)
     .filter(({ id, status }) => status.service_deployment_status === 'OUT_OF_DATE' && (serviceId ?? id) === id)
-  const deploy = useMutation({ mutationFn: () => Promise.all(old.map(({ id, kind }) => kinds[kind].deploy(id))) })
+  const deploy = useRequests({
+    requests: () =>
+      old.map(
+        ({ id, kind }) =>
+          () =>
+            kinds[kind].deploy(id),
+      ),
+  })
   const may = useMay()
   if (old.length === 0) return null
   return (

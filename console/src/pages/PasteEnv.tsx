@@ -1,8 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { queries } from '../api/client.ts'
+import { useRequests } from '../api/change.ts'
 import { type Variable, type VariablePlace, variablesKey } from '../api/reads-variables.ts'
-import { sendEnv } from '../api/send-env.ts'
+import { envRequests } from '../api/send-env.ts'
 import { parseEnv } from '../forms/parse-env.ts'
 import { type EnvStep, planEnv } from '../forms/plan-env.ts'
 import { FormDialog } from '../ui/Dialog.tsx'
@@ -22,13 +21,12 @@ export function PasteEnv({ place, present, onClose }: PasteEnvProps) {
   const { entries, unread } = parseEnv(text)
   const steps = planEnv(entries, present, { scope: place.scope, areSecrets })
   const count = steps.filter(({ effect }) => effect !== 'same' && effect !== 'skip').length
-  const send = useMutation({
-    mutationFn: () => sendEnv(place, steps),
-    onSettled: async () => {
-      await queries.invalidateQueries({ queryKey: variablesKey })
-      await queries.invalidateQueries({ queryKey: ['environment'] })
-    },
-    onSuccess: onClose,
+  const send = useRequests({
+    requests: () => envRequests(place, steps),
+    secrets: steps.filter(({ isSecret }) => isSecret).map(({ value }) => value),
+    // A change of variables makes services out of date.
+    changes: [variablesKey, ['environment']],
+    onDone: onClose,
   })
   return (
     <FormDialog
@@ -40,6 +38,7 @@ export function PasteEnv({ place, present, onClose }: PasteEnvProps) {
       error={send.error}
       refusal={count === 0 ? 'it changes nothing' : undefined}
       onSubmit={() => send.mutate()}
+      preview={() => send.preview()}
     >
       <TextField
         label="Content of the file"

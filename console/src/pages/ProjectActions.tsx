@@ -1,7 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, queries } from '../api/client.ts'
+import { useChange } from '../api/change.ts'
+import { api } from '../api/client.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
 import { NewEnvironment } from './NewEnvironment.tsx'
@@ -16,9 +16,9 @@ interface ProjectActionsProps {
 export function ProjectActions({ organizationId, project }: ProjectActionsProps) {
   const [open, setOpen] = useState<'new' | 'delete'>()
   const close = (): void => setOpen(undefined)
-  const remove = useMutation({
-    mutationFn: () => api.deleteProject({ projectId: project.id }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] }),
+  const remove = useChange({
+    change: () => api.deleteProject({ projectId: project.id }),
+    makesOld: ['organization', organizationId, 'projects'],
   })
   const { length } = project.environments
   const may = useMay({ projectId: project.id })
@@ -54,6 +54,7 @@ export function ProjectActions({ organizationId, project }: ProjectActionsProps)
           isBusy={remove.isPending}
           error={remove.error}
           onConfirm={() => remove.mutate()}
+          preview={() => remove.preview()}
           onClose={close}
         />
       )}

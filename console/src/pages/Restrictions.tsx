@@ -84,15 +84,7 @@ function AddRestriction({ environmentId, kind, serviceId, onClose }: Restriction
     onDone: onClose,
   })
   return (
-    <FormDialog
-      title="Add a restriction"
-      isOpen
-      onClose={onClose}
-      action="Add"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-    >
+    <FormDialog title="Add a restriction" isOpen onClose={onClose} action="Add" {...form.dialog}>
       <FormFields {...form.inputs} />
     </FormDialog>
   )

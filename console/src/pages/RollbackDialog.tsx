@@ -1,6 +1,7 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { messageOf, queries } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useChange } from '../api/change.ts'
+import { messageOf } from '../api/client.ts'
 import { versionOperations } from '../api/kinds-deployments.ts'
 import { rollbackEffect } from '../api/reads-deployments.ts'
 import { FormDialog } from '../ui/Dialog.tsx'
@@ -20,12 +21,10 @@ interface RollbackDialogProps {
 export function RollbackDialog({ createdAt, onClose, ...of }: RollbackDialogProps) {
   const { environmentId, kind, serviceId, executionId } = of
   const { data: plan, error } = useQuery(rollbackEffect(of))
-  const rollback = useMutation({
-    mutationFn: () => versionOperations[kind].rollback(serviceId, executionId, false),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['environment', environmentId] })
-      onClose()
-    },
+  const rollback = useChange({
+    change: () => versionOperations[kind].rollback(serviceId, executionId, false),
+    makesOld: ['environment', environmentId],
+    onDone: onClose,
   })
   const service = plan?.services[0]
   const waiting = plan ? undefined : 'the effect is not known yet'
@@ -39,6 +38,7 @@ export function RollbackDialog({ createdAt, onClose, ...of }: RollbackDialogProp
       error={rollback.error}
       refusal={error ? messageOf(error) : (service?.skipped ?? waiting)}
       onSubmit={() => rollback.mutate()}
+      preview={() => rollback.preview()}
     >
       <Problem error={error} />
       {!plan && !error && <p role="status">Comparing with the running version …</p>}

@@ -1,5 +1,5 @@
 import { type Action, refusal } from '@quayside/contract/states.ts'
-import { useMutation } from '@tanstack/react-query'
+import { useChange } from '../api/change.ts'
 import { api } from '../api/client.ts'
 import { type KindName, kinds } from '../api/kinds.ts'
 import { versionOperations } from '../api/kinds-deployments.ts'
@@ -19,9 +19,9 @@ interface ServiceActionsProps {
 export function ServiceActions({ kind, serviceId, status }: ServiceActionsProps) {
   const { stop, restart, deploy } = kinds[kind]
   const { redeploy } = versionOperations[kind]
-  const act = useMutation({ mutationFn: (work: (id: string) => Promise<unknown>) => work(serviceId) })
-  const cancel = useMutation({
-    mutationFn: (deploymentRequestId: string) => api.cancelDeploymentRequest({ deploymentRequestId }),
+  const act = useChange({ change: (work: (id: string) => Promise<unknown>) => work(serviceId) })
+  const cancel = useChange({
+    change: (deploymentRequestId: string) => api.cancelDeploymentRequest({ deploymentRequestId }),
   })
   const { state, deployment_request_id: request, service_deployment_status: deployed } = status
   // All these actions need the same permission.

@@ -13,11 +13,13 @@ interface VariableDialogProps {
   readonly children?: ReactNode
 }
 
+const none = (): readonly string[] => []
+
 /** The form of a change of one variable. */
 export function VariableDialog({ place, change, onClose, children }: VariableDialogProps) {
-  const { title, action, fields, initial, send } = formOf(place, change)
+  const { title, action, fields, initial, send, secrets = none } = formOf(place, change)
   // A change of variables makes services out of date.
-  const form = useForm({ fields, initial, send, changes: [variablesKey, ['environment']], onDone: onClose })
+  const form = useForm({ fields, initial, send, secrets, changes: [variablesKey, ['environment']], onDone: onClose })
   return (
     <FormDialog
       title={title}

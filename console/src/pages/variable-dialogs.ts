@@ -15,6 +15,8 @@ export interface VariableForm {
   readonly fields: readonly FieldSpec[]
   readonly initial: Draft
   send(draft: Draft): Promise<unknown>
+  /** The texts that its preview hides. */
+  secrets?(draft: Draft): readonly string[]
 }
 
 const keyField: TextSpec = { path: 'key', label: 'Key', type: 'text', isRequired: true, placeholder: 'LOG_LEVEL' }
@@ -42,6 +44,10 @@ const addForm = ({ scope, parentId }: VariablePlace): VariableForm => ({
   send: (draft) => api.createVariable({ body: asBody(draft) }),
 })
 
+/** The body of a change of a secret does not say that it is one. */
+const secretsIf = (isSecret: boolean) => (draft: Draft) =>
+  isSecret && typeof draft['value'] === 'string' ? [draft['value']] : []
+
 const forms = {
   edit: (_, { id: variableId, key, value, is_secret: isSecret, description: about }) => ({
     title: `Change ${key}`,
@@ -53,13 +59,15 @@ const forms = {
     ],
     initial: { key, value, description: about },
     send: (draft) => api.editVariable({ variableId, body: asBody(draft) }),
+    secrets: secretsIf(isSecret),
   }),
-  override: ({ scope, parentId }, { id: variableId, key, value }) => ({
+  override: ({ scope, parentId }, { id: variableId, key, value, is_secret: isSecret }) => ({
     title: `Override ${key}`,
     action: 'Override',
     fields: [{ ...valueField, hint: 'Here the variable has this value instead.' }, description],
     initial: { value: value ?? '', override_scope: scope, override_parent_id: parentId },
     send: (draft) => api.createVariableOverride({ variableId, body: asBody(draft) }),
+    secrets: secretsIf(isSecret),
   }),
   alias: ({ scope, parentId }, { id: variableId, key }) => ({
     title: `Alias of ${key}`,

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { asCurl, type RecordedRequest, secretMark } from '../api/as-curl.ts'
+import { asCurl, fileMark, type RecordedRequest, secretMark } from '../api/as-curl.ts'
 import { Button } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
 import { FixedText } from './FixedText.tsx'
@@ -9,8 +9,7 @@ import { Problem } from './Problem.tsx'
 /** Returns the requests that a form would send now. */
 export type Preview = () => Promise<readonly RecordedRequest[]>
 
-const hint = 'Set QUAYSIDE_TOKEN to a token of the API first.'
-const secretHint = `${hint} Replace ${secretMark} by the secret.`
+const title = 'The same with curl'
 
 /** A dialog with the request of a form as a command. It sends nothing. */
 export function AsCurl({ preview }: { readonly preview: Preview }) {
@@ -23,22 +22,29 @@ export function AsCurl({ preview }: { readonly preview: Preview }) {
   return (
     <>
       <Button onClick={() => void preview().then((requests) => setText(asCurl(requests)), setError)}>As curl …</Button>
-      {text !== undefined && <Command text={text} onClose={close} />}
-      {error !== undefined && (
-        <PlainDialog title="The same with curl" onClose={close}>
-          <Problem error={error} />
-        </PlainDialog>
-      )}
+      {text !== undefined && <CurlCommand text={text} onClose={close} />}
+      {error !== undefined && <CurlProblem error={error} onClose={close} />}
     </>
   )
 }
 
-const Command = ({ text, onClose }: { readonly text: string; readonly onClose: () => void }) => (
-  <PlainDialog
-    title="The same with curl"
-    onClose={onClose}
-    actions={<CopyButton textOf={() => text}>Copy the command</CopyButton>}
-  >
-    <FixedText label="Command" hint={text.includes(secretMark) ? secretHint : hint} text={text} />
+/** A dialog with a command that is read and copied. */
+export const CurlCommand = ({ text, onClose }: { readonly text: string; readonly onClose: () => void }) => (
+  <PlainDialog title={title} onClose={onClose} actions={<CopyButton textOf={() => text}>Copy the command</CopyButton>}>
+    <FixedText label="Command" hint={hintOf(text)} text={text} />
   </PlainDialog>
 )
+
+/** A dialog about a change that cannot be shown as a command. */
+export const CurlProblem = ({ error, onClose }: { readonly error: unknown; readonly onClose: () => void }) => (
+  <PlainDialog title={title} onClose={onClose}>
+    <Problem error={error} />
+  </PlainDialog>
+)
+
+const hintOf = (text: string): string =>
+  [
+    'Set QUAYSIDE_TOKEN to a token of the API first.',
+    ...(text.includes(secretMark) ? [`Replace ${secretMark} by the secret.`] : []),
+    ...(text.includes(`@${fileMark}`) ? [`Replace ${fileMark} by the name of the file.`] : []),
+  ].join(' ')

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import type { Preview } from './AsCurl.tsx'
 import { FormDialog } from './Dialog.tsx'
 import { TextField } from './Field.tsx'
 import { Losses } from './Losses.tsx'
@@ -12,6 +13,8 @@ interface ConfirmDialogProps {
   readonly isBusy: boolean
   readonly error: unknown
   readonly onConfirm: () => void
+  /** The requests that it would send. */
+  readonly preview: Preview
   readonly onClose: () => void
   /** Choices about the deletion. */
   readonly children?: ReactNode
@@ -19,7 +22,7 @@ interface ConfirmDialogProps {
 
 /** Says what a deletion loses, and deletes once the name was typed. */
 export function ConfirmDialog({ noun, name, losses, isBusy, error, ...rest }: ConfirmDialogProps) {
-  const { onConfirm, onClose, children } = rest
+  const { onConfirm, preview, onClose, children } = rest
   const [typed, setTyped] = useState('')
   return (
     <FormDialog
@@ -32,6 +35,7 @@ export function ConfirmDialog({ noun, name, losses, isBusy, error, ...rest }: Co
       error={error}
       refusal={typed === name ? undefined : 'the name is not typed yet'}
       onSubmit={onConfirm}
+      preview={preview}
     >
       {children}
       <Losses losses={losses} />

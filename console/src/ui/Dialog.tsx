@@ -21,7 +21,7 @@ interface FormDialogProps {
   readonly refusal?: string | undefined
   readonly onSubmit: () => void
   /** The requests that it would send, for people who want to send them by a program. */
-  readonly preview?: Preview
+  readonly preview: Preview
   readonly children: ReactNode
 }
 
@@ -52,7 +52,7 @@ export function FormDialog(props: FormDialogProps) {
         <Problem error={error} />
         {children}
         <div className={styles['actions']}>
-          {preview && <AsCurl preview={preview} />}
+          <AsCurl preview={preview} />
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look={look} isBusy={isBusy} refusal={refusal}>
             {action}

@@ -3,6 +3,7 @@ import { useChange } from '../../api/change.ts'
 import { messageOf } from '../../api/client.ts'
 import { changedSettings, draftOf, keyIn, pathOf, shownValue } from '../../forms/advanced.ts'
 import { type Draft, isSame, withValue } from '../../forms/draft.ts'
+import { AsCurl } from '../../ui/AsCurl.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CheckField, TextField } from '../../ui/Field.tsx'
 import { Empty } from '../../ui/Page.tsx'
@@ -38,6 +39,7 @@ export function AdvancedSettings({ defaults, values, save, makesOld, forbidden }
       <div className={styles['tools']}>
         <TextField label="Find a setting" value={text} onChange={setText} placeholder="timeout" />
         <CheckField label="Only changed ones" isChecked={isShort} onChange={setShort} />
+        {!isSaved && <AsCurl preview={() => saving.preview()} />}
         <Button
           look="main"
           onClick={() => saving.mutate()}

@@ -25,15 +25,7 @@ export function BackupForm({ place, onClose }: BackupFormProps) {
     onDone: onClose,
   })
   return (
-    <FormDialog
-      title="Back up now"
-      isOpen
-      onClose={onClose}
-      action="Back up"
-      isBusy={form.isBusy}
-      error={form.error}
-      onSubmit={form.submit}
-    >
+    <FormDialog title="Back up now" isOpen onClose={onClose} action="Back up" {...form.dialog}>
       <p>It holds all volumes of the service, encrypted. A test restore proves it afterwards.</p>
       <FormFields {...form.inputs} />
     </FormDialog>

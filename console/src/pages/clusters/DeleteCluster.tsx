@@ -37,6 +37,7 @@ export function DeleteCluster({ organizationId, cluster, onClose }: ClusterDialo
       isBusy={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate()}
+      preview={() => remove.preview()}
       onClose={onClose}
     >
       <SelectField

@@ -37,6 +37,7 @@ export function KubeconfigForm({ organizationId, cluster, onClose }: KubeconfigF
       isBusy={save.isPending}
       error={download.error}
       onSubmit={() => save.mutate()}
+      preview={() => save.preview()}
     >
       <TextField
         label="Kubeconfig"

@@ -23,6 +23,7 @@ export function StopCluster({ organizationId, cluster, onClose }: ClusterDialogP
       isBusy={stop.isPending}
       error={stop.error}
       onSubmit={() => stop.mutate()}
+      preview={() => stop.preview()}
     >
       <p>The services of all its environments stop. Nothing is deployed there until the cluster is deployed.</p>
       <ul>

@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { api, queries } from '../../api/client.ts'
+import { useChange } from '../../api/change.ts'
+import { api } from '../../api/client.ts'
 import { environment, services } from '../../api/reads.ts'
 import { environmentLosses } from '../../api/reads-losses.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -17,12 +18,12 @@ export function DeleteEnvironment({ organizationId, environmentId, onClose }: De
   const { data: about } = useSuspenseQuery(environment(environmentId))
   const { data: list } = useSuspenseQuery(services(environmentId))
   const { data: losses, error } = useQuery(environmentLosses(environmentId, list))
-  const remove = useMutation({
-    mutationFn: () => api.deleteEnvironment({ environmentId }),
-    onSuccess: async () => {
+  const remove = useChange({
+    change: async () => {
+      await api.deleteEnvironment({ environmentId })
       await navigate({ to: '/organizations/$organizationId', params: { organizationId } })
-      await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
     },
+    makesOld: ['organization', organizationId, 'projects'],
   })
   if (!losses && !error) return null
   return (
@@ -33,6 +34,7 @@ export function DeleteEnvironment({ organizationId, environmentId, onClose }: De
       isBusy={remove.isPending}
       error={remove.error ?? error}
       onConfirm={() => remove.mutate()}
+      preview={() => remove.preview()}
       onClose={onClose}
     />
   )

@@ -1,9 +1,10 @@
 import { refusal, type State } from '@quayside/contract/states.ts'
-import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import type { FrameSearch } from '../../api/environment-search.ts'
+import { showNextChange } from '../../api/next-change.ts'
 import { restartableIn } from '../../api/restartable.ts'
 import type { StageRow } from '../../api/stage-rows.ts'
 import { Button, buttonClass } from '../../ui/Button.tsx'
@@ -36,7 +37,7 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
   const may = useMay()
   const empty = rows.length === 0 ? 'there is no service in it yet' : undefined
   const restartable = restartableIn(rows)
-  const act = useMutation({ mutationFn: (work: () => Promise<unknown>) => work() })
+  const act = useChange({ change: (work: () => Promise<unknown>) => work() })
   const items = [
     {
       label: 'Restart',
@@ -54,6 +55,7 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
       onSelect: () => void open('several'),
     },
     { label: 'As Terraform …', onSelect: () => setExport(true) },
+    { label: 'Next change as curl …', onSelect: showNextChange },
     { label: 'Copy …', refusal: may('cloneEnvironment'), onSelect: () => void open('copy') },
     {
       label: 'Delete …',

@@ -1,5 +1,6 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import { deploymentQueue, progressOf } from '../../api/reads-queue.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -13,7 +14,7 @@ import type { EnvironmentParams } from './EnvironmentTabs.tsx'
 export function InProgress({ params }: { readonly params: EnvironmentParams }) {
   const { environmentId } = params
   const { data } = useQuery(deploymentQueue(environmentId))
-  const cancel = useMutation({ mutationFn: () => api.cancelEnvironmentDeployment({ environmentId }) })
+  const cancel = useChange({ change: () => api.cancelEnvironmentDeployment({ environmentId }) })
   const may = useMay()
   const [first, ...waiting] = data ?? []
   const progress = first && progressOf(first)

@@ -1,6 +1,7 @@
-import { useMutation, useQueries, useSuspenseQuery } from '@tanstack/react-query'
+import { useQueries, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { messageOf, queries } from '../../api/client.ts'
+import { useRequests } from '../../api/change.ts'
+import { messageOf } from '../../api/client.ts'
 import { type EnvironmentDeployment, type ServiceVersion, versionsAt } from '../../api/deployment-versions.ts'
 import { isKind } from '../../api/kinds.ts'
 import { versionOperations } from '../../api/kinds-deployments.ts'
@@ -28,15 +29,14 @@ export function RollbackEnvironment({ environmentId, history, target, onClose }:
   const effects = useQueries({ queries: versions.map((version) => rollbackEffect(version)) })
   const isPossible = (index: number): boolean => effects[index]?.data?.services[0]?.skipped === null
   const chosen = versions.filter(({ serviceId }, index) => !leftOut.has(serviceId) && isPossible(index))
-  const rollback = useMutation({
-    mutationFn: async () => {
-      // Requests of an environment run one after the other, in the order in which they arrive.
-      for (const { kind, serviceId, executionId } of chosen) {
-        await versionOperations[kind].rollback(serviceId, executionId, false)
-      }
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['environment', environmentId] }),
-    onSuccess: onClose,
+  const rollback = useRequests({
+    // Requests of an environment run one after the other, in the order in which they arrive.
+    requests: () =>
+      chosen.map(({ kind, serviceId, executionId }) => () => {
+        return versionOperations[kind].rollback(serviceId, executionId, false)
+      }),
+    changes: [['environment', environmentId]],
+    onDone: onClose,
   })
   const isWaiting = effects.some(({ isPending }) => isPending)
   const nothing = wanted.length === 0 ? 'every service runs that version' : 'no service is chosen'
@@ -51,6 +51,7 @@ export function RollbackEnvironment({ environmentId, history, target, onClose }:
       error={rollback.error}
       refusal={isWaiting ? 'the effect is not known yet' : chosen.length === 0 ? nothing : undefined}
       onSubmit={() => rollback.mutate()}
+      preview={() => rollback.preview()}
     >
       <p>
         Each version starts without a build, with its settings, variables and secrets of that time. Each service is a

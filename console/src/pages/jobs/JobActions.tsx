@@ -62,6 +62,7 @@ function RunNow({ place, events, isBusy, onClose }: RunNowProps) {
       isBusy={run.isPending}
       error={run.error}
       onSubmit={() => run.mutate()}
+      preview={() => run.preview()}
     >
       <p>It deploys the current version and runs its program once. {isBusy && 'A run is in progress.'}</p>
       <SelectField

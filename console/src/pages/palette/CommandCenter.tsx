@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { useChange } from '../../api/change.ts'
 import { Button } from '../../ui/Button.tsx'
 import { deferred } from '../../ui/deferred.tsx'
 import { isTyping, nothingPressed, press } from '../../ui/key-sequence.ts'
@@ -17,10 +17,11 @@ type Dialog = 'palette' | 'shortcuts' | undefined
 export function CommandCenter({ organizationId }: { readonly organizationId: string }) {
   const [dialog, setDialog] = useState<Dialog>()
   const commands = useCommands(organizationId)
-  const act = useMutation({ mutationFn: async (command: Command) => command.run() })
+  const act = useChange({ change: async (command: Command) => command.run() })
   const run = (command: Command): void => {
     setDialog(undefined)
-    act.mutate(command)
+    if (command.isChange) act.mutate(command)
+    else void command.run()
   }
   useKeys([
     ...commands,

@@ -9,6 +9,8 @@ export interface Command {
   readonly keys?: string
   /** Why it cannot be done now. */
   readonly refusal?: string | undefined
+  /** Whether it changes something, other than opening a page or a form. */
+  readonly isChange?: boolean
   /** May return a promise, which rejects with the error of the API. */
   run(): unknown
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { isKind, kinds } from '../../api/kinds.ts'
+import { showNextChange } from '../../api/next-change.ts'
 import { stages } from '../../api/reads.ts'
 import { scopeOf } from '../../api/reads-variables.ts'
 import { operationOf } from '../../api/rights.ts'
@@ -61,6 +62,7 @@ const settings = [
 function settingsCommands(navigate: Navigate, organizationId: string): readonly Command[] {
   const params = { organizationId }
   return [
+    { id: 'as-curl', group: 'This page', label: 'Show the next change as curl', keys: 'c', run: showNextChange },
     {
       id: 'projects',
       group: 'Go to',
@@ -110,6 +112,7 @@ function environmentCommands(
       ...shared,
       id: 'stop-environment',
       label: 'Stop the environment',
+      isChange: true,
       refusal: refusals.STOP,
       run: () => api.stopEnvironment({ environmentId }),
     },
@@ -187,6 +190,7 @@ function serviceActions(
     id: `${label} service`,
     group: 'This page',
     label: `${label} the service`,
+    isChange: true,
     refusal: act ? (forbidden ?? refusal(action, state)) : `a ${kinds[kind].noun.toLowerCase()} has no such action`,
     run: () => act?.(serviceId),
   })

@@ -86,6 +86,7 @@ export function StageList({ environmentId, stages, nameOf }: StageListProps) {
           isBusy={remove.isPending}
           error={remove.error}
           onConfirm={() => remove.mutate({ act: 'delete', stage: open.stage.id })}
+          preview={() => remove.preview({ act: 'delete', stage: open.stage.id })}
           onClose={close}
         />
       )}

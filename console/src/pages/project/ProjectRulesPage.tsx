@@ -97,6 +97,7 @@ function Rules({ params }: { readonly params: ProjectParams }) {
           isBusy={remove.isPending}
           error={remove.error}
           onConfirm={() => remove.mutate(open.rule.id)}
+          preview={() => remove.preview(open.rule.id)}
           onClose={close}
         />
       )}

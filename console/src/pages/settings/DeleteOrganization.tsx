@@ -34,6 +34,7 @@ export function DeleteOrganization({ organization, onClose }: DeleteOrganization
       isBusy={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate()}
+      preview={() => remove.preview()}
       onClose={onClose}
     >
       <p>An organization with projects cannot be deleted.</p>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import { customRoles, inOrganization } from '../../api/reads-organization.ts'
+import { AsCurl } from '../../ui/AsCurl.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Page, Section } from '../../ui/Page.tsx'
 import { Problem } from '../../ui/Problem.tsx'
@@ -63,14 +64,17 @@ function RoleEditor({ organizationId, role, isSaved, onSaved }: RoleEditorProps)
       title={role.name}
       beside={<span>{role.description}</span>}
       actions={
-        <Button
-          look="main"
-          isBusy={save.isPending}
-          refusal={may('editOrganizationCustomRole') ?? (isSame ? 'Nothing has changed.' : undefined)}
-          onClick={() => save.mutate()}
-        >
-          Save
-        </Button>
+        <>
+          {!isSame && <AsCurl preview={() => save.preview()} />}
+          <Button
+            look="main"
+            isBusy={save.isPending}
+            refusal={may('editOrganizationCustomRole') ?? (isSame ? 'Nothing has changed.' : undefined)}
+            onClick={() => save.mutate()}
+          >
+            Save
+          </Button>
+        </>
       }
     >
       <Problem error={save.error} />

@@ -59,6 +59,7 @@ export function StackActions({ place, runs }: StackActionsProps) {
           isBusy={run.isPending}
           error={run.error}
           onSubmit={() => run.mutate(asked)}
+          preview={() => run.preview(asked)}
         >
           <p>{actions[asked].about}</p>
         </FormDialog>
