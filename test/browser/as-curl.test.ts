@@ -122,7 +122,7 @@ describe('a form as curl', { skip: noBrowser ?? false }, () => {
     const command = await shown.getByLabel('Command').inputValue()
     assert.equal(posts.length, sentBefore)
     await shown.getByRole('button', { name: 'Close' }).click()
-    await shown.waitFor({ state: 'detached' })
+    await dialog('The same with curl').waitFor({ state: 'detached' })
     assert.equal(await page.getByText('The next change is not sent.').count(), 0)
     assert.match(await inShell(command), /"state"/)
     assert.match(command, new RegExp(`POST '${server.apiUrl}/application/${shop.id}/deploy'`))
