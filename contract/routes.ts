@@ -185,8 +185,27 @@ export interface RouteRules {
   readonly cors?: { readonly origins: readonly string[]; readonly methods: string; readonly headers: string }
   /** Headers for every response. They replace those of the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Requests a minute of one client, by address or IPv6 network. More get 429. */
+  readonly requestsPerMinute?: number
+  /** Every request gets 503 with this message, except from the networks in `except`. */
+  readonly maintenance?: { readonly message: string; readonly except?: readonly string[] }
+  /** Requests for these paths are redirected. The first that matches decides. Never empty. */
+  readonly redirects?: readonly RedirectRule[]
+  /** Headers for every request to an endpoint. They replace those of the client. */
+  readonly requestHeaders?: Readonly<Record<string, string>>
   /** Requests without one of these logins and its password get 401 (RFC 7617). Never empty. */
   readonly basicAuth?: readonly BasicCredential[]
+}
+
+export const redirectStatuses = [301, 302, 307, 308] as const
+
+/** A redirect of one path, or of all paths below one. */
+export interface RedirectRule {
+  /** A path such as `/old`. With `/*` at its end it stands for all paths below it. */
+  readonly from: string
+  /** A path or an address. With `/*` at its end it gets what `from` leaves. */
+  readonly to: string
+  readonly status: (typeof redirectStatuses)[number]
 }
 
 /** When a request is retried. No rule retries a request that may have had an effect. */

@@ -3,15 +3,18 @@ import { clientGroup } from '@quayside/contract/forwarded.ts'
 import { answerFailure } from './answer-failure.ts'
 import { addressOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
+import { monotonic } from './clock.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
 import { preflightOf, type Rules, refusalBy } from './rules.ts'
 import type { Traffic } from './traffic.ts'
+import { maintenanceOf, redirectOf } from './visitor-rules.ts'
 
 /** A request, with the rules and name of its route. */
 interface Ruled {
   readonly rules: Rules
   readonly name: string
+  readonly service: string
   readonly head: RequestHead
 }
 
@@ -31,7 +34,7 @@ export function answeredByRules(
     answerFailure(request, response, failure, head)
     return true
   }
-  const failure = refusalOf(request, ruled)
+  const failure = refusalOf(traffic, request, ruled)
   if (failure) return refuse(failure)
   // Browsers send a preflight without a password.
   const { origin, 'access-control-request-method': asked } = request.headers
@@ -45,10 +48,39 @@ export function answeredByRules(
   return true
 }
 
-/** Returns why the rules reject this client or the length of its body. Undefined if they do not. */
-export function refusalOf(request: ClientRequest, { rules, name, head }: Ruled): Failure | undefined {
+/**
+ * Returns why the rules answer a request: its client, its path or the length of its body. Undefined
+ * if they do not.
+ */
+export function refusalOf(traffic: Traffic, request: ClientRequest, ruled: Ruled): Failure | undefined {
+  const { rules, name, head } = ruled
   const length = Number(request.headers['content-length'] ?? 0)
-  return refusalBy(rules, { client: head.client, length, name })
+  return (
+    refusalBy(rules, { client: head.client, length, name }) ??
+    excessOf(traffic, ruled) ??
+    maintenanceOf(rules, head.client) ??
+    redirectOf(rules.given.redirects, request.url ?? '/')
+  )
+}
+
+/** Returns why a client has sent too many requests. Undefined if it has not. */
+function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ruled): Failure | undefined {
+  const { requestsPerMinute: most } = rules.given
+  const waitMs = most ? requestLimits.take(`${service} ${clientGroup(head.client)}`, most, monotonic()) : 0
+  if (waitMs === 0) return undefined
+  const message = `${name} answers at most ${most} requests a minute of one client.`
+  return { status: 429, message, retryAfterSeconds: Math.ceil(waitMs / 1000) }
+}
+
+/** Replaces headers of a request by the ones that its endpoint gets. */
+export function setRequestHeaders(rules: Rules | undefined, { forwarded }: RequestHead): void {
+  for (const [name, value] of Object.entries(rules?.given.requestHeaders ?? {})) {
+    const lower = name.toLowerCase()
+    for (let index = forwarded.length - 2; index >= 0; index -= 2) {
+      if (forwarded[index]?.toLowerCase() === lower) forwarded.splice(index, 2)
+    }
+    forwarded.push(name, value)
+  }
 }
 
 /**

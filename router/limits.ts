@@ -23,6 +23,8 @@ export const limits = {
   /** Invalid frames, and streams with too large headers, until a connection is closed. */
   invalidFrames: 50,
   rejectedStreams: 20,
+  /** Clients whose requests are counted for the limits of routes. */
+  countedClients: 100_000,
   /** How many certificates are kept ready for handshakes. The others are prepared when needed. */
   readyCertificates: 500,
   /** A UDP client that is silent for this long is forgotten. */

@@ -2,13 +2,13 @@ import { STATUS_CODES } from 'node:http'
 
 /** The error that a client gets if no endpoint can answer. */
 export interface Failure {
-  readonly status: 308 | 400 | 401 | 403 | 404 | 405 | 413 | 421 | 429 | 431 | 502 | 503 | 504
+  readonly status: 301 | 302 | 307 | 308 | 400 | 401 | 403 | 404 | 405 | 413 | 421 | 429 | 431 | 502 | 503 | 504
   /** One sentence for people. May contain text from users. */
   readonly message: string
   readonly retryAfterSeconds?: number
   /** The `WWW-Authenticate` header of a 401. */
   readonly challenge?: string
-  /** The `Location` header of a 308. */
+  /** The `Location` header of a redirect. */
   readonly location?: string
 }
 

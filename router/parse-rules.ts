@@ -1,4 +1,4 @@
-import { type RouteRules, retryConditions } from '@quayside/contract/routes.ts'
+import { type RouteRules, redirectStatuses, retryConditions } from '@quayside/contract/routes.ts'
 import { hashForm } from './password.ts'
 import { record } from './record.ts'
 import { compileRules } from './rules.ts'
@@ -33,6 +33,22 @@ const retry: Reader = (value) => {
   return isWhole ? value : undefined
 }
 
+const maintenance: Reader = (value) => {
+  const { message, except } = record(value, 'maintenance')
+  return text(message) !== undefined && (except === undefined || texts(except)) ? value : undefined
+}
+
+const redirects: Reader = (value) => {
+  const known: ReadonlySet<unknown> = new Set(redirectStatuses)
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  return value.every((one: unknown) => {
+    const { from, to, status } = record(one, 'redirects')
+    return text(from) !== undefined && text(to) !== undefined && known.has(status)
+  })
+    ? value
+    : undefined
+}
+
 const credentials: Reader = (value) => {
   if (!Array.isArray(value) || value.length === 0) return undefined
   return value.every((one: unknown) => {
@@ -58,6 +74,10 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   cors,
   headers: textsByName,
   basicAuth: credentials,
+  requestsPerMinute: number,
+  maintenance,
+  redirects,
+  requestHeaders: textsByName,
 }
 
 /** Reads rules from untrusted data. Throws an Error that names the invalid rule. */

@@ -18,6 +18,7 @@ import { Passwords } from './passwords.ts'
 import { Ports } from './ports.ts'
 import { Presence } from './presence.ts'
 import { createReadyServer, Readiness } from './readiness.ts'
+import { RequestLimits } from './request-limits.ts'
 import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
 import { createSecureFront } from './secure-front.ts'
@@ -29,7 +30,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 12
+const protocol = 13
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -71,6 +72,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     routes,
     waiting,
     passwords,
+    requestLimits: new RequestLimits(limits.countedClients),
     certificates,
     counts: newCounts(),
     services,

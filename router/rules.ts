@@ -7,6 +7,8 @@ export interface Rules {
   readonly given: RouteRules
   readonly allows: ((address: string) => boolean) | undefined
   readonly denies: ((address: string) => boolean) | undefined
+  /** Whether a client reaches the service during its maintenance. */
+  readonly passes: ((address: string) => boolean) | undefined
   /** The headers to set in responses, by their names in lower case. */
   readonly headers: ReadonlyMap<string, readonly [string, string]>
   /** Whether every request without a body goes to an endpoint. */
@@ -17,13 +19,14 @@ export interface Rules {
 
 /** Compiles the rules of a route. Throws if a network is invalid. */
 export function compileRules(given: RouteRules): Rules {
-  const { allow, deny, headers = {}, cors, basicAuth, sticky } = given
+  const { allow, deny, headers = {}, cors, basicAuth, sticky, requestsPerMinute, maintenance, redirects } = given
   return {
     given,
     allows: allow && networkList(allow),
     denies: deny && networkList(deny),
+    passes: maintenance?.except && networkList(maintenance.except),
     headers: new Map(Object.entries(headers).map((pair) => [pair[0].toLowerCase(), pair])),
-    isOpen: !allow && !deny && !cors && !basicAuth,
+    isOpen: !allow && !deny && !cors && !basicAuth && !requestsPerMinute && !maintenance && !redirects,
     keepsHeaders: Object.keys(headers).length === 0 && !cors && !sticky,
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { doorHeader } from '@quayside/contract/routes.ts'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
-import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
+import { answeredByRules, challengeOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { monotonic } from './clock.ts'
@@ -114,10 +114,11 @@ export function serve(
     return
   }
   const rules = target?.rules
-  if (rules && answeredByRules(traffic, request, response, { rules, name: target.route.name, head })) {
+  if (rules && answeredByRules(traffic, request, response, { rules, ...namesOf(target), head })) {
     traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
   }
+  setRequestHeaders(rules, head)
   signDoor(traffic, target, head)
   const failure = failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
@@ -149,13 +150,14 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const host = hostOf(head.host ?? '')
   const refusal = head.refusal ?? upgradeRefusal(head)
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
-  const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, name: target.route.name, head })
+  const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
   const failure =
     ruled ??
     (refusal === undefined ? undefined : malformed({ refusal })) ??
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
   if (host !== undefined && failure === undefined) {
+    setRequestHeaders(target?.rules, head)
     signDoor(traffic, target, head)
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
@@ -186,8 +188,10 @@ function astrayFailure(
   }
 }
 
+const namesOf = ({ route: { name, service } }: Target) => ({ name, service })
+
 const shutBy = (...[traffic, request, ruled]: Parameters<typeof challengeOf>): Failure | undefined =>
-  refusalOf(request, ruled) ?? challengeOf(traffic, request, ruled)
+  refusalOf(traffic, request, ruled) ?? challengeOf(traffic, request, ruled)
 
 /**
  * HTTP/2 after an upgrade would carry requests past the route table. A body before it could hide

@@ -3,6 +3,7 @@ import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import type { Certificates } from './certificates.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
+import type { RequestLimits } from './request-limits.ts'
 import type { Routes } from './routes.ts'
 import type { ServiceCounts } from './service-counts.ts'
 import type { Waiting } from './waiting.ts'
@@ -25,6 +26,7 @@ export interface Traffic {
   readonly routes: Routes
   readonly waiting: Waiting
   readonly passwords: Passwords
+  readonly requestLimits: RequestLimits
   readonly certificates: Certificates
   readonly counts: Counts
   /** The numbers of each service. */

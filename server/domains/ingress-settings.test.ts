@@ -19,6 +19,10 @@ const samples: Readonly<Record<string, string | number | boolean>> = {
   'network.ingress.enable_sticky_session': true,
   'network.ingress.enable_cors': true,
   'network.ingress.extra_headers': '{"x-one":"1"}',
+  'network.router.requests_per_minute': 7,
+  'network.router.maintenance_message': 'Back soon',
+  'network.router.redirects': '{"/old":"/new"}',
+  'network.router.request_headers': '{"x-one":"1"}',
   'network.gateway_api.http_request_timeout_seconds': 7,
   'network.gateway_api.http_connection_idle_timeout_seconds': 7,
   'network.gateway_api.retry.num_retries': 3,
@@ -30,6 +34,8 @@ const logins = 'network.ingress.basic_auth_env_var'
 
 /** The rules that a setting changes. Passwords are read at a deployment. */
 function changedBy(key: string): RouteRules {
+  // It acts together with the message.
+  if (key === 'network.router.maintenance_source_range') return changedBy('network.router.maintenance_message')
   if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
   const [usual, all] = [usualRules(), rulesOf('application', { [key]: samples[key] ?? null }) ?? {}]
   return Object.fromEntries(

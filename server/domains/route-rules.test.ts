@@ -117,3 +117,50 @@ test('timeouts and retries become rules', () => {
 test('a client may send all defaults back', () => {
   assert.equal(rulesProblem(settingDefaults(advancedSettings)), undefined)
 })
+
+const router = (settings: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [`network.router.${name}`, value]))
+
+test('settings about visitors become rules', () => {
+  const sent = router({
+    requests_per_minute: 60,
+    maintenance_message: 'Back soon',
+    maintenance_source_range: '10.0.0.0/8',
+    redirects: '{"/old": "/new", "/blog/*": {"to": "https://blog.example.org/*", "status": 302}}',
+    request_headers: '{"X-Zone": "blue"}',
+  })
+  assert.equal(rulesProblem(sent), undefined)
+  assert.deepEqual(rulesOf('application', sent), {
+    ...usual,
+    requestsPerMinute: 60,
+    maintenance: { message: 'Back soon', except: ['10.0.0.0/8'] },
+    redirects: [
+      { from: '/old', to: '/new', status: 308 },
+      { from: '/blog/*', to: 'https://blog.example.org/*', status: 302 },
+    ],
+    requestHeaders: { 'X-Zone': 'blue' },
+  })
+})
+
+test('settings about visitors that the router cannot use are rejected', () => {
+  for (const [name, value] of [
+    ['maintenance_message', 'a\nb'],
+    ['maintenance_source_range', 'nowhere'],
+    ['redirects', '[]'],
+    ['redirects', '{"old": "/new"}'],
+    ['redirects', '{"/old": "//evil.test"}'],
+    ['redirects', '{"/old": "/\\\\evil.test"}'],
+    ['redirects', '{"/old": "javascript:alert(1)"}'],
+    ['redirects', '{"/old": "https:evil.test"}'],
+    ['redirects', '{"/old": "/new/*"}'],
+    ['redirects', '{"/old/*": "https://a.test*/*"}'],
+    ['redirects', '{"/old": {"to": "/new", "status": 200}}'],
+    ['redirects', `{"/old": "/${'a'.repeat(2_000)}"}`],
+    ['request_headers', '{"Host": "other.test"}'],
+    ['request_headers', '{"X-Forwarded-For": "10.0.0.1"}'],
+    ['request_headers', '{"X-Quayside-Door": "open"}'],
+    ['request_headers', '{"Content-Length": "1"}'],
+  ] as const) {
+    assert.match(rulesProblem(router({ [name]: value })) ?? '', new RegExp(`^network.router.${name}: `), value)
+  }
+})

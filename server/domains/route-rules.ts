@@ -6,6 +6,7 @@ import { type KindName, kindNames } from '@quayside/contract/services/kinds.ts'
 import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
 import { gatewayReaders } from './gateway-rules.ts'
 import { positive, type RuleReader, seconds, text } from './rule-reader.ts'
+import { visitorReaders } from './visitor-readers.ts'
 
 const prefix = 'network.ingress.'
 const anywhere = new Set(['0.0.0.0/0', '::/0'])
@@ -110,6 +111,7 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
 const readers: Readonly<Record<string, RuleReader>> = {
   ...Object.fromEntries(Object.entries(ingressReaders).map(([name, read]) => [prefix + name, read])),
   ...gatewayReaders,
+  ...visitorReaders(headersOf, networksOf),
 }
 
 /** The settings that a router uses. */

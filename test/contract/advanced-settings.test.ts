@@ -75,6 +75,18 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
       [value, 'server/domains/route-rules.test.ts', 'timeouts and retries become rules'],
     ]),
   ),
+  ...Object.fromEntries(
+    Object.entries({
+      requests_per_minute: 60,
+      maintenance_message: 'Back soon',
+      maintenance_source_range: '10.0.0.0/8',
+      redirects: '{"/old": "/new"}',
+      request_headers: '{"X-Zone": "blue"}',
+    }).map(([key, value]) => [
+      `network.router.${key}`,
+      [value, 'server/domains/route-rules.test.ts', 'settings about visitors become rules'],
+    ]),
+  ),
   'network.ingress.basic_auth_env_var': [
     'WHO',
     'server/releases/basic-auth.test.ts',

@@ -44,17 +44,24 @@ const all: Required<RouteRules> = {
   cors: { origins: ['https://a.test'], methods: 'GET, PUT', headers: 'X-One, X-Two' },
   headers: { 'X-Frame-Options': 'DENY' },
   basicAuth: [{ login: 'anna', hash: '$apr1$salt$hash' }],
+  requestsPerMinute: 60,
+  maintenance: { message: 'Back soon' },
+  redirects: [{ from: '/old', to: '/new', status: 308 }],
+  requestHeaders: { 'X-Zone': 'blue' },
 }
 
 test('Traefik applies these rules, and names why it cannot apply the others', () => {
   const { ingress, service, objects, unsupported } = map('traefik', all, { path: '/api', rewrite: '/' })
   assert.deepEqual(
     unsupported.map(({ rule }) => rule),
-    ['deny', 'maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
+    [
+      ...['deny', 'redirects', 'maintenance'],
+      ...['maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
+    ],
   )
   assert.deepEqual(ingress, {
     'router.priority': '10005',
-    'router.middlewares': ['allow', 'cors', 'logins', 'headers', 'retry', 'rewrite']
+    'router.middlewares': ['rate', 'allow', 'cors', 'logins', 'headers', 'request-headers', 'retry', 'rewrite']
       .map((name) => `ns-route-1-${name}@kubernetescrd`)
       .join(),
   })
@@ -69,6 +76,7 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
     objects.map(({ kind, metadata, spec, data }) => [kind, metadata.name, spec ?? data]),
     [
       ['Secret', 'route-1-logins', { users: Buffer.from('anna:$apr1$salt$hash\n').toString('base64') }],
+      ['Middleware', 'route-1-rate', { rateLimit: { average: 60, period: '1m', burst: 60 } }],
       ['Middleware', 'route-1-allow', { ipAllowList: { sourceRange: ['10.0.0.0/8'] } }],
       [
         'Middleware',
@@ -86,6 +94,7 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
       ],
       ['Middleware', 'route-1-logins', { basicAuth: { secret: 'route-1-logins', realm: 'shop' } }],
       ['Middleware', 'route-1-headers', { headers: { customResponseHeaders: { 'X-Frame-Options': 'DENY' } } }],
+      ['Middleware', 'route-1-request-headers', { headers: { customRequestHeaders: { 'X-Zone': 'blue' } } }],
       ['Middleware', 'route-1-retry', { retry: { attempts: 3 } }],
       ['Middleware', 'route-1-rewrite', { replacePathRegex: { regex: '^/api/?(.*)$', replacement: '/$1' } }],
       ['ServersTransport', 'backend', { forwardingTimeouts: { dialTimeout: '2000ms', idleConnTimeout: '6000ms' } }],
@@ -109,6 +118,8 @@ test('Traefik without its kinds cannot apply rules that need a Middleware', () =
     'cors',
     'basicAuth',
     'headers',
+    'requestHeaders',
+    'requestsPerMinute',
     'retry',
     'connectTimeoutMs',
     'idleTimeoutMs',

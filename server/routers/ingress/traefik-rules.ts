@@ -25,6 +25,11 @@ const ofEntryPoint = 'Traefik has this timeout only for all hosts of an entry po
 /** Middlewares act in the order of the table: a preflight needs no password. */
 const table: RuleTable<Part, Setting> = {
   deny: never('Traefik can only allow networks'),
+  redirects: never('the platform writes redirects only for its own router'),
+  maintenance: never('the platform answers during maintenance only by its own router'),
+  requestsPerMinute: (average) => ({
+    middleware: { name: 'rate', spec: { rateLimit: { average, period: '1m', burst: average } } },
+  }),
   allow: (sourceRange) => ({ middleware: { name: 'allow', spec: { ipAllowList: { sourceRange } } } }),
   cors: ({ origins, methods, headers }) => ({
     middleware: { name: 'cors', spec: { headers: { ...originsOf(origins), ...preflight(methods, headers) } } },
@@ -39,6 +44,9 @@ const table: RuleTable<Part, Setting> = {
   },
   headers: (customResponseHeaders) => ({
     middleware: { name: 'headers', spec: { headers: { customResponseHeaders } } },
+  }),
+  requestHeaders: (customRequestHeaders) => ({
+    middleware: { name: 'request-headers', spec: { headers: { customRequestHeaders } } },
   }),
   retry: (rule) => {
     const unsupported = retryProblem(rule)
@@ -106,7 +114,10 @@ const httpsScheme = { scheme: 'https', permanent: true }
 /** The rules that need kinds of Traefik, for a cluster without them. */
 function withoutKinds({ rules = {}, rewrite }: Route, areNeeded: boolean): readonly UnsupportedRule[] {
   if (!areNeeded) return []
-  const needed = ['allow', 'cors', 'basicAuth', 'headers', 'retry', 'connectTimeoutMs', 'idleTimeoutMs'] as const
+  const needed = [
+    ...(['allow', 'cors', 'basicAuth', 'headers', 'requestHeaders', 'requestsPerMinute', 'retry'] as const),
+    ...(['connectTimeoutMs', 'idleTimeoutMs'] as const),
+  ]
   const lost = [
     ...needed.filter((rule) => rules[rule] !== undefined),
     ...(rewrite === undefined ? [] : ['rewrite' as const]),
