@@ -33,6 +33,7 @@ import { projectOperations } from './resources/project.ts'
 import { registryOperations } from './resources/registry.ts'
 import { rightsOperations } from './resources/rights.ts'
 import { annotationsGroupOperations, labelsGroupOperations } from './resources/tag-group.ts'
+import { terraformExportOperations } from './resources/terraform-export.ts'
 import { variableOperations } from './resources/variable-operations.ts'
 import { variableUseOperations } from './resources/variable-use.ts'
 import { webhookOperations } from './resources/webhook.ts'
@@ -80,6 +81,7 @@ export const contract = {
   ...deploymentStageOperations,
   ...deploymentRuleOperations,
   ...environmentActionOperations,
+  ...terraformExportOperations,
   ...copyOperations,
   ...deploymentHistoryOperations,
   ...deploymentComparisonOperations,

@@ -81,20 +81,6 @@ export const environmentActionOperations = {
     reply: Environment,
     status: 202,
   }),
-  exportEnvironmentConfigurationIntoTerraform: operation({
-    method: 'GET',
-    target: 'environment',
-    tag: 'Environment Export',
-    path: `${path}/terraformExport`,
-    handler: 'exportEnvironment',
-    access: 'read',
-    summary:
-      'Exports an environment as a zip of Terraform files. Secrets become variables. Admins may include their values.',
-    query: Type.Object({ exportSecrets: Type.Optional(Type.Boolean()) }),
-    contentType: 'application/octet-stream',
-    reply: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
-    status: 200,
-  }),
   uninstallEnvironment: operation({
     ...onEnvironment,
     path: `${path}/uninstall`,

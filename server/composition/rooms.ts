@@ -97,7 +97,7 @@ export function createRooms(
     }),
     stages: createStages({ database, clock }),
     overview: createOverview(database),
-    exportEnvironment: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
+    exports: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
     cloneEnvironment: createClone({
       ...rowCopier(foundation),
       database,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { canaryOf } from '../../test/support/fixture.ts'
+import { tokenWithRole } from '../../test/support/people.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { unzip } from '../lib/testing-unzip.ts'
 
@@ -52,4 +53,49 @@ test('an export includes secrets only when an admin requests them', async () => 
   assert.ok(!main.includes(canary))
   assert.match(texts, new RegExp(`^\\w+_hidden_service = "${canary}"$`, 'm'))
   assert.match(texts, new RegExp(`^\\w+_hidden_environment = "${canary}"$`, 'm'))
+})
+
+test('an export of a project has the environments whose modes the caller may read, and no secret', async () => {
+  const { projectId } = a.objects
+  const address = { host: 'localhost', authorization: `Bearer ${a.tokens.ADMIN}` }
+  const production = await app.inject({
+    ...{ method: 'POST', url: `/project/${projectId}/environment`, headers: address },
+    payload: { name: 'live', mode: 'PRODUCTION' },
+  })
+  assert.equal(production.statusCode, 201, production.payload)
+  const filesFor = async (token: string) => {
+    const headers = { ...address, authorization: `Bearer ${token}` }
+    const answer = await app.inject({ method: 'GET', url: `/project/${projectId}/terraformExport`, headers })
+    assert.equal(answer.statusCode, 200, answer.payload)
+    return unzip(answer.rawPayload)
+  }
+  const files = await filesFor(a.tokens.ADMIN)
+  assert.deepEqual(Object.keys(files).toSorted(), [
+    'environment_deployed_1.tf',
+    'environment_env_1.tf',
+    'environment_live.tf',
+    'main.tf',
+    'variables.tf',
+  ])
+  assert.match(files['environment_live.tf'] ?? '', /project_id = qovery_project\.\w+\.id\n {2}cluster_id/)
+  assert.match(files['environment_env_1.tf'] ?? '', /^resource "qovery_application" "env_1_app_1" \{$/m)
+  assert.ok(!JSON.stringify(files).includes(canaryOf(a)))
+  const { customRoles } = platform.rooms
+  const { id } = await customRoles.create(a.organizationId, { name: 'reads development' })
+  const modes = ['DEVELOPMENT', 'PREVIEW', 'PRODUCTION', 'STAGING'] as const
+  const permissions = modes.map((mode) => ({
+    environment_type: mode,
+    permission: mode === 'DEVELOPMENT' ? ('VIEWER' as const) : ('NO_ACCESS' as const),
+  }))
+  await customRoles.edit(a.organizationId, id, {
+    ...{ name: 'reads development', cluster_permissions: [] },
+    project_permissions: [{ project_id: projectId, is_admin: false, permissions }],
+  })
+  const guest = await tokenWithRole(platform, a.organizationId, id)
+  assert.deepEqual(Object.keys(await filesFor(guest)).toSorted(), [
+    'environment_deployed_1.tf',
+    'environment_env_1.tf',
+    'main.tf',
+    'variables.tf',
+  ])
 })

@@ -1,8 +1,17 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { RecordOf } from '../services/index.ts'
 import type { Hcl } from './hcl.ts'
-
-type Attributes = Readonly<Record<string, Hcl | undefined>>
+import {
+  type Attributes,
+  command,
+  objectOf,
+  pairs,
+  plain,
+  repository,
+  running,
+  tagged,
+  unlessEmpty,
+} from './terraform-parts.ts'
 
 /** The provider's name for a kind, and the attributes that only this kind has. */
 interface Resource<K extends KindName> {
@@ -12,51 +21,6 @@ interface Resource<K extends KindName> {
   /** `secret` returns the reference to the Terraform variable that holds a secret of that key. */
   readonly attributes: (record: RecordOf<K>, secret: (key: string) => Hcl) => Attributes
 }
-
-/** The attributes of services that run all the time. */
-interface Running {
-  readonly cpu: number
-  readonly memory: number
-  readonly min_running_instances: number
-  readonly max_running_instances: number
-  readonly auto_preview: boolean
-  readonly auto_deploy: boolean
-  readonly entrypoint?: string
-  readonly arguments: readonly string[]
-  readonly ports: readonly { readonly id: string }[]
-  readonly storage: readonly { readonly id: string }[]
-  readonly healthchecks: object
-}
-const running = (record: Running): Attributes => ({
-  cpu: record.cpu,
-  memory: record.memory,
-  min_running_instances: record.min_running_instances,
-  max_running_instances: record.max_running_instances,
-  auto_preview: record.auto_preview,
-  auto_deploy: record.auto_deploy,
-  entrypoint: record.entrypoint,
-  arguments: record.arguments,
-  ports: record.ports.map(({ id: _, ...port }) => plain(port)),
-  storage: record.storage.map(({ id: _, ...storage }) => plain(storage)),
-  healthchecks: plain(record.healthchecks),
-})
-
-interface Repository {
-  readonly url: string
-  readonly branch: string
-  readonly root_path: string
-  readonly git_token_id: string | null
-}
-const repository = ({ url, branch, root_path, git_token_id }: Repository): Attributes => ({
-  url,
-  branch,
-  root_path,
-  git_token_id: git_token_id ?? undefined,
-})
-
-type Command = { readonly arguments: readonly string[]; readonly entrypoint?: string } | undefined
-const command = (given: Command): Hcl | undefined =>
-  given && { arguments: [...given.arguments], ...(given.entrypoint && { entrypoint: given.entrypoint }) }
 
 export const terraformResources: { readonly [K in KindName]: Resource<K> } = {
   application: {
@@ -85,7 +49,8 @@ export const terraformResources: { readonly [K in KindName]: Resource<K> } = {
     hasVariables: false,
     attributes: (record) => {
       const { type, version, mode, accessibility, cpu, memory, storage, instance_type } = record
-      return { type, version, mode, accessibility, cpu, memory, storage, instance_type: instance_type ?? undefined }
+      const size = { cpu, memory, storage, instance_type: instance_type ?? undefined }
+      return { type, version, mode, accessibility, ...size, ...tagged(record) }
     },
   },
   job: {
@@ -94,6 +59,7 @@ export const terraformResources: { readonly [K in KindName]: Resource<K> } = {
     attributes: ({ source: { image, docker }, schedule, ...record }) => {
       const { cronjob, on_start, on_stop, on_delete, lifecycle_type } = schedule
       return {
+        ...tagged(record),
         cpu: record.cpu,
         memory: record.memory,
         max_nb_restart: record.max_nb_restart,
@@ -170,31 +136,22 @@ export const terraformResources: { readonly [K in KindName]: Resource<K> } = {
       terraform_action: record.auto_deploy_config.terraform_action,
       git_repository: repository(record.terraform_files_source.git.git_repository),
       tfvars_files: record.terraform_variables_source.tf_var_file_paths,
-      variables: record.terraform_variables_source.tf_vars.map(({ key, value, secret: is_secret }) => ({
-        key,
-        value: is_secret ? secret(key) : value,
-        is_secret,
-      })),
+      variables: unlessEmpty(
+        record.terraform_variables_source.tf_vars.map(({ key, value, secret: is_secret }) => ({
+          key,
+          value: is_secret ? secret(key) : value,
+          is_secret,
+        })),
+      ),
       backend: { ...record.backend },
       engine: record.engine,
       engine_version: record.provider_version,
       job_resources: record.job_resources,
       timeout_seconds: record.timeout_sec,
       use_cluster_credentials: record.use_cluster_credentials,
-      action_extra_arguments: Object.fromEntries(
-        Object.entries(record.action_extra_arguments).filter(([, words]) => words.length > 0),
+      action_extra_arguments: objectOf(
+        unlessEmpty(Object.entries(record.action_extra_arguments).filter(([, words]) => words.length > 0)),
       ),
     }),
   },
-}
-
-const pairs = (list: readonly (readonly string[])[]): Hcl =>
-  Object.fromEntries(list.map(([name = '', value = '']) => [name, value]))
-
-/** Returns JSON without members that are null. */
-function plain(value: unknown): Hcl {
-  if (Array.isArray(value)) return value.map(plain)
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  const members = Object.entries(Object(value)).filter(([, member]) => member !== null && member !== undefined)
-  return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]))
 }

@@ -12,6 +12,7 @@ export {
   findEnvironment,
   insertEnvironment,
   insertStages,
+  listEnvironments,
   markEnvironmentDeleting,
 } from './environment-store.ts'
 export { createEnvironments, type EnvironmentCreate, environmentRecord } from './environments.ts'

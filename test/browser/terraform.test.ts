@@ -49,6 +49,19 @@ describe('configurations of Terraform in the console', { skip: noBrowser ?? fals
     assert.deepEqual(await violations(page), [])
   })
 
+  it('shows a project with a file for each environment', async () => {
+    const { page } = session
+    await session.open(`/projects/${furnished.projectId}/settings`)
+    await page.getByRole('button', { name: 'As Terraform …' }).click()
+    const text = await copied()
+    for (const resource of Object.values(resources)) assert.match(text, new RegExp(`^resource "${resource}" `, 'm'))
+    assert.match(text, /^resource "qovery_project" "project_name" \{$/m)
+    assert.match(text, /project_id = qovery_project\.project_name\.id/)
+    assert.match(await dialog().getByLabel('environment_environment_name.tf').inputValue(), /^resource "qovery_env/)
+    assert.doesNotMatch(await page.content(), /swordfish/)
+    assert.deepEqual(await violations(page), [])
+  })
+
   for (const [kind, resource] of Object.entries(resources)) {
     it(`shows the block of a service of the kind ${kind}`, async () => {
       const id = furnished.services[kind]

@@ -35,7 +35,9 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
       return rooms.cloneEnvironment(target, { id: caller.id, requireNew }, body)
     },
     exportEnvironment: ({ target, caller, query }) =>
-      rooms.exportEnvironment(target, query.exportSecrets === true && mayAccess(caller.permissions, 'admin')),
+      rooms.exports.environment(target, query.exportSecrets === true && mayAccess(caller.permissions, 'admin')),
+    exportProject: ({ target, caller }) =>
+      rooms.exports.project(target, (mode) => visible(caller).environment(target.id, mode)),
     uninstallEnvironment: async (call) => {
       await selected.uninstallAll(call.target, requestedBy(call))
       return statusOf(call.target.id)

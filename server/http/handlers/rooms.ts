@@ -59,7 +59,7 @@ export interface Rooms {
   readonly stages: ReturnType<typeof createStages>
   readonly selected: ReturnType<typeof createSelected>
   readonly cloneEnvironment: ReturnType<typeof createClone>
-  readonly exportEnvironment: ReturnType<typeof createExport>
+  readonly exports: ReturnType<typeof createExport>
   readonly overview: ReturnType<typeof createOverview>
   readonly rules: ReturnType<typeof createRules>
   readonly projectRules: ReturnType<typeof createProjectRules>

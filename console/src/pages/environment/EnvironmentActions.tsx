@@ -82,7 +82,7 @@ export function EnvironmentActions({ params, name, state, rows }: EnvironmentAct
         Review and deploy
       </Button>
       {dialog === 'deploy' && <DeployDialog {...{ environmentId, name }} onClose={close} />}
-      {isExport && <AsTerraform environmentId={environmentId} name={name} onClose={() => setExport(false)} />}
+      {isExport && <AsTerraform of={{ environmentId }} name={name} onClose={() => setExport(false)} />}
       {dialog === 'copy' && <CloneDialog {...params} name={name} onClose={close} />}
       {dialog === 'several' && <SeveralServices {...{ environmentId, name, rows }} onClose={close} />}
       {dialog === 'delete' && <DeleteEnvironment {...params} onClose={close} />}

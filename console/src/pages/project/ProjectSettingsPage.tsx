@@ -5,6 +5,7 @@ import { asBody } from '../../forms/draft.ts'
 import type { FieldSpec } from '../../forms/fields.ts'
 import { Section } from '../../ui/Page.tsx'
 import { SettingsForm } from '../SettingsForm.tsx'
+import { ProjectTerraform } from '../terraform/ProjectTerraform.tsx'
 import { ProjectFrame, type ProjectParams } from './ProjectFrame.tsx'
 
 const fields: readonly FieldSpec[] = [
@@ -18,9 +19,12 @@ export function ProjectSettingsPage() {
   return (
     <ProjectFrame params={params}>
       {({ name, description }) => (
-        <Section title="General">
-          <General {...{ params, name, description }} />
-        </Section>
+        <>
+          <Section title="General">
+            <General {...{ params, name, description }} />
+          </Section>
+          <ProjectTerraform projectId={params.projectId} name={name} />
+        </>
       )}
     </ProjectFrame>
   )

@@ -1,6 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { useQuery } from '@tanstack/react-query'
-import { terraformExport } from '../../api/reads-export.ts'
+import { type Exportable, terraformExport } from '../../api/reads-export.ts'
 import { serviceBlock } from '../../api/terraform-blocks.ts'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -10,19 +10,21 @@ import { Problem } from '../../ui/Problem.tsx'
 import { saveFile } from '../save-file.ts'
 
 interface AsTerraformProps {
-  readonly environmentId: string
+  /** The environment or the project. */
+  readonly of: Exportable
   readonly name: string
-  /** Only the service of this kind with the name. Without it, the whole environment. */
+  /** Only the service of this kind with the name. Without it, everything. */
   readonly kind?: KindName
   readonly onClose: () => void
 }
 
-/** A dialog with a service or an environment as a configuration of Terraform. */
-export function AsTerraform({ environmentId, name, kind, onClose }: AsTerraformProps) {
-  const { data: files, error } = useQuery(terraformExport(environmentId))
-  const main = files?.get('main.tf') ?? ''
-  const text = kind ? (serviceBlock(main, kind, name) ?? '') : main
+/** A dialog with a service, an environment or a project as a configuration of Terraform. */
+export function AsTerraform({ of, name, kind, onClose }: AsTerraformProps) {
+  const { data: files, error } = useQuery(terraformExport(of))
+  const shown = files ? shownFiles(files, name, kind) : []
   const variables = kind ? '' : (files?.get('variables.tf') ?? '')
+  /** Terraform reads one file like several ones. */
+  const text = shown.map(([, content]) => content).join('\n')
   const actions = (
     <>
       {variables !== '' && (
@@ -36,19 +38,30 @@ export function AsTerraform({ environmentId, name, kind, onClose }: AsTerraformP
     <PlainDialog title={`${name} as Terraform`} onClose={onClose} actions={files && actions}>
       <Problem error={error} />
       {!files && !error && <p role="status">Writing the configuration …</p>}
-      {files && (
-        <>
-          <FixedText label="main.tf" hint={hintOf(kind)} text={text} />
-          {variables !== '' && (
-            <FixedText label="variables.tf" hint="Each secret is a variable without a value." text={variables} />
-          )}
-        </>
+      {shown.map(([label, content], index) => (
+        <FixedText key={label} label={label} hint={index === 0 ? hintOf(of, kind) : ''} text={content} />
+      ))}
+      {variables !== '' && (
+        <FixedText label="variables.tf" hint="Each secret is a variable without a value." text={variables} />
       )}
     </PlainDialog>
   )
 }
 
-const hintOf = (kind: KindName | undefined): string =>
-  kind
-    ? 'The block of this service for the provider qovery/qovery. It refers to the environment and its stage.'
-    : 'For the provider qovery/qovery: the environment with its stages, services and variables.'
+type File = readonly [name: string, text: string]
+
+/** Pure: the files with resources, or the block of one service. */
+function shownFiles(files: ReadonlyMap<string, string>, name: string, kind: KindName | undefined): readonly File[] {
+  if (kind) return [['main.tf', serviceBlock(files.get('main.tf') ?? '', kind, name) ?? '']]
+  return [...files].filter(([file]) => file !== 'variables.tf')
+}
+
+function hintOf(of: Exportable, kind: KindName | undefined): string {
+  if (kind)
+    return 'The block of this service for the provider qovery/qovery. It refers to the environment and its stage.'
+  const what =
+    'projectId' in of
+      ? 'the project with its variables, and a file for each environment. Copies and downloads have all of them'
+      : 'the environment with its stages, services and variables'
+  return `For the provider qovery/qovery: ${what}.`
+}

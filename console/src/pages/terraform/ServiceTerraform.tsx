@@ -11,13 +11,13 @@ interface ServiceTerraformProps {
 }
 
 /** The stored settings of a service for people who keep them as code. */
-export function ServiceTerraform(props: ServiceTerraformProps) {
+export function ServiceTerraform({ environmentId, kind, name }: ServiceTerraformProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <Section title="As code">
       <p>The stored settings as a resource of Terraform. Secrets become variables without values.</p>
       <Button onClick={() => setOpen(true)}>As Terraform …</Button>
-      {isOpen && <AsTerraform {...props} onClose={() => setOpen(false)} />}
+      {isOpen && <AsTerraform of={{ environmentId }} {...{ kind, name }} onClose={() => setOpen(false)} />}
     </Section>
   )
 }
