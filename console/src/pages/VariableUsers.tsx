@@ -17,6 +17,7 @@ export const VariableUsers = ({
   readonly uses: readonly VariableUse[]
   readonly isWhole?: boolean
 }) => {
+  if (uses.length === 0) return null
   const shown = isWhole ? uses : uses.slice(0, shownAtFirst)
   return (
     <ul className={styles['users']}>
