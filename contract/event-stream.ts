@@ -10,7 +10,7 @@ export const eventStream = {
   path: '/organization/{organizationId}/stream',
   target: 'organization',
   access: 'read',
-  summary: 'Streams every state change in the organization that the caller may read, once and in order.',
+  summary: 'Streams every change in the organization that the caller may read, once and in order.',
   contentType: 'text/event-stream',
 } as const satisfies Pick<Operation, 'method' | 'path' | 'target' | 'access' | 'summary'> & { contentType: string }
 
@@ -28,6 +28,11 @@ export const changeTypes = {
   'backup.status': [...ofService, 'backup_id', 'proof_state', 'restore_state'],
   'copy.status': ['project_id', 'environment_id', 'copy_id', 'status'],
   'cluster.status': ['cluster_id', 'status'],
+  'organization.changed': ['subject'],
+  'cluster.changed': ['cluster_id', 'subject'],
+  'project.changed': ['project_id', 'subject'],
+  'environment.changed': ['project_id', 'environment_id', 'subject'],
+  'service.changed': ['project_id', 'environment_id', 'service_id', 'kind', 'subject'],
 } as const
 type ChangeType = keyof typeof changeTypes
 

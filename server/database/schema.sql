@@ -1637,6 +1637,26 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_domain_change(changed_service uuid, changed_subject text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, 'service.changed', jsonb_build_object('project_id', p.id,
+    'environment_id', e.id, 'service_id', s.id, 'kind', s.kind, 'subject', changed_subject)
+  from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+  where s.id = changed_service
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_domain_proof()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_domain_change(new.service_id, 'CUSTOM_DOMAIN');
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_environment_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1648,6 +1668,15 @@ begin
   select p.organization_id, p.id, changed.mode, changed.cluster_id, tg_argv[0],
     jsonb_build_object('project_id', p.id, 'environment_id', changed.id)
   from project p where p.id = changed.project_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_host_certificate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_domain_change(service_id, 'CERTIFICATE') from custom_domain where domain = new.host;
   return null;
 end $function$;
 
@@ -1757,6 +1786,8 @@ CREATE TRIGGER copy_status AFTER UPDATE OF status ON public.copy_record FOR EACH
 
 CREATE TRIGGER custom_domain_in_environment BEFORE INSERT OR UPDATE OF domain, proof ON public.custom_domain FOR EACH ROW EXECUTE FUNCTION keep_custom_domain_in_environment();
 
+CREATE TRIGGER custom_domain_proof AFTER UPDATE OF proof, lost_since, finding ON public.custom_domain FOR EACH ROW WHEN ((((old.proof IS DISTINCT FROM new.proof) OR (old.lost_since IS DISTINCT FROM new.lost_since)) OR (old.finding IS DISTINCT FROM new.finding))) EXECUTE FUNCTION record_domain_proof();
+
 CREATE TRIGGER custom_domain_renamed AFTER UPDATE OF domain ON public.custom_domain FOR EACH ROW WHEN ((old.domain <> new.domain)) EXECUTE FUNCTION delete_certificate_of_former_name();
 
 CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN (((old.status)::text IS DISTINCT FROM (new.status)::text)) EXECUTE FUNCTION record_deployment_status();
@@ -1764,6 +1795,10 @@ CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_req
 CREATE TRIGGER environment_created AFTER INSERT ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.created');
 
 CREATE TRIGGER environment_deleted AFTER DELETE ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.deleted');
+
+CREATE TRIGGER host_certificate_first AFTER INSERT ON public.host_certificate FOR EACH ROW EXECUTE FUNCTION record_host_certificate();
+
+CREATE TRIGGER host_certificate_state AFTER UPDATE OF chain, finding, failures ON public.host_certificate FOR EACH ROW WHEN ((((old.chain IS DISTINCT FROM new.chain) OR (old.finding IS DISTINCT FROM new.finding)) OR (old.failures IS DISTINCT FROM new.failures))) EXECUTE FUNCTION record_host_certificate();
 
 CREATE TRIGGER job_run_status AFTER UPDATE OF status ON public.job_run FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) AND (new.status <> 'SKIPPED'::text) AND (NOT ((old.status = 'QUEUED'::text) AND (new.status = 'CANCELED'::text))))) EXECUTE FUNCTION record_job_state('service_id');
 

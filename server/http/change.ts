@@ -5,9 +5,11 @@ import { type Database, outsideUnit, unitOfWork } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Plans } from '../rollout/index.ts'
+import { insertRecordChange } from '../state-changes/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Handlers } from './call.ts'
 import { type ChangingOperation, entryOf, placeOf } from './change-entry.ts'
+import { changeOf } from './change-events.ts'
 import { etagOf, readTags, requireCurrent, type Tags } from './conditions.ts'
 import { createDryRun, isDryRun } from './dry-run.ts'
 import { type KeptReply, keepReply, type RequestKey, takeKey } from './kept-replies.ts'
@@ -86,7 +88,7 @@ async function changeInUnit(plan: Plan, asked: Asked): Promise<KeptReply & { rea
   const body = result === undefined ? undefined : serialize(operation, asked.reply, result)
   const status = result === undefined ? emptyStatus(operation) : operation.status
   const entry = entryOf(operation, options, { ...asked, call }, { body, former, place: await placeOf(database, call) })
-  if (entry) await recordChange(database, entry)
+  if (entry) await recordAndReport(database, entry)
   if (key) await keepReply(options, database, key, { status, body, organizationId: organizationOf(entry, call) })
   return { status, body, replayed: false }
 }
@@ -127,8 +129,15 @@ async function acceptAlone(
   })
   const body = result === undefined ? undefined : serialize(operation, asked.reply, result)
   const entry = state.recorded ? undefined : entryOf(operation, options, asked, { body })
-  if (entry) await recordChange(options.database, entry)
+  if (entry) await recordAndReport(options.database, entry)
   return { status: result === undefined ? emptyStatus(operation) : operation.status, body }
+}
+
+/** Writes the audit entry, and the change that the stream of the organization reports. */
+async function recordAndReport(database: Database, entry: AuditEntry): Promise<void> {
+  await recordChange(database, entry)
+  const change = changeOf(entry)
+  if (change) await insertRecordChange(database, change)
 }
 
 /** Returns the organization whose key seals the kept reply. */

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { addPlace, addService, type Place } from '../variables/testing.ts'
+import { insertRecordChange } from './record-change-store.ts'
 import { positionOf, type StateChange } from './state-change.ts'
 import { createStateChangePruner } from './state-change-pruner.ts'
 import { createStateChanges } from './state-changes.ts'
@@ -124,6 +125,63 @@ test('a backup is reported as it, its proof and its restore begin and end', asyn
   assert.deepEqual(
     [type, projectId, data?.['backup_id'], data?.['service_id']],
     ['backup.status', place.environment.projectId, id, serviceId],
+  )
+})
+
+test('the proof of a domain and the state of its certificate are changes of its service', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const { serviceId, environmentId } = place.service
+  const seen: StateChange[] = []
+  await feedOf(sql, t).follow(organizationOf(place), (change) => seen.push(change))
+  const host = 'shop.example.org'
+  await sql`
+    insert into custom_domain (id, service_id, organization_id, created_at, updated_at, pending_since, domain,
+    generate_certificate, use_cdn)
+    values (${newId()}, ${serviceId}, ${organizationOf(place)}, now(), now(), now(), ${host}, true, false)`
+  await sql`update custom_domain set asks = 2, asked_at = now()`
+  await sql`update custom_domain set proof = 'TXT', proven_at = now()`
+  await sql`
+    insert into host_certificate (host, due_at, updated_at)
+    values (${host}, now(), now()), ('other.example.org', now(), now())`
+  await sql`update host_certificate set due_at = now() + interval '1 hour'`
+  await sql`update host_certificate set finding = 'refused', failures = 1`
+  await until('all changes', () => seen.length === 3)
+  assert.deepEqual(
+    seen.map(({ type, data }) => [type, data['subject'], data['service_id'], data['environment_id']]),
+    ['CUSTOM_DOMAIN', 'CERTIFICATE', 'CERTIFICATE'].map((subject) => [
+      ...['service.changed', subject, serviceId, environmentId],
+    ]),
+  )
+})
+
+test('changes of records are reported with their place, and not of an environment that is gone', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const { serviceId, environmentId, projectId } = place.service
+  const at = { organizationId: organizationOf(place), subject: 'VARIABLE' }
+  const seen: StateChange[] = []
+  await feedOf(sql, t).follow(at.organizationId, (change) => seen.push(change))
+  await insertRecordChange(sql, { ...at, level: 'environment', environmentId: newId() })
+  await insertRecordChange(sql, { ...at, level: 'service', environmentId, serviceId, kind: 'application' })
+  await insertRecordChange(sql, { ...at, level: 'project', projectId })
+  await insertRecordChange(sql, { ...at, level: 'organization', subject: 'WEBHOOK' })
+  await until('all changes', () => seen.length === 3)
+  assert.deepEqual(
+    seen.map(({ type, mode, projectId: project, data: { at: _, organization_id: __, ...data } }) => [
+      ...[type, mode, project, data],
+    ]),
+    [
+      [
+        ...['service.changed', 'STAGING', projectId],
+        {
+          ...{ project_id: projectId, environment_id: environmentId, service_id: serviceId },
+          ...{ kind: 'application', subject: 'VARIABLE' },
+        },
+      ],
+      ['project.changed', undefined, projectId, { project_id: projectId, subject: 'VARIABLE' }],
+      ['organization.changed', undefined, undefined, { subject: 'WEBHOOK' }],
+    ],
   )
 })
 

@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { fakeWorkload } from '../../server/engines/fake/fake-workload.ts'
 import { silent } from '../../server/lib/attempt.ts'
 import { newId } from '../../server/lib/id.ts'
+import { tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 import { eventOf, openEvents, openSocket } from '../support/streams.ts'
 import { now, until } from '../support/until.ts'
@@ -64,6 +65,38 @@ test('D15, L3: a client gets only events of its own organization, and no name ca
   )
   assert.equal(JSON.parse(client.events[1]?.data ?? '').name, forged)
   client.close()
+})
+
+test('a change of a record is reported to people who may read it, without any value of it', async () => {
+  const { organizationId, objects } = a
+  const role = await rooms.customRoles.create(organizationId, { name: newId() })
+  const nowhere = await follow(await tokenWithRole(platform, organizationId, role.id))
+  const reader = await follow((await mint()).token)
+  await Promise.all([eventOf(nowhere, 'ready'), eventOf(reader, 'ready')])
+  const variable = (scope: string, variable_parent_id: string) =>
+    platform.call(a.tokens.ADMIN, 'POST', '/variable', {
+      ...{ key: `KEY_${scope}`, value: 'swordfish', is_secret: false, variable_scope: scope, variable_parent_id },
+    })
+  for (const answer of [
+    await variable('PROJECT', objects.projectId),
+    await variable('ENVIRONMENT', objects.environmentId),
+    await variable('APPLICATION', objects.applicationId),
+    await platform.call(a.tokens.ADMIN, 'PUT', `/organization/${organizationId}`, { name: 'a', plan: 'FREE' }),
+  ]) {
+    assert.ok(answer.status < 300, answer.text)
+  }
+  await Promise.all([eventOf(nowhere, 'organization.changed'), eventOf(reader, 'organization.changed')])
+  assert.deepEqual(
+    nowhere.events.map(({ event }) => event),
+    ['ready', 'organization.changed'],
+  )
+  assert.deepEqual(
+    reader.events.map(({ event }) => event),
+    ['ready', 'project.changed', 'environment.changed', 'service.changed', 'organization.changed'],
+  )
+  assert.doesNotMatch(reader.text(), /swordfish|KEY_/)
+  nowhere.close()
+  reader.close()
 })
 
 test('a client that reconnects gets the missed events once and in order', async () => {

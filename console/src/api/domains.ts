@@ -62,7 +62,7 @@ export const domainOperations: Readonly<Partial<Record<KindName, DomainOperation
   },
 }
 
-/** They are read again for each visit, because nothing reports a change in DNS. */
+/** The domains of a service, with their proofs and certificates. */
 export const customDomains = (environmentId: string, operations: DomainOperations, serviceId: string) =>
   queryOptions({
     queryKey: ['environment', environmentId, 'domains', serviceId],

@@ -1,6 +1,7 @@
 import { followEvents, type StreamEvent } from '@quayside/client/events.ts'
 import { useEffect, useSyncExternalStore } from 'react'
 import { queries } from './client.ts'
+import { keysOf } from './live-keys.ts'
 import { accessToken } from './session.ts'
 
 // The stream of the organization says what has changed. The reads of it are then made again, so no
@@ -79,14 +80,4 @@ function refresh(): void {
   if (!isGathering) return
   setTimeout(refresh, gatherMs)
   for (const queryKey of keys) void queries.invalidateQueries({ queryKey })
-}
-
-/** Pure: the beginnings of the keys of all reads that an event makes old. */
-export function keysOf(organizationId: string, { type, data }: StreamEvent): readonly (readonly string[])[] {
-  // After a time away, everything may have changed.
-  if (type === 'reset') return [[]]
-  const { environment_id: environment } = data
-  const projects = ['organization', organizationId, 'projects']
-  if (typeof environment === 'string') return [['environment', environment], projects]
-  return type === 'cluster.status' ? [['organization', organizationId, 'clusters']] : []
 }

@@ -24,7 +24,7 @@ export type Variable = Awaited<ReturnType<typeof api.listVariables>>['results'][
 /** The key of all reads of variables. A change at one place may be visible at others. */
 export const variablesKey = ['variables'] as const
 
-/** Lists everything that is visible at a place. Each visit reads it: no event reports changes. */
+/** Lists everything that is visible at a place. */
 export const variables = ({ scope, parentId }: VariablePlace) =>
   queryOptions({
     queryKey: [...variablesKey, scope, parentId],

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { type Draft, isSame } from '../forms/draft.ts'
-import { type FieldSpec, fieldIn, hasField } from '../forms/fields.ts'
+import { type FieldSpec, fieldIn, hasField, labelsOf } from '../forms/fields.ts'
 import { withSecrets } from './change.ts'
 import { messageOf, queries } from './client.ts'
+import { useLiveDraft } from './live-draft.ts'
 import { sendOrShow } from './next-change.ts'
 import { recordRequests } from './record-requests.ts'
 
@@ -21,8 +21,6 @@ interface FormOptions<T> {
 
 /** A form of the API: its values, whether they were changed, and the message about each field. */
 export function useForm<T>({ fields: table, initial, send, secrets, changes, onDone }: FormOptions<T>) {
-  const [draft, setDraft] = useState(initial)
-  const fields = typeof table === 'function' ? table(draft) : table
   const sending = useMutation({
     mutationFn: send,
     onSuccess: async (answer) => {
@@ -30,6 +28,9 @@ export function useForm<T>({ fields: table, initial, send, secrets, changes, onD
       await onDone?.(answer)
     },
   })
+  const isAccepted = sending.isPending || sending.isSuccess
+  const { draft, setDraft, others, reset } = useLiveDraft(initial, isAccepted ? sending.variables : undefined)
+  const fields = typeof table === 'function' ? table(draft) : table
   const { error } = sending
   const message = error ? messageOf(error) : ''
   const named = fieldIn(message)
@@ -42,6 +43,8 @@ export function useForm<T>({ fields: table, initial, send, secrets, changes, onD
     submit: () => sendOrShow(() => sending.mutate(draft), preview),
     /** Returns the requests that it would send. */
     preview,
+    /** The labels of the fields that somebody else has changed, while there is unsaved input. */
+    others: others && { taken: labelsOf(fields, others.taken), kept: labelsOf(fields, others.kept) },
   }
   return {
     /** For FormFields. */
@@ -54,11 +57,17 @@ export function useForm<T>({ fields: table, initial, send, secrets, changes, onD
     draft,
     ...sent,
     /** For FormDialog. */
-    dialog: { isBusy: sent.isBusy, error: sent.error, onSubmit: sent.submit, preview: sent.preview },
+    dialog: {
+      isBusy: sent.isBusy,
+      error: sent.error,
+      others: sent.others,
+      onSubmit: sent.submit,
+      preview: sent.preview,
+    },
     isSent: sending.isSuccess,
     isDirty: !isSame(draft, initial),
     reset: () => {
-      setDraft(initial)
+      reset()
       sending.reset()
     },
   }

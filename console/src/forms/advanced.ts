@@ -8,6 +8,9 @@ import { type FieldSpec, optionsOf } from './fields.ts'
 /** Pure: the key of a setting as the path of a draft. */
 export const pathOf = (key: string): string => key.replaceAll('.', '/')
 
+/** Pure: the keys of settings at paths of a draft. */
+export const keysAt = (paths: readonly string[]): readonly string[] => paths.map((path) => path.replaceAll('/', '.'))
+
 /** Pure: the control of a setting. */
 export function fieldOf(key: string): FieldSpec {
   const about = { path: pathOf(key), label: key }

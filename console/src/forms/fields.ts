@@ -104,3 +104,13 @@ export const hasField = (fields: readonly FieldSpec[], path: string): boolean =>
     if (field.type === 'list') return hasField(field.fields, rest.replace(/^\d+\./, ''))
     return field.type === 'shape' && field.shapes.some((shape) => hasField(shape.fields, rest))
   })
+
+/** Pure: the labels of the fields at, above or below these paths. A hidden one is its path. */
+export const labelsOf = (fields: readonly FieldSpec[], paths: readonly string[]): readonly string[] => [
+  ...new Set(
+    paths.map((at) => {
+      const field = fields.find(({ path }) => path === at || path.startsWith(`${at}.`) || at.startsWith(`${path}.`))
+      return field?.label ?? at
+    }),
+  ),
+]

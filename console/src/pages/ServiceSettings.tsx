@@ -11,6 +11,7 @@ import { FormFields } from '../forms/FormFields.tsx'
 import { settings } from '../forms/settings.ts'
 import { AsCurl } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
+import { ChangedByOthers } from '../ui/ChangedByOthers.tsx'
 import { Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { CheckSource } from './CheckSource.tsx'
@@ -59,6 +60,7 @@ export function ServiceSettings({ organizationId, environmentId, kind, serviceId
       ))}
       <div className={styles['bar']}>
         <Problem error={form.error ?? preview.error} />
+        <ChangedByOthers fields={form.others} />
         {preview.data && form.isDirty && <EffectOfChange effect={preview.data} />}
         <span className={styles['state']}>{form.isDirty ? 'There are unsaved changes.' : 'Everything is saved.'}</span>
         <Button

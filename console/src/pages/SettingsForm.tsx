@@ -3,6 +3,7 @@ import type { useForm } from '../api/use-form.ts'
 import { FormFields } from '../forms/FormFields.tsx'
 import { AsCurl } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
+import { ChangedByOthers } from '../ui/ChangedByOthers.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import plan from './plan/Plan.module.css'
 import { useMay } from './use-may.ts'
@@ -25,6 +26,7 @@ export function SettingsForm({ form, needs }: SettingsFormProps) {
     >
       <FormFields {...form.inputs} />
       <Problem error={form.error} />
+      <ChangedByOthers fields={form.others} />
       <div className={plan['actions']}>
         <Button type="submit" look="main" refusal={refusal} isBusy={form.isBusy}>
           Save

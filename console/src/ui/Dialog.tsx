@@ -1,6 +1,7 @@
 import type { FormEvent, ReactNode } from 'react'
 import { AsCurl, type Preview } from './AsCurl.tsx'
 import { Button } from './Button.tsx'
+import { ChangedByOthers, type OthersFields } from './ChangedByOthers.tsx'
 import styles from './Dialog.module.css'
 import { Popup } from './Popup.tsx'
 import { Problem } from './Problem.tsx'
@@ -17,6 +18,8 @@ interface FormDialogProps {
   readonly isBusy?: boolean
   /** The error of the last try. The form keeps its values. */
   readonly error?: unknown
+  /** The labels of fields that somebody else has changed while the form has unsaved input. */
+  readonly others?: OthersFields
   /** Why it cannot be sent now. */
   readonly refusal?: string | undefined
   readonly onSubmit: () => void
@@ -36,6 +39,7 @@ export function FormDialog(props: FormDialogProps) {
     isWide = false,
     isBusy = false,
     error,
+    others,
     refusal,
     onSubmit,
     preview,
@@ -50,6 +54,7 @@ export function FormDialog(props: FormDialogProps) {
     <Popup {...{ title, onClose, isWide }}>
       <form onSubmit={submit}>
         <Problem error={error} />
+        <ChangedByOthers fields={others} />
         {children}
         <div className={styles['actions']}>
           <AsCurl preview={preview} />

@@ -135,7 +135,9 @@ export class EventClient implements OpenStream {
   }
 
   #mayRead({ projectId, mode, clusterId }: StateChange): boolean {
-    if (projectId !== undefined) return this.#visible.environment(projectId, mode ?? '')
+    if (projectId !== undefined) {
+      return mode === undefined ? this.#visible.project(projectId) : this.#visible.environment(projectId, mode)
+    }
     return clusterId === undefined || this.#visible.cluster(clusterId)
   }
 

@@ -1,10 +1,12 @@
 import { useState } from 'react'
 import { useChange } from '../../api/change.ts'
 import { messageOf } from '../../api/client.ts'
-import { changedSettings, draftOf, keyIn, pathOf, shownValue } from '../../forms/advanced.ts'
+import { useLiveDraft } from '../../api/live-draft.ts'
+import { changedSettings, draftOf, keyIn, keysAt, pathOf, shownValue } from '../../forms/advanced.ts'
 import { type Draft, isSame, withValue } from '../../forms/draft.ts'
 import { AsCurl } from '../../ui/AsCurl.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { ChangedByOthers } from '../../ui/ChangedByOthers.tsx'
 import { CheckField, TextField } from '../../ui/Field.tsx'
 import { Empty } from '../../ui/Page.tsx'
 import { Problem } from '../../ui/Problem.tsx'
@@ -22,11 +24,12 @@ interface AdvancedSettingsProps {
 
 /** All advanced settings of a service or a cluster, with their defaults. */
 export function AdvancedSettings({ defaults, values, save, makesOld, forbidden }: AdvancedSettingsProps) {
-  const [draft, setDraft] = useState(() => draftOf(values))
   const [text, setText] = useState('')
   const [isShort, setShort] = useState(false)
+  const saving = useChange({ change: (changed: Draft) => save(changedSettings(changed, defaults)), makesOld })
+  const isAccepted = saving.isPending || saving.isSuccess
+  const { draft, setDraft, others } = useLiveDraft(draftOf(values), isAccepted ? saving.variables : undefined)
   const sent = changedSettings(draft, defaults)
-  const saving = useChange({ change: () => save(sent), makesOld })
   const keys = Object.keys(defaults)
   const message = saving.error ? messageOf(saving.error) : ''
   const wrong = keyIn(message, keys)
@@ -39,10 +42,10 @@ export function AdvancedSettings({ defaults, values, save, makesOld, forbidden }
       <div className={styles['tools']}>
         <TextField label="Find a setting" value={text} onChange={setText} placeholder="timeout" />
         <CheckField label="Only changed ones" isChecked={isShort} onChange={setShort} />
-        {!isSaved && <AsCurl preview={() => saving.preview()} />}
+        {!isSaved && <AsCurl preview={() => saving.preview(draft)} />}
         <Button
           look="main"
-          onClick={() => saving.mutate()}
+          onClick={() => saving.mutate(draft)}
           isBusy={saving.isPending}
           refusal={forbidden ?? refusalOf(isSaved)}
         >
@@ -51,6 +54,7 @@ export function AdvancedSettings({ defaults, values, save, makesOld, forbidden }
       </div>
       <p role="status">{isSaved ? 'Everything is saved.' : 'There are changes that are not saved.'}</p>
       {wrong === undefined && <Problem error={saving.error} />}
+      <ChangedByOthers fields={others && { taken: keysAt(others.taken), kept: keysAt(others.kept) }} />
       {shown.length === 0 && <Empty>No setting fits.</Empty>}
       <ul className={styles['settings']}>
         {shown.map((key) => (

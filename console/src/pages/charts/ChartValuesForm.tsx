@@ -6,6 +6,7 @@ import { chartValueFields, chartValues } from '../../forms/chart-values.ts'
 import { asBody, asDraft } from '../../forms/draft.ts'
 import { FormFields } from '../../forms/FormFields.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { ChangedByOthers } from '../../ui/ChangedByOthers.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { CheckSource } from '../CheckSource.tsx'
 import styles from './Charts.module.css'
@@ -36,6 +37,7 @@ export function ChartValuesForm({ organizationId, environmentId, chart }: ChartV
       <FormFields {...form.inputs} />
       <CheckSource {...{ organizationId, environmentId, kind: 'helm', draft: form.draft }} />
       <Problem error={form.error} />
+      <ChangedByOthers fields={form.others} />
       <div className={styles['row']}>
         <Button
           type="submit"
