@@ -26,6 +26,8 @@ export interface Route {
   readonly service: string
   /** The name of the service, for error pages. */
   readonly name: string
+  /** Whether the endpoints speak HTTP/2 without TLS, as gRPC does. Otherwise HTTP/1.1. */
+  readonly speaksHttp2?: boolean
   /** The targets of requests. If empty, requests get 503 with `reason`. */
   readonly endpoints: readonly RouteEndpoint[]
   /**

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { endConnection } from './end-connection.ts'
+import { answerGrpc, isGrpc } from './grpc-failure.ts'
 import { type Failure, pageFor } from './pages.ts'
 
 /**
@@ -12,6 +13,10 @@ export function answerFailure(
   failure: Failure,
   { hasBody }: { readonly hasBody: boolean },
 ): void {
+  if (isGrpc(request) && !response.destroyed) {
+    answerGrpc(response, failure)
+    return
+  }
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import type { RouteEndpoint, RouteRules } from '@quayside/contract/routes.ts'
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { Dispatcher, Pool as UndiciPool } from 'undici'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { after } from './clock.ts'
+import { EndpointSessions } from './endpoint-sessions.ts'
 import { limits } from './limits.ts'
 
 export const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
@@ -26,6 +27,8 @@ export class Endpoint {
   #listed = true
   #id: string | undefined
   #pool: UndiciPool | undefined
+  #sessions: EndpointSessions | undefined
+  #speaksHttp2 = false
   #idle: (() => void)[] = []
   #connectMs: number = limits.connectMs
   #idleMs: number = limits.endpointIdleMs
@@ -38,6 +41,11 @@ export class Endpoint {
 
   /** Sends one request. The caller holds the endpoint meanwhile. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    if (this.#speaksHttp2) {
+      this.#sessions ??= this.#newSessions()
+      this.#sessions.dispatch(options, handler)
+      return
+    }
     this.#pool ??= new Pool(`http://${this.label}`, {
       connections: limits.openPerEndpoint,
       pipelining: 1,
@@ -70,8 +78,10 @@ export class Endpoint {
     socket.once('connect', () => settle(null, socket))
   }
 
-  /** Applies the connection limits of its route. Open requests keep their connections. */
-  tune({ connectTimeoutMs, idleTimeoutMs }: Pick<RouteRules, 'connectTimeoutMs' | 'idleTimeoutMs'> = {}): void {
+  /** Applies the settings of its route. Open requests keep their connections. */
+  tune({ rules = {}, speaksHttp2 = false }: Pick<Route, 'rules' | 'speaksHttp2'>): void {
+    const { connectTimeoutMs, idleTimeoutMs } = rules
+    this.#speaksHttp2 = speaksHttp2
     this.#connectMs = connectTimeoutMs ?? limits.connectMs
     const idleMs = idleTimeoutMs ?? limits.endpointIdleMs
     if (idleMs === this.#idleMs) return
@@ -125,8 +135,18 @@ export class Endpoint {
     }
   }
 
+  #newSessions(): EndpointSessions {
+    return new EndpointSessions({
+      label: this.label,
+      idleMs: () => this.#idleMs,
+      connect: (done) => this.connect(done),
+    })
+  }
+
   #closeIfUnused(): void {
     if (this.#listed || this.open > 0) return
+    this.#sessions?.close()
+    this.#sessions = undefined
     const pool = this.#pool
     this.#pool = undefined
     pool?.destroy().catch(() => {})

@@ -16,6 +16,7 @@ import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } fro
 import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import { addBytes, type Counter, headBytes } from './service-counts.ts'
+import { StreamBroken } from './stream-dispatch.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The details of a request that the exchange needs. */
@@ -213,7 +214,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { final, page } = failureOfEndpoint(error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
-      sent: this.#sent,
+      sent: this.#sent && !isUnprocessed(error),
       answered: this.#answering !== undefined,
       final,
       status: statusOf(error),
@@ -329,5 +330,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('the client disconnected'))
   }
 }
+
+const isUnprocessed = (error: Error): boolean => error instanceof StreamBroken && error.isRefused
 
 const statusOf = (error: Error): number | undefined => (error instanceof RetriedAnswer ? error.status : undefined)

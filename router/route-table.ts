@@ -67,11 +67,15 @@ function parseTls(value: unknown, where: string): { readonly tls?: RouteTls } {
   return from === 'platform' ? { tls: { from, redirects } } : {}
 }
 
+function parseSpeech(value: unknown, where: string): Pick<Route, 'speaksHttp2'> {
+  if (value === undefined) return {}
+  if (typeof value !== 'boolean') throw new Error(`${where}: true or false is expected`)
+  return { speaksHttp2: value }
+}
+
 function parseRoute(value: unknown, where: string): Route {
-  const { host, path, rewrite, listen, service, name, endpoints, follow, reason, asleep, rules, tls } = record(
-    value,
-    where,
-  )
+  const given = record(value, where)
+  const { host, path, rewrite, listen, service, name, endpoints, follow, reason, asleep, rules, tls } = given
   const port = listen === undefined ? undefined : parsePort(listen, `${where}.listen`)
   const behind = port === undefined ? '' : `:${port.port}`
   if (
@@ -103,6 +107,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(follow === undefined ? {} : { follow }),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),
+    ...parseSpeech(given['speaksHttp2'], `${where}.speaksHttp2`),
     ...parseTls(tls, `${where}.tls`),
     ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),
   }

@@ -82,7 +82,7 @@ export class Routes {
         const key = keyOf(each)
         const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
         listed.set(key, endpoint)
-        endpoint.tune(route.rules)
+        endpoint.tune(route)
         return endpoint
       })
       const { host, path = '/', rewrite, rules } = route

@@ -16,6 +16,7 @@ export class StreamResponse implements ClientResponse {
   statusCode = 200
   readonly #stream: ServerHttp2Stream
   readonly #trailers: Record<string, string[]> = {}
+  #head: string[] | undefined
   #awaitsTrailers = false
 
   constructor(stream: ServerHttp2Stream) {
@@ -23,7 +24,7 @@ export class StreamResponse implements ClientResponse {
   }
 
   get headersSent(): boolean {
-    return this.#stream.headersSent
+    return this.#head !== undefined || this.#stream.headersSent
   }
 
   get writableEnded(): boolean {
@@ -44,18 +45,16 @@ export class StreamResponse implements ClientResponse {
 
   writeHead(status: number, ...rest: [string[]] | [string, string[]]): void {
     this.statusCode = status
-    if (this.#isGone) return
-    const headers = sendable(rest.length === 1 ? rest[0] : rest[1])
-    // A body of known length has no trailers in HTTP/1.1.
-    this.#awaitsTrailers = !headers.some((name, index) => index % 2 === 0 && /^content-length$/i.test(name))
-    this.#stream.respond([':status', String(status), ...headers], { waitForTrailers: this.#awaitsTrailers })
-    if (this.#awaitsTrailers) this.#stream.once('wantTrailers', () => this.#sendTrailers())
+    this.#head = [':status', String(status), ...sendable(rest.length === 1 ? rest[0] : rest[1])]
   }
 
-  /** Node.js writes the headers by itself. */
-  flushHeaders(): void {}
+  /** A response that has ended by then has no body. Its headers are then its last frame. */
+  flushHeaders(): void {
+    this.#respond(false)
+  }
 
   write(chunk: Buffer): boolean {
+    this.#respond(false)
     return this.#stream.writableEnded || this.#isGone || this.#stream.write(chunk)
   }
 
@@ -67,8 +66,8 @@ export class StreamResponse implements ClientResponse {
   }
 
   end(chunk?: Buffer | string, encoding: 'latin1' = 'latin1'): void {
+    this.#respond(chunk === undefined && !this.#hasTrailers)
     if (this.#isGone) return
-    // A response without a body has ended with its headers.
     if (!this.#stream.writableEnded) {
       if (chunk === undefined) this.#stream.end()
       else this.#stream.end(chunk, encoding)
@@ -94,8 +93,22 @@ export class StreamResponse implements ClientResponse {
     return this.#stream.destroyed || this.#stream.closed
   }
 
+  /** Sends the headers. `isWhole` says that nothing follows them. */
+  #respond(isWhole: boolean): void {
+    const head = this.#head ?? [':status', '200']
+    if (this.#stream.headersSent || this.#isGone) return
+    // A body of known length has no trailers in HTTP/1.1.
+    this.#awaitsTrailers = !isWhole && !head.some((name, index) => index % 2 === 0 && /^content-length$/i.test(name))
+    if (this.#awaitsTrailers) this.#stream.once('wantTrailers', () => this.#sendTrailers())
+    this.#stream.respond(head, { endStream: isWhole, waitForTrailers: this.#awaitsTrailers })
+  }
+
+  get #hasTrailers(): boolean {
+    return Object.keys(this.#trailers).length > 0
+  }
+
   #inform(fields: string[]): void {
-    if (this.#isGone || this.#stream.headersSent) return
+    if (this.#isGone || this.headersSent) return
     this.#stream.additionalHeaders(fromList(fields))
   }
 

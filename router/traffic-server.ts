@@ -148,9 +148,9 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   traffic.counts.requests++
   const head = headOf(traffic, request)
   const host = hostOf(head.host ?? '')
-  const refusal = head.refusal ?? upgradeRefusal(head)
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
+  const refusal = head.refusal ?? upgradeRefusal(head, target)
   const failure =
     ruled ??
     (refusal === undefined ? undefined : malformed({ refusal })) ??
@@ -197,9 +197,10 @@ const shutBy = (...[traffic, request, ruled]: Parameters<typeof challengeOf>): F
  * HTTP/2 after an upgrade would carry requests past the route table. A body before it could hide
  * one.
  */
-function upgradeRefusal(head: RequestHead): string | undefined {
+function upgradeRefusal(head: RequestHead, target: Target | undefined): string | undefined {
   if (head.hasBody) return 'a request with a body cannot be upgraded'
   if (head.upgrade === undefined) return 'Upgrade is missing'
+  if (target?.route.speaksHttp2) return 'its application speaks HTTP/2, which has no upgrades'
   if (/h2|http/i.test(head.upgrade)) return 'the connection cannot be upgraded to HTTP/2'
   return undefined
 }

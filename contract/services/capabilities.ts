@@ -20,7 +20,6 @@ export const capabilities = {
   'connections-by-service': 'connections of clients are shared by all services of the router',
   tls: 'only hosts with a certificate are redirected, which is the default',
   'cluster-tls': 'only a cluster of Kubernetes with a domain of its own has certificates for its services',
-  grpc: 'the router does not pass gRPC on',
   aws: 'the cluster is not on AWS',
   'cloud-provider': 'the platform manages no load balancer, registry or storage of a cloud provider',
   loki: 'the platform keeps logs in files of its own, without Loki',

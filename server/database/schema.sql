@@ -1113,6 +1113,7 @@ create table route (
   outside jsonb,
   certificate jsonb,
   pods jsonb,
+  speaks_http2 boolean not null default false,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host, path),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE

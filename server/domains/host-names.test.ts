@@ -20,6 +20,17 @@ test('the default port has the service’s name, and other ports have their own 
   )
 })
 
+test('a port of gRPC has a host, and the router learns what it speaks', () => {
+  const ports = [port('web', 80, true), { ...port('calls', 90, false), protocol: 'GRPC' as const }]
+  assert.deepEqual(
+    publicHosts({ id, name: 'Shop', ports }, 'localhost').map(({ host, speaks_http2 }) => [host, speaks_http2]),
+    [
+      ['shop-0123abcd.localhost', false],
+      ['calls-shop-0123abcd.localhost', true],
+    ],
+  )
+})
+
 test('private ports have no host', () => {
   assert.deepEqual(publicHosts({ id, name: 'db', ports: [port('p', 80, false, false)] }, 'localhost'), [])
 })

@@ -1,6 +1,6 @@
 import type { RoutePort } from '@quayside/contract/routes.ts'
 import { withoutEnd, withoutEnds } from '../lib/trim.ts'
-import { type PortSettings, readPublicPath, sharesHost } from '../services/index.ts'
+import { isRouted, type PortSettings, readPublicPath, sharesHost } from '../services/index.ts'
 
 /**
  * A public port and its address: a host name of the router, or a port of this machine that is then
@@ -15,6 +15,8 @@ export interface PublicHost {
   readonly path?: string
   /** The path that the service sees instead of `path`. Absent or null leaves the path unchanged. */
   readonly rewrite?: string | null
+  /** Whether the service speaks HTTP/2 without TLS at the port. Absent: it speaks HTTP/1.1. */
+  readonly speaks_http2?: boolean
   readonly public_port?: number | null
   readonly public_protocol?: RoutePort['protocol'] | null
 }
@@ -28,17 +30,16 @@ export function publicHosts(
   service: { readonly id: string; readonly name: string; readonly ports: readonly PortSettings[] },
   domain: string,
 ): PublicHost[] {
-  return service.ports
-    .filter((port) => port.publicly_accessible && port.protocol === 'HTTP')
-    .flatMap((port) => {
-      const { name: port_name, internal_port, is_default } = port
-      const at = readPublicPath(port)
-      const place = { port_name, internal_port, is_default, path: at.path, rewrite: at.rewrite ?? null }
-      const main = { host: hostName(service, domain), ...place }
-      if (is_default) return [main]
-      const own = { host: hostName(service, domain, port.name), ...place }
-      return sharesHost(port, at) ? [own, main] : [own]
-    })
+  return service.ports.filter(isRouted).flatMap((port) => {
+    const { name: port_name, internal_port, is_default } = port
+    const at = readPublicPath(port)
+    const speaks_http2 = port.protocol === 'GRPC'
+    const place = { port_name, internal_port, is_default, speaks_http2, path: at.path, rewrite: at.rewrite ?? null }
+    const main = { host: hostName(service, domain), ...place }
+    if (is_default) return [main]
+    const own = { host: hostName(service, domain, port.name), ...place }
+    return sharesHost(port, at) ? [own, main] : [own]
+  })
 }
 
 /** Returns the platform's name of a service, or of one of its ports. */

@@ -13,6 +13,8 @@ const samples: Readonly<Record<string, string | number | boolean>> = {
   'network.ingress.proxy_read_timeout_seconds': 7,
   'network.ingress.proxy_send_timeout_seconds': 7,
   'network.ingress.send_timeout_seconds': 7,
+  'network.ingress.grpc_read_timeout_seconds': 7,
+  'network.ingress.grpc_send_timeout_seconds': 7,
   'network.ingress.proxy_connect_timeout_seconds': 7,
   'network.ingress.whitelist_source_range': '10.0.0.0/8',
   'network.ingress.denylist_source_range': '192.0.2.0/24',
@@ -37,7 +39,8 @@ function changedBy(key: string): RouteRules {
   // It acts together with the message.
   if (key === 'network.router.maintenance_source_range') return changedBy('network.router.maintenance_message')
   if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
-  const [usual, all] = [usualRules(), rulesOf('application', { [key]: samples[key] ?? null }) ?? {}]
+  const all = rulesOf('application', { [key]: samples[key] ?? null }, key.includes('.grpc_')) ?? {}
+  const usual = usualRules()
   return Object.fromEntries(
     Object.entries(all).filter(([rule, value]) => !isDeepStrictEqual(value, usual[rule as keyof RouteRules])),
   )

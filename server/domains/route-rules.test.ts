@@ -73,6 +73,14 @@ test('what a router could not act on is refused by its name, and left out where 
   }
 })
 
+test('timeouts of gRPC are those of its ports alone', () => {
+  const sent = ingress({ grpc_read_timeout_seconds: 5, grpc_send_timeout_seconds: 0, proxy_send_timeout_seconds: 7 })
+  assert.equal(rulesProblem(sent), undefined)
+  assert.deepEqual(rulesOf('container', sent), { ...usual, sendTimeoutMs: 7000 })
+  const { sendTimeoutMs: _none, ...others } = usual
+  assert.deepEqual(rulesOf('container', sent, true), { ...others, readTimeoutMs: 5000 })
+})
+
 test('timeouts and retries become rules', () => {
   const gateway = (settings: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(settings).map(([name, value]) => [`network.gateway_api.${name}`, value]))

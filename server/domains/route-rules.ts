@@ -115,7 +115,10 @@ const readers: Readonly<Record<string, RuleReader>> = {
 }
 
 /** The settings that a router uses. */
-export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
+export const ruledSettings: ReadonlySet<string> = new Set([
+  ...Object.keys(readers),
+  ...['read', 'send'].map((direction) => `${prefix}grpc_${direction}_timeout_seconds`),
+])
 
 /** Returns the rules of services whose settings nobody changed. */
 export const usualRules = (): RouteRules => Object.assign({}, ...kindNames.map((kind) => rulesOf(kind, {})))
@@ -126,20 +129,30 @@ const known = new Map<string, RouteRules | undefined>()
 
 /**
  * Returns the rules of a service's router. Defaults act like explicit values. Invalid stored values
- * are left out. Rules are remembered: tables are read every few seconds, and most services have the
- * same settings.
+ * are left out. `speaksHttp2`: the rules of a port of gRPC. Rules are remembered: tables are read
+ * every few seconds, and most services have the same settings.
  */
-export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | undefined {
-  const words = `${kind} ${JSON.stringify(stored)}`
+export function rulesOf(kind: KindName, stored: SettingValues, speaksHttp2 = false): RouteRules | undefined {
+  const words = `${kind} ${speaksHttp2} ${JSON.stringify(stored)}`
   if (known.has(words)) return known.get(words)
-  const rules = readRules(kind, stored)
+  const rules = readRules(kind, stored, speaksHttp2)
   if (known.size >= mostKnown) known.clear()
   if (words.length <= longestKnown) known.set(words, rules)
   return rules
 }
 
-function readRules(kind: KindName, stored: SettingValues): RouteRules | undefined {
-  const settings = effectiveSettings(settingsOfKind(kind), stored)
+/** Ports of gRPC have timeouts of their own, with the meaning of the usual ones. */
+function grpcTimeouts(settings: SettingValues): SettingValues {
+  const pairs = ['read', 'send'].flatMap((direction) => {
+    const value = settings[`${prefix}grpc_${direction}_timeout_seconds`]
+    return value === undefined ? [] : [[`${prefix}proxy_${direction}_timeout_seconds`, value] as const]
+  })
+  return Object.fromEntries(pairs)
+}
+
+function readRules(kind: KindName, stored: SettingValues, speaksHttp2: boolean): RouteRules | undefined {
+  const given = effectiveSettings(settingsOfKind(kind), stored)
+  const settings = speaksHttp2 ? { ...given, ...grpcTimeouts(given) } : given
   const rules = Object.entries(readers).map(([key, read]) => {
     try {
       return key in settings ? read(settings[key], settings) : {}

@@ -63,6 +63,7 @@ export async function replaceHosts(
     const rows = hosts.map((host) => ({
       path: '/',
       rewrite: null,
+      speaks_http2: false,
       public_port: null,
       public_protocol: null,
       ...host,
@@ -75,7 +76,8 @@ export async function replaceHosts(
         public_port = excluded.public_port, public_protocol = excluded.public_protocol,
         endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
         pods = case when route.internal_port = excluded.internal_port then route.pods end,
-        internal_port = excluded.internal_port, rewrite = excluded.rewrite`
+        internal_port = excluded.internal_port, rewrite = excluded.rewrite,
+        speaks_http2 = excluded.speaks_http2`
   }
   await replaceCustomHosts(sql, serviceId, now)
 }
@@ -95,17 +97,17 @@ export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date)
       or not exists (select from custom_domain c
         where c.id = r.custom_domain_id and c.domain = r.host and c.proof is not null))`
   await sql`
-    insert into route (host, path, rewrite, service_id, port_name, internal_port, is_default, release_id, endpoints,
-      pods, updated_at, custom_domain_id)
-    select c.domain, own.path, own.rewrite, c.service_id, own.port_name, own.internal_port, own.is_default,
-      own.release_id, own.endpoints, own.pods, ${now}, c.id
+    insert into route (host, path, rewrite, speaks_http2, service_id, port_name, internal_port, is_default, release_id,
+      endpoints, pods, updated_at, custom_domain_id)
+    select c.domain, own.path, own.rewrite, own.speaks_http2, c.service_id, own.port_name, own.internal_port,
+      own.is_default, own.release_id, own.endpoints, own.pods, ${now}, c.id
     from custom_domain c join route own on own.service_id = c.service_id
       and (own.host, own.path) in (select * from unnest(${hosts}::text[], ${paths}::text[]))
     where c.service_id = ${serviceId} and c.proof is not null order by c.domain, own.path
     on conflict (host, path) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
       is_default = excluded.is_default, release_id = excluded.release_id, endpoints = excluded.endpoints,
       pods = excluded.pods, updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id,
-      rewrite = excluded.rewrite
+      rewrite = excluded.rewrite, speaks_http2 = excluded.speaks_http2
       where route.service_id = excluded.service_id`
   await bumpVersion(sql)
 }

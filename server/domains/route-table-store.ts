@@ -13,6 +13,7 @@ interface TableRow extends TlsRow {
   readonly host: string
   readonly path: string
   readonly rewrite: string | null
+  readonly speaks_http2: boolean
   readonly public_port: number | null
   readonly public_protocol: RoutePort['protocol'] | null
   readonly internal_port: number
@@ -33,8 +34,9 @@ interface TableRow extends TlsRow {
 
 /** A query of all routes with everything that their tables contain, and their engine. */
 const tableRows = (sql: Sql) => sql`
-    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.internal_port, r.service_id, r.release_id,
-      r.endpoints, r.pods, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes, e.basic_auth,
+    select r.host, r.path, r.rewrite, r.speaks_http2, r.public_port, r.public_protocol, r.internal_port, r.service_id,
+      r.release_id, r.endpoints, r.pods, s.environment_id, s.name, s.state, s.kind, s.advanced_settings as wishes,
+      e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
       k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
@@ -108,6 +110,7 @@ export async function readTable(
   }))
   const routes = rows.map(
     ({
+      speaks_http2,
       public_port,
       public_protocol,
       service_id,
@@ -132,6 +135,7 @@ export async function readTable(
       ...place
     }) => ({
       ...placeOf(place),
+      ...(speaks_http2 && { speaksHttp2: true }),
       ...(public_port === null &&
         tlsMember(
           { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, has_upload, kind, wishes },
@@ -148,7 +152,7 @@ export async function readTable(
         : { replicas: { environment: environment_id, release: release_id, ...(pods && { pods }) } }),
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
       ...(endpoints.length === 0 && asleep ? { asleep } : {}),
-      ...rulesMember(rulesOf(kind, wishes), basic_auth),
+      ...rulesMember(rulesOf(kind, wishes, speaks_http2), basic_auth),
     }),
   )
   return { mark: joinMarks(marks), routes }

@@ -60,6 +60,12 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
     ]),
   ),
   ...Object.fromEntries(
+    ['read', 'send'].map((direction) => [
+      `network.ingress.grpc_${direction}_timeout_seconds`,
+      [5, 'server/domains/route-rules.test.ts', 'timeouts of gRPC are those of its ports alone'],
+    ]),
+  ),
+  ...Object.fromEntries(
     Object.entries({
       'ingress.proxy_connect_timeout_seconds': 5,
       'ingress.proxy_send_timeout_seconds': 6,

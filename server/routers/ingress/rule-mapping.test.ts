@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Route, RouteRules } from '@quayside/contract/routes.ts'
-import { type Controller, controllerOf, mapRules, unsupportedRules } from './rule-mapping.ts'
+import { type Controller, controllerOf, isIndispensable, mapRules, unsupportedRules } from './rule-mapping.ts'
 
 const route = (rules: RouteRules, more: Partial<Route> = {}): Route => ({
   host: 'shop.example.org',
@@ -101,6 +101,14 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
     ],
   )
   for (const { metadata } of objects) assert.deepEqual([metadata.namespace, metadata.labels], ['ns', { ours: 'yes' }])
+})
+
+test('Traefik speaks HTTP/2 without TLS with ports of gRPC, and another controller gets none', () => {
+  const more = { speaksHttp2: true }
+  assert.deepEqual(map('traefik', {}, more).service, { 'service.serversscheme': 'h2c' })
+  const [lost] = unsupportedRules(route({}, more), { controller: 'other', hasTraefikKinds: false })
+  assert.ok(lost && isIndispensable(lost))
+  assert.equal(lost.rule, 'speaksHttp2')
 })
 
 test('another controller applies no rule', () => {

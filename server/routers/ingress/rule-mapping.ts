@@ -31,7 +31,7 @@ export interface RuleSetting {
 
 /** A rule that a controller cannot apply. */
 export interface UnsupportedRule {
-  readonly rule: keyof RouteRules | 'rewrite'
+  readonly rule: keyof RouteRules | 'rewrite' | 'speaksHttp2'
   /** Why not, as the end of a sentence. */
   readonly reason: string
 }
@@ -51,12 +51,16 @@ const notTraefik = 'the platform writes rules only for Traefik and for its own r
 
 const mappers = {
   traefik: traefikRules,
-  other: ({ path, rewrite, rules = {} }: Route): RuleMapping => ({
+  other: ({ path, rewrite, speaksHttp2 = false, rules = {} }: Route): RuleMapping => ({
     paths: pathsOf(path),
     ingress: {},
     service: {},
     objects: [],
-    unsupported: [...Object.keys(rules), ...(rewrite === undefined ? [] : ['rewrite'])].map((rule) => ({
+    unsupported: [
+      ...Object.keys(rules),
+      ...(rewrite === undefined ? [] : ['rewrite']),
+      ...(speaksHttp2 ? ['speaksHttp2'] : []),
+    ].map((rule) => ({
       // The keys of an object literal type.
       rule: rule as UnsupportedRule['rule'],
       reason: notTraefik,
@@ -79,12 +83,18 @@ export function unsupportedRules(
 ): readonly UnsupportedRule[] {
   const nowhere = { namespace: '', labels: {}, name: '', service: '', hasTraefikKinds }
   return mapRules(route, controller, nowhere).unsupported.filter(
-    ({ rule }) => rule === 'rewrite' || !isDeepStrictEqual(route.rules?.[rule], usual[rule]),
+    ({ rule }) => rule === 'rewrite' || rule === 'speaksHttp2' || !isDeepStrictEqual(route.rules?.[rule], usual[rule]),
   )
 }
 
-/** Without one of these rules, requests would reach what they must not, or a wrong path. */
-const indispensable: ReadonlySet<string> = new Set<UnsupportedRule['rule']>(['allow', 'deny', 'basicAuth', 'rewrite'])
+/** Without one of these rules, requests would reach what they must not, or fail. */
+const indispensable: ReadonlySet<string> = new Set<UnsupportedRule['rule']>([
+  'allow',
+  'deny',
+  'basicAuth',
+  'rewrite',
+  'speaksHttp2',
+])
 
 /** Whether a route must not get requests while the rule is not applied. */
 export const isIndispensable = ({ rule }: UnsupportedRule): boolean => indispensable.has(rule)

@@ -86,7 +86,8 @@ export function traefikRules(route: Route, setting: RuleSetting): RuleMapping {
   const timeouts = Object.assign({}, ...parts.map((part) => part.timeouts))
   const transport = Object.keys(timeouts).length === 0 ? undefined : transportOf(setting, timeouts)
   const paths = pathsOf(path)
-  const service = Object.assign({}, ...parts.map((part) => part.service))
+  const speech = route.speaksHttp2 ? { [`${prefix}service.serversscheme`]: 'h2c' } : {}
+  const service = Object.assign(speech, ...parts.map((part) => part.service))
   const ingress = { [`${prefix}router.priority`]: String(priorityOf(route)) }
   if (!setting.hasTraefikKinds) {
     const lost = withoutKinds(route, middlewares.length - secure.length + (transport ? 1 : 0) > 0)

@@ -88,7 +88,6 @@ const refused: [string, object, RegExp][] = [
     { ports: [port(80, { is_default: true }), port(81, { is_default: true })] },
     /^ports must have/,
   ],
-  ['public gRPC', { ports: [port(80), port(81, { protocol: 'GRPC' })] }, /^ports\[1\]\.publicly_accessible/],
   [
     'two volumes at one path',
     { storage: [volume('/a'), { ...volume('/a'), id: 'x' }] },

@@ -132,7 +132,7 @@ export const helmBranch: Branch<'helm'> = {
   create: (body, types) => change({}, body, types),
   change,
   check: ({ ports, source, values_override: values, icon_uri }) => {
-    checkChartPorts(ports)
+    checkPortNames(ports)
     if ('git_repository' in source) checkRepository(sourcePath, source.git_repository)
     for (const [index, [, text = '']] of values.set_json.entries()) {
       if (!isJson(text)) refuse(`values_override.set_json[${index}][1]`, 'must be JSON')
@@ -172,14 +172,6 @@ export const helmBranch: Branch<'helm'> = {
       blueprint_id: null,
     }
   },
-}
-
-/** Checks names, and that the router can carry each port. */
-function checkChartPorts(ports: readonly HelmPortSettings[]): void {
-  checkPortNames(ports)
-  for (const [index, { protocol }] of ports.entries()) {
-    if (protocol === 'GRPC') refuse(`ports[${index}].protocol`, 'must be HTTP: the router speaks HTTP/1.1')
-  }
 }
 
 function isJson(text: string): boolean {

@@ -28,7 +28,7 @@ function portSettings(
   former: readonly PortSettings[],
 ): PortSettings {
   const kept = keptId(port, all, former, (one, other) => one.internal_port === other.internal_port)
-  const firstHttp = all.findIndex(({ publicly_accessible, protocol }) => publicly_accessible && protocol === 'HTTP')
+  const firstHttp = all.findIndex(isRouted)
   const firstPublic = firstHttp === -1 ? all.findIndex((candidate) => candidate.publicly_accessible) : firstHttp
   const anyDefault = all.some((candidate) => candidate.is_default)
   const external = port.external_port ?? defaultExternal(port)
@@ -45,13 +45,20 @@ function portSettings(
   }
 }
 
+/** Whether a port has a host name at the router: it is public and speaks HTTP or gRPC. */
+export const isRouted = ({
+  publicly_accessible,
+  protocol,
+}: Pick<PortBody, 'publicly_accessible' | 'protocol'>): boolean =>
+  publicly_accessible && (protocol === 'HTTP' || protocol === 'GRPC')
+
 /**
  * Returns 443 for ports behind the router, the same port for public TCP and UDP, undefined for
  * private ports.
  */
 function defaultExternal(port: PortBody): number | undefined {
   if (!port.publicly_accessible) return undefined
-  return port.protocol === 'HTTP' || port.protocol === 'GRPC' ? 443 : port.internal_port
+  return isRouted(port) ? 443 : port.internal_port
 }
 
 const storageSettings = (

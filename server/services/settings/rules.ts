@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/error.ts'
-import type { PortSettings, StorageSettings } from './ports.ts'
+import { isRouted, type PortSettings, type StorageSettings } from './ports.ts'
 import { type PublicPath, readPublicPath, sharesHost, takesEverything } from './public-path.ts'
 
 /** The capacity of the machine: thousandths of a core, MB of memory, and its processor. */
@@ -86,28 +86,20 @@ export function checkPorts(ports: readonly PortSettings[]): void {
     if (twin !== index) refuse(`ports[${index}].internal_port`, 'is used twice')
   }
   checkPaths(ports)
-  const raw = ports.findIndex((port) => port.publicly_accessible && port.protocol === 'GRPC')
-  if (raw !== -1) {
-    refuse(
-      `ports[${raw}].publicly_accessible`,
-      'must be false where the protocol is GRPC: the router speaks HTTP/1.1, and passes on TCP and UDP',
-    )
-  }
 }
 
 /**
- * Throws 400 for a path on a port that is not public HTTP, and for ports that share host names and
- * path.
+ * Throws 400 for a path on a port that is not public HTTP or gRPC, and for ports that share host
+ * names and path.
  */
 function checkPaths(ports: readonly PortSettings[]): void {
   const taken = new Map<string, number>()
   for (const [index, port] of ports.entries()) {
     const at = pathAt(port, `ports[${index}]`)
-    const isRouted = port.publicly_accessible && port.protocol === 'HTTP'
-    if (!isRouted && !takesEverything(at)) {
-      refuse(`ports[${index}].public_path`, 'must be absent: only public ports with the protocol HTTP have paths')
+    if (!isRouted(port) && !takesEverything(at)) {
+      refuse(`ports[${index}].public_path`, 'must be absent: only public ports with HTTP or gRPC have paths')
     }
-    if (!isRouted || !sharesHost(port, at)) continue
+    if (!isRouted(port) || !sharesHost(port, at)) continue
     const other = taken.get(at.path)
     if (other !== undefined) refuse(`ports[${index}].public_path`, `is already used by ports[${other}]`)
     taken.set(at.path, index)

@@ -1,0 +1,126 @@
+import { type ClientHttp2Session, connect } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { after } from './clock.ts'
+import { limits } from './limits.ts'
+import { StreamDispatch } from './stream-dispatch.ts'
+
+type Done = (...result: [null, Socket] | [Error, null]) => void
+
+interface SessionsOptions {
+  /** The address in the form of a Host header. */
+  readonly label: string
+  readonly idleMs: () => number
+  connect(done: Done): void
+}
+
+/** One HTTP/2 connection to an endpoint. */
+interface Open {
+  readonly session: ClientHttp2Session
+  streams: number
+  cancelIdle: () => void
+}
+
+type Waiting = (result: Open | Error) => void
+
+/**
+ * The HTTP/2 connections to one endpoint, without TLS. Requests share a connection up to the limit
+ * of the endpoint, then another one is opened. One that announces its end gets no more requests.
+ */
+export class EndpointSessions {
+  readonly #options: SessionsOptions
+  readonly #open = new Set<Open>()
+  /** Requests that wait for the connection that is being opened. */
+  #waiting: Waiting[] = []
+  #closed = false
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+  }
+
+  /** Sends one request. Calls the handler like a dispatcher of undici. */
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    const dispatch = new StreamDispatch(options, handler)
+    this.#take((result) => {
+      if (result instanceof Error) dispatch.fail(result)
+      else this.#send(result, dispatch)
+    })
+  }
+
+  /** Closes idle connections now, and the others after their last request. */
+  close(): void {
+    this.#closed = true
+    for (const { session } of this.#open) session.close()
+  }
+
+  #take(waiting: Waiting): void {
+    for (const one of this.#open) {
+      if (!isFree(one)) continue
+      waiting(one)
+      return
+    }
+    this.#waiting.push(waiting)
+    if (this.#waiting.length === 1) this.#connect()
+  }
+
+  #connect(): void {
+    this.#options.connect((error, socket) => {
+      const waiting = this.#waiting
+      this.#waiting = []
+      if (error) for (const one of waiting) one(error)
+      else {
+        const opened = this.#begin(socket)
+        // More than fit into this connection open the next one.
+        for (const one of waiting) {
+          if (isFree(opened)) one(opened)
+          else this.#take(one)
+        }
+        this.#rest(opened)
+      }
+    })
+  }
+
+  #begin(socket: Socket): Open {
+    const session = connect(`http://${this.#options.label}`, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: limits.streamWindowBytes },
+      peerMaxConcurrentStreams: limits.streamsPerConnection,
+      maxHeaderListPairs: limits.streamFields,
+      ...lenience,
+    })
+    const opened: Open = { session, streams: 0, cancelIdle: () => {} }
+    this.#open.add(opened)
+    const forget = (): void => {
+      opened.cancelIdle()
+      this.#open.delete(opened)
+    }
+    session.on('error', () => session.destroy())
+    session.once('goaway', forget)
+    session.once('close', forget)
+    return opened
+  }
+
+  #send(opened: Open, dispatch: StreamDispatch): void {
+    opened.cancelIdle()
+    opened.streams++
+    dispatch.send(opened.session, () => {
+      opened.streams--
+      this.#rest(opened)
+    })
+  }
+
+  #rest(opened: Open): void {
+    const { session } = opened
+    if (opened.streams > 0 || session.destroyed) return
+    if (this.#closed) session.close()
+    else opened.cancelIdle = after(this.#options.idleMs(), () => session.close())
+  }
+}
+
+/** The types of Node.js do not know this option yet. */
+const lenience = { strictSingleValueFields: false }
+
+function isFree({ session, streams }: Open): boolean {
+  const { maxConcurrentStreams = limits.streamsPerConnection } = session.connecting ? {} : session.remoteSettings
+  return !session.closed && !session.destroyed && streams < Math.min(maxConcurrentStreams, limits.openPerEndpoint)
+}

@@ -1,0 +1,168 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { limits } from './limits.ts'
+
+/** The endpoint broke off a stream, or its connection ended. The code is like one of a socket. */
+export class StreamBroken extends Error {
+  override readonly name = 'StreamBroken'
+  readonly code = 'ECONNRESET'
+  /** Whether the endpoint says that it has not processed the request. */
+  readonly isRefused: boolean
+
+  constructor(code: number, isRefused = false) {
+    super(`the endpoint ended the stream with code ${code}`)
+    this.isRefused = isRefused
+  }
+}
+
+class Silence extends Error {
+  override readonly name = 'Silence'
+  readonly code = 'UND_ERR_HEADERS_TIMEOUT'
+}
+
+/** One request over HTTP/2 to an endpoint. It is the controller of its handler. */
+export class StreamDispatch implements Dispatcher.DispatchController {
+  rawHeaders: string[] | null = null
+  rawTrailers: string[] | null = null
+  aborted = false
+  paused = false
+  reason: Error | null = null
+  readonly #options: Dispatcher.DispatchOptions
+  readonly #handler: Dispatcher.DispatchHandler
+  #stream: ClientHttp2Stream | undefined
+  #done = (): void => {}
+  #ended = false
+  #bodyRead = false
+
+  constructor(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+    this.#options = options
+    this.#handler = handler
+    // The body may fail before there is a connection.
+    if (options.body instanceof Readable) options.body.once('error', (error) => this.abort(error))
+  }
+
+  /** Sends the request over a connection. Calls `done` once the stream is closed. */
+  send(session: ClientHttp2Session, done: () => void): void {
+    this.#done = done
+    if (!this.aborted) this.#handler.onRequestStart?.(this, {})
+    if (this.aborted) {
+      this.#close()
+      return
+    }
+    const { body } = this.#options
+    try {
+      const stream = session.request(fieldsOf(this.#options), { endStream: body === null || body === undefined })
+      this.#stream = stream
+      this.#listen(stream)
+      if (body instanceof Readable) this.#sendBody(body, stream)
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)))
+      this.#close()
+    }
+  }
+
+  /** Reports an error to the handler, unless the response is complete. */
+  fail(error: Error): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#handler.onResponseError?.(this, error)
+  }
+
+  abort(reason: Error): void {
+    if (this.aborted || this.#ended) return
+    this.aborted = true
+    this.reason = reason
+    this.#stream?.close(constants.NGHTTP2_CANCEL)
+    this.fail(reason)
+  }
+
+  pause(): void {
+    this.paused = true
+    this.#stream?.pause()
+  }
+
+  resume(): void {
+    this.paused = false
+    this.#stream?.resume()
+  }
+
+  #listen(stream: ClientHttp2Stream): void {
+    stream.on('headers', (headers, _flags, raw: readonly string[]) => this.#inform(headers[':status'], raw))
+    stream.on('response', (headers, flags, raw: readonly string[]) => {
+      this.#inform(headers[':status'], raw)
+      if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#finish()
+    })
+    stream.on('data', (chunk: Buffer) => this.#guard(() => this.#handler.onResponseData?.(this, chunk)))
+    stream.on('trailers', (_headers, _flags, raw: readonly string[]) => {
+      this.rawTrailers = [...raw]
+    })
+    // A stream that was reset ends too.
+    stream.once('end', () => stream.rstCode === constants.NGHTTP2_NO_ERROR && this.#finish())
+    stream.on('error', () => stream.destroy())
+    stream.once('close', () => {
+      const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM && !this.#bodyRead
+      this.fail(new StreamBroken(stream.rstCode ?? 0, isRefused))
+      this.#close()
+    })
+    const { headersTimeout, bodyTimeout } = this.#options
+    stream.setTimeout(headersTimeout ?? limits.answerMs, () => this.abort(new Silence('no bytes in time')))
+    stream.once('response', () => stream.setTimeout(bodyTimeout ?? 0))
+  }
+
+  #sendBody(body: Readable, stream: ClientHttp2Stream): void {
+    const pass = (chunk: Buffer): void => {
+      this.#bodyRead = true
+      this.#handler.onBodySent?.(chunk)
+      if (!stream.write(chunk)) body.pause()
+    }
+    const proceed = (): void => void body.resume()
+    const end = (): void => void stream.end()
+    body.on('data', pass).once('end', end)
+    stream.on('drain', proceed)
+    stream.once('close', () => body.off('data', pass).off('end', end).pause())
+  }
+
+  #inform(status: number | undefined, raw: readonly string[]): void {
+    this.rawHeaders = withoutPseudo(raw)
+    this.#guard(() => this.#handler.onResponseStart?.(this, status ?? 0, {}, ''))
+  }
+
+  #finish(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#guard(() => this.#handler.onResponseEnd?.(this, {}))
+  }
+
+  /** A handler that throws ends its request, and no other. */
+  #guard(work: () => void): void {
+    if (this.aborted) return
+    try {
+      work()
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #close(): void {
+    const done = this.#done
+    this.#done = () => {}
+    done()
+  }
+}
+
+/** Returns the fields of a request: its pseudo-headers, then its headers without Host. */
+function fieldsOf({ method, path, headers }: Dispatcher.DispatchOptions): string[] {
+  const given = Array.isArray(headers) ? headers.map(String) : []
+  const rest: string[] = []
+  let host = ''
+  for (let index = 0; index + 1 < given.length; index += 2) {
+    const [name = '', value = ''] = [given[index]?.toLowerCase(), given[index + 1]]
+    if (name === 'host') host = value
+    else rest.push(name, value)
+  }
+  return [':method', method, ':scheme', 'http', ':authority', host, ':path', path, ...rest, 'te', 'trailers']
+}
+
+const withoutPseudo = (raw: readonly string[]): string[] =>
+  raw.filter((_, index) => !raw[index - (index % 2)]?.startsWith(':'))
