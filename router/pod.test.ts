@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { Agent, type IncomingMessage, request, type Server } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { connect as connectSession } from 'node:http2'
 import { createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { RouteTable } from '@quayside/contract/routes.ts'
+import { textsClient, textsService } from '../test/support/grpc.ts'
 import { parseConfig } from './config.ts'
 import { silentLog } from './log.ts'
 import { Readiness } from './readiness.ts'
@@ -119,7 +123,7 @@ test('a router in a pod starts without a damaged stored table', async (t) => {
 
 test('a leaving router still accepts connections, and ends each after its response', async (t) => {
   const bed = await testBed(t)
-  const app: Server = await bed.application((_, response) => response.end('ok'))
+  const app = await bed.application((_, response) => response.end('ok'))
   const { tell, ask, router } = await podBed(t, { leaveMs: 300 })
   await tell('/routes', { version: 1, routes: [route(portOf(app))] })
   const agent = new Agent({ keepAlive: true })
@@ -149,4 +153,47 @@ test('parseConfig reads the flags of a pod and names the invalid one', () => {
     assert.throws(() => parseConfig(flags.with(index + 1, flag)), new RegExp(name))
   }
   assert.throws(() => parseConfig([...flags, '--leave-seconds=-1']), /--leave-seconds/)
+})
+
+test('a router in a pod carries gRPC without TLS, and other requests over both versions', async (t) => {
+  const texts = new Server()
+  texts.addService(
+    { unary: textsService.unary },
+    {
+      unary: ({ request: text }: { request: string }, done: (error: null, answer: string) => void) => done(null, text),
+    },
+  )
+  const calls = await new Promise<number>((resolve, reject) =>
+    texts.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+      if (error) reject(error)
+      else resolve(port)
+    }),
+  )
+  t.after(() => texts.forceShutdown())
+  const bed = await testBed(t)
+  const plain = await bed.application((_request, response) => response.end('plain'))
+  const routes = [route(portOf(plain)), { ...route(calls), host: 'calls.localhost', speaksHttp2: true }]
+  const { router } = await podBed(t, { stored: { version: 7, routes } })
+  const client = textsClient({ port: router.port, host: 'calls.localhost' })
+  t.after(async () => client.close())
+  assert.equal(await client.unary('hello'), 'hello')
+  const session = connectSession(`http://127.0.0.1:${router.port}`)
+  t.after(async () => session.destroy())
+  const stream = session.request({ ':authority': 'app.localhost' })
+  assert.equal(await text(stream), 'plain')
+  const { statusCode } = await send(router.port, { headers: { host: 'app.localhost' } })
+  assert.equal(statusCode, 200)
+})
+
+test('a leaving router serves new connections over HTTP/2, and ends each after its stream', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_request, response) => response.end('ok'))
+  const routes = [route(portOf(app))]
+  const { router } = await podBed(t, { stored: { version: 7, routes }, leaveMs: 500 })
+  const left = router.leave()
+  const session = connectSession(`http://127.0.0.1:${router.port}`)
+  const closed = new Promise((resolve) => session.once('close', resolve))
+  assert.equal(await text(session.request({ ':authority': 'app.localhost' })), 'ok')
+  await closed
+  await left
 })

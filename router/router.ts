@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
+import { acceptHttp2 } from './accept-http2.ts'
 import { Certificates } from './certificates.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
@@ -85,7 +86,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     leaving: false,
     closing: false,
   }
-  const plain = createTrafficServer(traffic)
+  const plain = pod ? acceptHttp2(traffic, createTrafficServer(traffic)) : createTrafficServer(traffic)
   const tls = createSecureFront(traffic, config)
   const fronts = tls.front ? [plain, tls.front] : [plain]
   const ports = new Ports(traffic, config.host)

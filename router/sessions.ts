@@ -39,7 +39,8 @@ interface Connected {
   readonly socket: Socket
   /** The connection that is counted. */
   readonly below: Socket
-  readonly scheme: 'http' | 'https'
+  /** The schemes that requests of this connection may have. */
+  readonly schemes: readonly string[]
 }
 
 /** The HTTP/2 connections of clients. Each stream is a request like those of HTTP/1.1. */
@@ -68,8 +69,9 @@ export class Sessions {
       life.begin()
       stream.once('close', () => life.end())
       this.#take(connected, life, { stream, headers, fields })
+      // Like a connection of HTTP/1.1, it ends after its current responses.
+      if (this.#traffic.leaving) life.close()
     })
-    if (this.#traffic.leaving) life.close()
   }
 
   /** Ends all connections: each one after its open streams. */
@@ -77,7 +79,7 @@ export class Sessions {
     for (const session of this.#sessions) session.close()
   }
 
-  #take({ socket, below, scheme }: Connected, life: ClientSession, { stream, headers, fields }: Opened): void {
+  #take({ socket, below, schemes }: Connected, life: ClientSession, { stream, headers, fields }: Opened): void {
     const client = addressOf(socket)
     const { total, perClient } = this.#traffic.connections
     const share = this.#traffic.trusts(client) ? total : perClient
@@ -94,7 +96,7 @@ export class Sessions {
     })
     // Without a reader, Node.js would not see the end of an empty body.
     if (stream.endAfterHeaders) stream.resume()
-    const head = readStreamHead(fields, { scheme, hasBody: !stream.endAfterHeaders })
+    const head = readStreamHead(fields, { schemes, hasBody: !stream.endAfterHeaders })
     const request = new StreamRequest(head, { headers, socket, stream })
     const response = new StreamResponse(stream)
     const failure = head.bytes > limits.headerBytes ? tooLarge : refusalOf(head)

@@ -18,8 +18,8 @@ export interface StreamHead {
 }
 
 interface StreamForm {
-  /** The only scheme that requests of this connection may have. */
-  readonly scheme: 'http' | 'https'
+  /** The schemes that requests of this connection may have. */
+  readonly schemes: readonly string[]
   readonly hasBody: boolean
 }
 
@@ -30,7 +30,7 @@ const target = /^\/[\x21-\x7e\x80-\xff]*$/
  * Reads the fields of an HTTP/2 request. Node.js has rejected fields of connections, invalid
  * characters, and repeated or late pseudo-header fields before (RFC 9113, 8.2 and 8.3).
  */
-export function readStreamHead(fields: readonly string[], { scheme, hasBody }: StreamForm): StreamHead {
+export function readStreamHead(fields: readonly string[], { schemes, hasBody }: StreamForm): StreamHead {
   const pseudo = new Map<string, string>()
   const rawHeaders: string[] = []
   const cookies: string[] = []
@@ -48,7 +48,7 @@ export function readStreamHead(fields: readonly string[], { scheme, hasBody }: S
   if (cookies.length > 0) rawHeaders.push('cookie', cookies.join('; '))
   const url = pseudo.get(':path') ?? ''
   const isOdd = addAuthority(rawHeaders, pseudo.get(':authority'))
-  return { method: pseudo.get(':method') ?? '', url, rawHeaders, refusal: isOdd ?? refusalOf(pseudo, scheme), bytes }
+  return { method: pseudo.get(':method') ?? '', url, rawHeaders, refusal: isOdd ?? refusalOf(pseudo, schemes), bytes }
 }
 
 /** Adds `:authority` as the Host header. Returns a refusal if the request has another one. */
@@ -59,8 +59,8 @@ function addAuthority(rawHeaders: string[], authority: string | undefined): stri
   return 'its Host header is not its authority'
 }
 
-function refusalOf(pseudo: ReadonlyMap<string, string>, scheme: string): string | undefined {
-  if (pseudo.get(':scheme') !== scheme) return `its scheme must be ${scheme}`
+function refusalOf(pseudo: ReadonlyMap<string, string>, schemes: readonly string[]): string | undefined {
+  if (!schemes.includes(pseudo.get(':scheme') ?? '')) return `its scheme must be ${schemes.join(' or ')}`
   if (pseudo.has(':protocol')) return 'it asks for a protocol that is not supported'
   return target.test(pseudo.get(':path') ?? '') ? undefined : 'the request target must be a path'
 }

@@ -45,7 +45,7 @@ export function createTlsServer(traffic: Traffic): Front<Server> {
     const found = accepted.get(endsOf(socket))
     if (found) below.set(socket, found)
     if (isChallenge(socket)) socket.destroy()
-    else if (socket.alpnProtocol === 'h2') sessions.accept({ socket, below: found ?? socket, scheme: 'https' })
+    else if (socket.alpnProtocol === 'h2') sessions.accept({ socket, below: found ?? socket, schemes: ['https'] })
     else acceptHttp1(socket)
   })
   server.on('tlsClientError', (_error, socket) => {

@@ -46,7 +46,7 @@ export interface Front<S extends Server = Server> {
   leave?(): void
 }
 
-/** Creates the HTTP server in front of the applications. It is not yet listening. */
+/** Creates the HTTP/1.1 server in front of the applications. It is not yet listening. */
 export function createTrafficServer(traffic: Traffic): Front {
   const server = createServer(httpOptions)
   return { server, connections: acceptTraffic(traffic, server, (socket) => socket) }

@@ -1,0 +1,49 @@
+import type { Server, Socket } from 'node:net'
+import { after } from './clock.ts'
+import { limits } from './limits.ts'
+
+/**
+ * Decides about a connection by its first bytes. Returns who accepts it, and how many bytes it must
+ * not see. Undefined if more bytes are needed.
+ */
+export type Judge = (first: Buffer) => { readonly accept: (socket: Socket) => void; readonly skip: number } | undefined
+
+/** Takes the listener with which Node.js serves connections from a server, and returns it. */
+export function takeListener(server: Server): (socket: Socket) => void {
+  const [listener] = server.listeners('connection')
+  if (!listener) throw new Error('the server of this version of Node.js has no listener for connections')
+  server.removeListener('connection', listener as (socket: Socket) => void)
+  return (socket) => {
+    Reflect.apply(listener, server, [socket])
+    socket.resume()
+  }
+}
+
+/**
+ * Reads the first bytes of a connection and passes it on, paused, with the bytes that the judge
+ * leaves. A connection that does not send enough of them in time is closed.
+ */
+export function judgeFirst(socket: Socket, judge: Judge): void {
+  const cancel = after(limits.clientHeadersMs, () => socket.destroy())
+  let first: Buffer = Buffer.alloc(0)
+  const end = (): void => void socket.destroy()
+  const read = (chunk: Buffer): void => {
+    first = first.length === 0 ? chunk : Buffer.concat([first, chunk])
+    const judged = judge(first)
+    if (!judged) return
+    cancel()
+    socket.off('data', read).off('error', end).off('end', end).pause()
+    if (first.length > judged.skip) socket.unshift(first.subarray(judged.skip))
+    judged.accept(socket)
+  }
+  socket.on('data', read).on('error', end).on('end', end).once('close', cancel)
+}
+
+const magic = Buffer.from('PRI ')
+
+/** Whether a connection begins like one of HTTP/2. Undefined if that is not known yet. */
+export function beginsHttp2(first: Buffer): boolean | undefined {
+  const known = first.subarray(0, magic.length)
+  if (!magic.subarray(0, known.length).equals(known)) return false
+  return known.length === magic.length ? true : undefined
+}
