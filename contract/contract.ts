@@ -34,6 +34,7 @@ import { registryOperations } from './resources/registry.ts'
 import { rightsOperations } from './resources/rights.ts'
 import { annotationsGroupOperations, labelsGroupOperations } from './resources/tag-group.ts'
 import { terraformExportOperations } from './resources/terraform-export.ts'
+import { trafficOperations } from './resources/traffic.ts'
 import { variableOperations } from './resources/variable-operations.ts'
 import { variableUseOperations } from './resources/variable-use.ts'
 import { webhookOperations } from './resources/webhook.ts'
@@ -87,6 +88,7 @@ export const contract = {
   ...deploymentComparisonOperations,
   ...operationsIn('history', matrix),
   ...overviewOperations,
+  ...trafficOperations,
   ...variableOperations('Environment', '/environment/{environmentId}', 'environment'),
   ...operationsIn('services', matrix),
   ...environmentLinkOperations,

@@ -3,6 +3,7 @@ import { queries } from './api/client.ts'
 import { customDomains, domainOperations } from './api/domains.ts'
 import { isKind, type KindName, kinds } from './api/kinds.ts'
 import { environment, links, serviceHistory, services, stageNames, stages } from './api/reads.ts'
+import { rangeIn, type TrafficRange } from './api/reads-traffic.ts'
 import { linesSearchOf } from './pages/lines-search.ts'
 import type { organization } from './routes-frame.tsx'
 
@@ -76,11 +77,16 @@ export function serviceRoutes(parent: typeof organization) {
     getParentRoute: () => parent,
     path: 'environments/$environmentId/$kind/$serviceId/metrics',
     params,
+    validateSearch: trafficRangeOf,
     loader: ({ params: { environmentId } }) => readService(environmentId),
     component: lazyRouteComponent(() => import('./pages/ServiceMetricsPage.tsx'), 'ServiceMetricsPage'),
   })
   return [lines, deployments, shell, domains, metrics] as const
 }
+
+/** Pure: reads the range of the numbers about traffic. */
+const trafficRangeOf = ({ range }: Record<string, unknown>): { readonly range?: TrafficRange } =>
+  range === undefined ? {} : { range: rangeIn(range) }
 
 interface TwoVersions {
   readonly from?: string

@@ -5,6 +5,7 @@
 export { createAudit, type EventFilter, type TargetFilter } from './audit.ts'
 export { type ChainState, createSealer, verifyChain } from './chain.ts'
 export { describeChain } from './describe-chain.ts'
+export { readMoment } from './moment.ts'
 export { findPlace, type Place } from './place-store.ts'
 export { type AuditEntry, type Outcome, recordChange, recordChangeWith, recordOutcome } from './record.ts'
 export { createPruner } from './retention.ts'

@@ -29,6 +29,7 @@ import {
 } from '../rollout/index.ts'
 import { routerSupervisor } from '../routers/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
+import { createTrafficKeeper } from '../traffic/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import {
@@ -41,6 +42,7 @@ import {
 } from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
 import { createCopyWorkflows, createStandstillReconcilers, createStrayErasers } from './copying.ts'
+import { createTrafficCollectors } from './counting.ts'
 import { createDisks, keptReleases } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
@@ -175,6 +177,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     accounts.reconciler,
     foundation.hostedPushes.reconciler,
     createPushPruner({ database, clock }),
+    createTrafficKeeper({ database, clock }),
   ]
   /** The parts that each engine or router has for itself. */
   const perDriver = [
@@ -185,6 +188,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     engines.each((named) => createClusterHealth(foundation, named, reconcilerName('cluster health', named.name))),
     engines.each((named) => createLiveness(foundation, named)),
     engines.each((named) => createNetworkGuards(foundation, named)),
+    createTrafficCollectors(foundation),
     ...createScaling(foundation, observer, { nudgeRoutes, missedRouter }, stopping.signal),
   ]
   const working = (): readonly Reconciler[] => [

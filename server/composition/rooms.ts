@@ -34,6 +34,7 @@ import { createDeployments, createSelected, type DeploymentsOptions } from '../r
 import { createCheckStack, createListChartServices, createPlanToApply } from '../rollout/index.ts'
 import { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../services/index.ts'
 import { createStacks } from '../stacks/index.ts'
+import { createTrafficReader } from '../traffic/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
@@ -98,6 +99,7 @@ export function createRooms(
     stages: createStages({ database, clock }),
     overview: createOverview(database),
     exports: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
+    traffic: createTrafficReader({ database, clock }),
     cloneEnvironment: createClone({
       ...rowCopier(foundation),
       database,

@@ -1354,6 +1354,36 @@ create table tag_group (
 );
 CREATE UNIQUE INDEX tag_group_name ON public.tag_group USING btree (organization_id, kind, lower(name));
 
+create table traffic_source (
+  id uuid not null,
+  batch bigint not null,
+  stored_at timestamp with time zone not null,
+  constraint traffic_source_pkey PRIMARY KEY (id)
+);
+
+create table traffic_summary (
+  seconds integer not null,
+  complete_until timestamp with time zone not null,
+  constraint traffic_summary_pkey PRIMARY KEY (seconds)
+);
+
+create table traffic_total (
+  service_id uuid not null,
+  counts bigint[] not null,
+  constraint traffic_total_pkey PRIMARY KEY (service_id),
+  constraint traffic_total_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+
+create table traffic_window (
+  service_id uuid not null,
+  seconds integer not null,
+  starts_at timestamp with time zone not null,
+  counts bigint[] not null,
+  constraint traffic_window_pkey PRIMARY KEY (service_id, seconds, starts_at),
+  constraint traffic_window_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX traffic_window_age ON public.traffic_window USING btree (seconds, starts_at);
+
 create table uploaded_certificate (
   custom_domain_id uuid not null,
   chain text not null,
@@ -1481,6 +1511,12 @@ create table workflow_step (
   constraint workflow_step_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'ERROR'::text, 'CANCEL'::text, 'SKIP'::text]))),
   constraint workflow_step_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
 );
+
+CREATE OR REPLACE FUNCTION public.add_counts(a bigint[], b bigint[])
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT array_agg(LEAST((COALESCE(pair.x, (0)::bigint) + COALESCE(pair.y, (0)::bigint)), '4611686018427387904'::bigint) ORDER BY pair.place) AS array_agg FROM UNNEST(add_counts.a, add_counts.b) WITH ORDINALITY pair(x, y, place));
 
 CREATE OR REPLACE FUNCTION public.auto_deploy_of(settings jsonb)
  RETURNS boolean

@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import type { ServicePlace } from '../api/follow-lines.ts'
+import { routedKinds } from '../api/reads-traffic.ts'
 import { useUsage } from '../api/usage.ts'
 import type { ReplicaUsage, Usage } from '../api/usage-figures.ts'
 import { Chart } from '../ui/Chart.tsx'
@@ -7,15 +8,21 @@ import { Empty, Section } from '../ui/Page.tsx'
 import { Problem } from '../ui/Problem.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
 import styles from './ServiceMetricsPage.module.css'
+import { ServiceTraffic } from './service/ServiceTraffic.tsx'
 
-/** The use of CPU and memory of each replica, since the page was opened. */
+/** The traffic of a service, and the use of CPU and memory of each replica. */
 export function ServiceMetricsPage() {
   const params = useParams({
     from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/metrics',
   })
   return (
     <ServiceFrame params={params}>
-      {({ id, kind }, place) => <Metrics key={id} place={place} kind={kind} />}
+      {({ id, kind }, place) => (
+        <>
+          {routedKinds.includes(kind) && <ServiceTraffic key={id} serviceId={id} />}
+          <Metrics key={`${id} replicas`} place={place} kind={kind} />
+        </>
+      )}
     </ServiceFrame>
   )
 }
@@ -25,8 +32,8 @@ function Metrics({ place, kind }: { readonly place: ServicePlace; readonly kind:
   return (
     <>
       <p className={styles['about']}>
-        The platform keeps no history of these figures. The page draws those that have arrived since it was opened, at
-        most ten minutes, every five seconds. It has none of network and disk.
+        CPU and memory of each replica have no history: the page draws what has arrived since it was opened, every five
+        seconds, at most ten minutes.
       </p>
       <Problem error={problem && new Error(problem)} />
       {usage.length === 0 && problem === '' && <Empty>No replica has sent a figure yet. Does the service run?</Empty>}

@@ -1,9 +1,12 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import type { api } from '../api/client.ts'
 import { kinds } from '../api/kinds.ts'
 import { links as addressesOf } from '../api/reads.ts'
+import { environmentTraffic } from '../api/reads-traffic.ts'
 import type { VariableUses } from '../api/reads-variable-uses.ts'
 import type { ServiceRow, StageRow } from '../api/stage-rows.ts'
+import { amount, errorPercent, percent } from '../api/traffic-figures.ts'
 import { Section } from '../ui/Page.tsx'
 import { Reason } from '../ui/Reason.tsx'
 import { State } from '../ui/State.tsx'
@@ -11,7 +14,7 @@ import { Table } from '../ui/Table.tsx'
 import styles from './ServiceTables.module.css'
 
 const place = '/organizations/$organizationId/environments/$environmentId'
-const columns = ['Service', 'Kind', 'State', 'Version', 'Address', 'Refers to']
+const columns = ['Service', 'Kind', 'State', 'Version', 'Traffic', 'Address', 'Refers to']
 const versions = { NEVER_DEPLOYED: 'never deployed', OUT_OF_DATE: 'out of date', UP_TO_DATE: 'up to date' } as const
 
 interface ServiceTablesProps {
@@ -24,6 +27,8 @@ interface ServiceTablesProps {
 export function ServiceTables({ stages, links, nameOf }: ServiceTablesProps) {
   const { environmentId } = useParams({ from: place })
   const { data: addresses } = useSuspenseQuery(addressesOf(environmentId))
+  const { data: traffic } = useQuery(environmentTraffic(environmentId))
+  const seconds = traffic ? Math.max(1, (Date.parse(traffic.to) - Date.parse(traffic.from)) / 1000) : 1
   return stages.map(({ id, name, services }) => (
     <Section key={id} title={name}>
       <Table label={`Services of ${name}`} columns={columns}>
@@ -31,6 +36,8 @@ export function ServiceTables({ stages, links, nameOf }: ServiceTablesProps) {
           <Row
             key={service.id}
             service={service}
+            traffic={traffic?.results.find(({ service_id }) => service_id === service.id)}
+            seconds={seconds}
             urls={addresses.filter(({ service_id }) => service_id === service.id).map(({ url }) => url ?? '')}
             links={links.filter(({ service_id }) => service_id === service.id)}
             nameOf={nameOf}
@@ -41,12 +48,18 @@ export function ServiceTables({ stages, links, nameOf }: ServiceTablesProps) {
   ))
 }
 
+type Traffic = Awaited<ReturnType<typeof api.listEnvironmentTraffic>>['results'][number]
+
 interface RowProps extends Pick<ServiceTablesProps, 'links' | 'nameOf'> {
   readonly service: ServiceRow
   readonly urls: readonly string[]
+  /** Undefined without traffic in the last minutes. */
+  readonly traffic: Traffic | undefined
+  /** The time of its numbers. */
+  readonly seconds: number
 }
 
-function Row({ service: { id, name, kind, status }, urls, links, nameOf }: RowProps) {
+function Row({ service: { id, name, kind, status }, urls, links, nameOf, traffic, seconds }: RowProps) {
   const { organizationId, environmentId } = useParams({ from: place })
   return (
     <tr>
@@ -61,6 +74,7 @@ function Row({ service: { id, name, kind, status }, urls, links, nameOf }: RowPr
         <Reason text={status.reason} />
       </td>
       <td className={styles['version']}>{versions[status.service_deployment_status]}</td>
+      <td className={styles['version']}>{traffic && <Rate traffic={traffic} seconds={seconds} />}</td>
       <td>
         {urls.map((url) => (
           <div key={url}>
@@ -78,5 +92,14 @@ function Row({ service: { id, name, kind, status }, urls, links, nameOf }: RowPr
         ))}
       </td>
     </tr>
+  )
+}
+
+function Rate({ traffic, seconds }: { readonly traffic: Traffic; readonly seconds: number }) {
+  return (
+    <>
+      {amount(traffic.requests / seconds)} requests/s
+      {traffic.status_5xx > 0 && <small className={styles['errors']}>{percent(errorPercent(traffic))} errors</small>}
+    </>
   )
 }

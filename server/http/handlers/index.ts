@@ -21,6 +21,7 @@ import type { Rooms } from './rooms.ts'
 import { serviceHandlers } from './service.ts'
 import { servicePartHandlers } from './service-part.ts'
 import { stackHandlers } from './stack.ts'
+import { trafficHandlers } from './traffic.ts'
 import { variableHandlers } from './variable.ts'
 import { variableImportHandlers } from './variable-import.ts'
 
@@ -48,6 +49,7 @@ export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handler
   ...gitHandlers(rooms, browse),
   ...gitProviderHandlers(rooms, browse),
   ...gitWebhookHandlers(rooms),
+  ...trafficHandlers(rooms),
 })
 
 export type { Rooms } from './rooms.ts'

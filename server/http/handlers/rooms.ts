@@ -37,6 +37,7 @@ import type { createSelected, Deployments } from '../../requests/index.ts'
 import type { createCheckStack, ListChartServices } from '../../rollout/index.ts'
 import type { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../../services/index.ts'
 import type { RunnerImages } from '../../stacks/index.ts'
+import type { TrafficReader } from '../../traffic/index.ts'
 import type { createKeyRotations, Vault } from '../../vault/index.ts'
 import type { createWebhooks } from '../../webhooks/index.ts'
 
@@ -95,6 +96,7 @@ export interface Rooms {
   readonly customDomains: ReturnType<typeof createCustomDomains>
   /** Uploaded certificates of custom domains. */
   readonly uploads: Uploads
+  readonly traffic: TrafficReader
   /** How applications are reached from outside. */
   readonly publicAddress: PublicAddress
 }

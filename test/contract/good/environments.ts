@@ -93,6 +93,14 @@ export const environments: Partial<Record<OperationName, Good>> = {
       return fresh
     },
   },
+  listEnvironmentTraffic: {
+    prepare: async ({ database }, { applicationId }) => {
+      await database`
+        insert into traffic_window (service_id, seconds, starts_at, counts)
+        values (${applicationId}, 60, now(), array_fill(1::bigint, array[47])) on conflict do nothing`
+      return undefined
+    },
+  },
   compareServiceDeployments: {
     prepare: async ({ database }, { applicationId }) => {
       await addExecution(database, applicationId)
