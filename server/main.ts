@@ -17,13 +17,14 @@ import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { createMemoryKeeper } from './lib/spare-memory.ts'
 import { reportUnhandled } from './lib/unhandled.ts'
+import { metricsSecret } from './metrics/index.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, noteInstance, openSchema, startDatabase } from './start/data-directory.ts'
 import { firstStart, startBaseImage } from './start/first-start.ts'
 import { greeting } from './start/greeting.ts'
 import { recordVersion } from './start/platform-version.ts'
-import { writePublic } from './start/private-file.ts'
+import { writePrivate, writePublic } from './start/private-file.ts'
 import { StartError, toStartError } from './start/start-error.ts'
 import { timed } from './start/timed.ts'
 import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } from './vault/index.ts'
@@ -80,6 +81,7 @@ async function run(
   await writeSetting(database, 'domain', config.domain)
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
   await noteInstance(config, instance)
+  await writePrivate(join(config.dataDirectory, 'metrics-token'), metricsSecret(pepper).reveal())
   const certificates = createCertificates({
     database,
     vault,

@@ -62,6 +62,18 @@ export const trafficOperations = {
     }),
     reply: ServiceTraffic,
   }),
+  getOrganizationMetrics: operation({
+    ...read,
+    path: '/organization/{organizationId}/metrics',
+    target: 'organization',
+    tag: 'Traffic',
+    handler: 'getOrganizationMetrics',
+    summary:
+      'Returns the traffic of the services that the caller may read, since they exist, in the text format of ' +
+      'Prometheus. At most 5,000 services.',
+    reply: Type.String(),
+    contentType: 'text/plain',
+  }),
   listEnvironmentTraffic: operation({
     ...read,
     path: '/environment/{environmentId}/traffic',

@@ -13,6 +13,7 @@ import {
   targetQuery,
 } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { metricsSecret } from '../metrics/index.ts'
 import { createReceiver, placesOfRepository } from '../pushes/index.ts'
 import { createPlans } from '../rollout/index.ts'
 import { createStreams } from '../streams/index.ts'
@@ -63,6 +64,7 @@ export function createDoor(
     placesOfRepository: (organizationId, name) => placesOfRepository({ database, home }, organizationId, name),
     receiver: createReceiver({ database, vault, clock, workflows, home }),
     accounts,
+    metrics: { secret: metricsSecret(pepper), figures: rooms.metrics },
     streams: {
       openStreams,
       stateChanges,

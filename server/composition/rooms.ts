@@ -23,9 +23,10 @@ import {
   submitServiceCopy,
 } from '../environments/index.ts'
 import { createHostedList, isHosted } from '../git/index.ts'
-import type { Rooms } from '../http/index.ts'
+import { type Rooms, readManifestVersion } from '../http/index.ts'
 import { createRunCommands } from '../jobs/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { createMetrics } from '../metrics/index.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
@@ -100,6 +101,12 @@ export function createRooms(
     overview: createOverview(database),
     exports: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
     traffic: createTrafficReader({ database, clock }),
+    metrics: createMetrics({
+      database,
+      clock,
+      version: readManifestVersion(),
+      dataDirectory: config.dataDirectory,
+    }),
     cloneEnvironment: createClone({
       ...rowCopier(foundation),
       database,

@@ -24,6 +24,7 @@ import { mountDocs } from './docs-route.ts'
 import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
 import { type GitWebhookRouteOptions, mountGitWebhooks } from './git-webhook-route.ts'
+import { type MetricsRouteOptions, mountMetrics } from './metrics-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
 import { answerOtherMethods } from './other-methods.ts'
 import { serializerCompiler } from './serializer.ts'
@@ -36,6 +37,7 @@ export interface ServerOptions
   extends MountOptions,
     GitRouteOptions,
     GitWebhookRouteOptions,
+    MetricsRouteOptions,
     AccountsRouteOptions,
     ConnectionOptions {
   readonly streams: {
@@ -144,6 +146,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   mountContract(app, options)
   mountGit(app, options)
   mountGitWebhooks(app, options)
+  mountMetrics(app, options)
   mountAccounts(app, options)
   mountEventStream(app, { ...options, ...options.streams })
   mountSockets(app, {

@@ -28,6 +28,7 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { AppError } from '../../server/lib/error.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLogger } from '../../server/lib/log.ts'
+import { Secret } from '../../server/lib/secret.ts'
 import { createStateChanges } from '../../server/state-changes/index.ts'
 import type { Feeds } from '../../server/streams/index.ts'
 import { addPerson } from '../support/people.ts'
@@ -66,6 +67,7 @@ const door = createServer({
   version: '0',
   hostNames: ['localhost'],
   allowedOrigins: [],
+  metrics: { secret: new Secret('unused'), figures: rooms.metrics },
   readCredential: credentialReader({
     pepper,
     verifyJwt: async (text) => ({ issuer: ownAccounts, subject: text.slice('a.b.'.length) }),

@@ -202,6 +202,10 @@ const withoutUse: readonly Unused[] = [
     operations: ['autoDeployContainerEnvironments', 'autoDeployJobEnvironments'],
   },
   {
+    because: 'Prometheus reads it, and the pages about traffic show the same numbers',
+    operations: ['getOrganizationMetrics'],
+  },
+  {
     because: 'values for a program that installs agents on a cluster, which this platform does not need',
     operations: ['getInstallationHelmValues'],
   },

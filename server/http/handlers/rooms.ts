@@ -24,6 +24,7 @@ import type { GitDriver, HostedRepository } from '../../git/index.ts'
 import type { RunCommands } from '../../jobs/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LineStore } from '../../logs/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
 import type {
   createEnvironments,
   createGitTokens,
@@ -97,6 +98,7 @@ export interface Rooms {
   /** Uploaded certificates of custom domains. */
   readonly uploads: Uploads
   readonly traffic: TrafficReader
+  readonly metrics: Pick<Metrics, 'all' | 'ofOrganization'>
   /** How applications are reached from outside. */
   readonly publicAddress: PublicAddress
 }

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { countLength } from '@quayside/contract/traffic-counts.ts'
+import parse from 'parse-prometheus-text-format'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { openPepper } from '../vault/index.ts'
+import { exposition } from './exposition.ts'
+import { metricsSecret } from './index.ts'
+
+const platform = await createPlatform({ after })
+const { a, b, call, database, directory } = platform
+const secret = metricsSecret(await openPepper({ database, file: `${directory}/token.pepper` })).reveal()
+const nasty = 'a "quoted"\\\nname {x="y"} 1'
+
+const counts = Array.from({ length: countLength }, (_, position) => position + 1)
+for (const { objects } of [a, b]) {
+  await database`insert into traffic_total (service_id, counts) values (${objects.applicationId}, ${counts}::bigint[])`
+}
+await database`update service set name = ${nasty} where id = ${a.objects.applicationId}`
+
+/** `/metrics` is not an operation of the API. */
+const ask = (token: string) =>
+  platform.app.inject({ url: '/metrics', headers: { host: 'localhost', authorization: `Bearer ${token}` } })
+const readAll = async () => {
+  const { statusCode, payload, headers } = await ask(secret)
+  assert.equal(statusCode, 200, payload)
+  return { families: parse(payload), type: headers['content-type'] }
+}
+const read = async (path: string, token: string) => {
+  const { status, text, headers } = await call(token, 'GET', path)
+  assert.equal(status, 200, text)
+  return { families: parse(text), text, type: headers['content-type'] }
+}
+const servicesIn = (families: ReturnType<typeof parse>): (string | undefined)[] =>
+  families.find(({ name }) => name === 'quayside_service_info')?.metrics.map(({ labels }) => labels?.['service_id']) ??
+  []
+
+test('the operator reads the platform and the services of every organization', async () => {
+  const { families, type } = await readAll()
+  assert.equal(type, 'text/plain; version=0.0.4; charset=utf-8')
+  const names = families.map(({ name }) => name)
+  for (const name of ['quayside_build_info', 'process_resident_memory_bytes', 'quayside_disk_available_bytes']) {
+    assert.ok(names.includes(name), name)
+  }
+  assert.ok(names.includes('quayside_database_size_bytes') && names.includes('quayside_services'))
+  assert.deepEqual(servicesIn(families).toSorted(), [a, b].map(({ objects }) => objects.applicationId).toSorted())
+})
+
+test('an organization reads its own services only, with names of any characters', async () => {
+  const { families, type } = await read(`/organization/${a.organizationId}/metrics`, a.tokens.READ)
+  assert.ok(String(type).startsWith('text/plain'))
+  assert.deepEqual(servicesIn(families), [a.objects.applicationId])
+  const requests = families.find(({ name }) => name === 'quayside_service_requests_total')
+  assert.equal(requests?.metrics.length, 5)
+  assert.deepEqual(requests?.metrics[1]?.value, '2')
+  assert.ok(families.every(({ name }) => name.startsWith('quayside_service_')))
+})
+
+test('the buckets of a histogram grow, and the last one has every request', async () => {
+  const { families, text } = await read(`/organization/${a.organizationId}/metrics`, a.tokens.READ)
+  const [duration] = families.find(({ name }) => name === 'quayside_service_request_duration_seconds')?.metrics ?? []
+  const buckets = Object.entries(duration?.buckets ?? {}).map(
+    ([bound, count]) => [Number(bound), Number(count)] as const,
+  )
+  assert.equal(buckets.length, 18)
+  assert.equal(duration?.buckets?.['+Inf'], '693')
+  assert.match(text, /^quayside_service_request_duration_seconds_count\{.*\} 693$/m)
+  const finite = buckets.filter(([bound]) => Number.isFinite(bound)).toSorted(([one], [other]) => one - other)
+  assert.ok(finite.every(([, count], index) => index === 0 || count > (finite[index - 1]?.[1] ?? 0)))
+})
+
+test('without the token of the operator the platform shows nothing', async () => {
+  for (const token of [a.tokens.ADMIN, 'wrong', `${secret}x`]) {
+    assert.equal((await ask(token)).statusCode, 401)
+  }
+})
+
+test('deployments are counted once each, also if their environment is deleted', async () => {
+  const fresh = await platform.addObjects(a)
+  const ended = async (): Promise<number> => {
+    const { families } = await readAll()
+    const family = families.find(({ name }) => name === 'quayside_deployments_total')
+    return Number(family?.metrics.find(({ labels }) => labels?.['status'] === 'CANCELED')?.value ?? 0)
+  }
+  const before = await ended()
+  const id = '0190a000-0000-7000-8000-0000000c0117'
+  await database`insert into workflow (id, kind, key, state, input) values (${id}, 'deployment', 'x', 'done', '{}')`
+  await database`
+    insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
+      created_at, updated_at, started_at, finished_at)
+    values (${id}, ${fresh.environmentId}, 'x', 'DEPLOY', 'CANCELED', 'API', 'x', 'x', now(), now(), now(),
+      ${new Date(platform.rooms.clock.now().getTime() + 1)})`
+  await until('the deployment is counted', async () => (await ended()) === before + 1)
+  await database`delete from deployment_request where id = ${id}`
+  assert.equal(await ended(), before + 1)
+})
+
+test('labels are escaped, and numbers that are not finite have their own words', () => {
+  const text = exposition([
+    {
+      name: 'x',
+      help: 'one\ntwo',
+      type: 'gauge',
+      samples: [{ labels: { a: '"\\\n' }, value: Number.POSITIVE_INFINITY }],
+    },
+    { name: 'empty', help: 'none', type: 'gauge', samples: [] },
+  ])
+  assert.equal(text, '# HELP x one\\ntwo\n# TYPE x gauge\nx{a="\\"\\\\\\n"} +Inf\n')
+})
