@@ -23,10 +23,10 @@ export interface Family {
 export const exposition = (families: readonly Family[]): string =>
   families
     .filter(({ samples }) => samples.length > 0)
-    .map(
-      ({ name, help, type, samples }) =>
-        `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${samples.map((one) => lineOf(name, one)).join('')}`,
-    )
+    .flatMap(({ name, help, type, samples }) => [
+      `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`,
+      ...samples.map((one) => lineOf(name, one)),
+    ])
     .join('')
 
 const lineOf = (name: string, { labels = {}, value, suffix = '' }: Sample): string => {

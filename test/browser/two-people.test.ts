@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { makeEnvironment } from '../support/application.ts'
 import { noBrowser, signIn, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
+import { gone } from '../support/gone.ts'
 import { until } from '../support/until.ts'
 
 // Two browsers at the same pages. Neither is ever reloaded: each shows the changes of the other.
@@ -92,7 +93,7 @@ describe('two people in the console', { skip: noBrowser ?? false }, () => {
     assert.deepEqual(await violations(bob), [])
     await press(bob, 'Save')
     await bob.getByText('Everything is saved.').waitFor()
-    await notice.waitFor({ state: 'detached' })
+    await gone(notice)
     const saved = await ours.server.must<object>('GET', `/container/${serviceId}`)
     assert.partialDeepStrictEqual(saved, { cpu: 300, memory: 640, tag: 'mine' })
     await until('the other form follows', async () => (await ada.getByLabel('CPU').inputValue()) === '300')
@@ -126,6 +127,6 @@ describe('two people in the console', { skip: noBrowser ?? false }, () => {
     await item.getByText('waits for its proof').waitFor()
     await ours.server.sql`
       update custom_domain set proof = 'TXT', proven_at = now() where domain = 'stall.quayside-example.org'`
-    await item.getByText('waits for its proof').waitFor({ state: 'detached' })
+    await gone(item.getByText('waits for its proof'))
   })
 })

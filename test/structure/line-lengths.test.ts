@@ -57,6 +57,7 @@ const unbreakable: Readonly<Record<string, number>> = {
   'server/domains/domain-check.ts': 1,
   'server/domains/domain-name.ts': 1,
   'server/engines/docker/containers.ts': 1,
+  'docs/quayside-dashboard.json': 4,
   'server/engines/docker/docker-engine.docker.test.ts': 3,
   'server/engines/docker/layer-limits.docker.test.ts': 1,
   'server/engines/docker/registry/manifest.ts': 1,
