@@ -26,6 +26,13 @@ export const EnvironmentDeploymentRule = Type.Object({
   ...schedule('answered'),
   weekdays: Type.Array(Enum(weekdays)),
 })
+const EnvironmentDeploymentRuleWithMatch = Type.Object({
+  ...EnvironmentDeploymentRule.properties,
+  matching_project_rule_id: Nullable({
+    ...Uuid,
+    description: 'the first rule of the project that matches the name now; it acts on new environments only',
+  }),
+})
 const EnvironmentDeploymentRuleEdit = Type.Object({
   on_demand_preview: flag,
   auto_preview: flag,
@@ -70,7 +77,7 @@ export const deploymentRuleOperations = {
     handler: 'getEnvironmentRule',
     access: 'read',
     summary: 'Returns the running hours of an environment.',
-    reply: EnvironmentDeploymentRule,
+    reply: EnvironmentDeploymentRuleWithMatch,
     status: 200,
   }),
   editEnvironmentDeploymentRule: operation({

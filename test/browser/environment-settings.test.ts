@@ -105,6 +105,13 @@ describe('rules and settings in the console', { skip: noBrowser ?? false }, () =
     const { page, server } = session
     await session.open(`/environments/${environmentId}/rules`)
     await heading('features', 3).waitFor()
+    await page.getByText('No rule matches the name “staging”.').waitFor()
+    const { id: deploymentRuleId, ...old } = (await rules())[0] ?? assert.fail('there is no rule')
+    const path = `/project/${projectId}/deploymentRule/${deploymentRuleId}`
+    await server.must('PUT', path, { ...old, wildcard: 'STAG*' })
+    await page.reload()
+    await page.getByText('matches this environment').waitFor()
+    await server.must('PUT', path, { ...old })
     await page.getByLabel('A preview of each pull request').check()
     await button('Save the flags').click()
     await page.getByText('Saved.').waitFor()

@@ -2,7 +2,7 @@ import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Handlers for deployment stages and deployment rules. */
-export const environmentPlanHandlers = ({ stages, rules, projectRules }: Rooms) => {
+export const environmentPlanHandlers = ({ database, stages, rules, projectRules }: Rooms) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {
     listStages: async ({ target }) => ({ results: await stages.list(target.id) }),
@@ -17,7 +17,10 @@ export const environmentPlanHandlers = ({ stages, rules, projectRules }: Rooms) 
     moveStageAfter: async ({ target, ids }) => ({ results: await stages.moveAfter(target, idOf(ids)) }),
     getStageOfService: ({ target }) => stages.get(target.stage_id),
 
-    getEnvironmentRule: ({ target }) => rules.get(target.id),
+    getEnvironmentRule: async ({ target }) => {
+      const matching = await rules.find(database, target.project_id, target.name)
+      return { ...(await rules.get(target.id)), matching_project_rule_id: matching?.id ?? null }
+    },
     editEnvironmentRule: ({ target, ids, body }) => rules.edit(target.id, idOf(ids), body),
     listProjectRules: async ({ target }) => ({ results: await projectRules.list(target) }),
     createProjectRule: ({ target, body }) => projectRules.create(target, body),

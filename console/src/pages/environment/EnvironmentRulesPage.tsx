@@ -89,6 +89,8 @@ function RulesOfProject({ params }: { readonly params: EnvironmentParams }) {
   const projectId = about.project.id
   const { data: rules, error } = useQuery(projectRules(projectId))
   const { data: places = [] } = useQuery(clusters(organizationId))
+  const { data: own } = useSuspenseQuery(deploymentRule(environmentId))
+  const { matching_project_rule_id: matching } = own
   const edit = (
     <Link to="/organizations/$organizationId/projects/$projectId/rules" params={{ organizationId, projectId }}>
       Edit in the project
@@ -98,7 +100,14 @@ function RulesOfProject({ params }: { readonly params: EnvironmentParams }) {
     <Section title="Rules of the project" actions={edit}>
       <p>The first rule that matches the name of a new environment sets its mode, cluster and hours.</p>
       <Problem error={error} />
-      {rules && <RuleList rules={rules} clusterOf={(id) => places.find((place) => place.id === id)?.name ?? id} />}
+      {rules && rules.length > 0 && !matching && <p>No rule matches the name “{about.name}”.</p>}
+      {rules && (
+        <RuleList
+          rules={rules}
+          clusterOf={(id) => places.find((place) => place.id === id)?.name ?? id}
+          {...(matching && { marked: { id: matching, words: 'matches this environment' } })}
+        />
+      )}
     </Section>
   )
 }

@@ -9,12 +9,14 @@ import styles from './Rules.module.css'
 interface RuleListProps {
   readonly rules: readonly ProjectRule[]
   readonly clusterOf: (id: string) => string
+  /** The rule to which the words belong, such as the one that matches an environment. */
+  readonly marked?: { readonly id: string; readonly words: string }
   /** The buttons of a rule. */
   readonly actionsOf?: (rule: ProjectRule, place: number) => ReactNode
 }
 
 /** The deployment rules of a project, each with its week. The first one that matches counts. */
-export const RuleList = ({ rules, clusterOf, actionsOf }: RuleListProps) =>
+export const RuleList = ({ rules, clusterOf, marked, actionsOf }: RuleListProps) =>
   rules.length === 0 ? (
     <Empty>The project has no rule. New environments get the mode and the cluster of their form.</Empty>
   ) : (
@@ -24,6 +26,7 @@ export const RuleList = ({ rules, clusterOf, actionsOf }: RuleListProps) =>
           <header>
             <h3>{rule.name}</h3>
             <code>{rule.wildcard}</code>
+            {marked?.id === rule.id && <mark>{marked.words}</mark>}
             <div className={styles['actions']}>{actionsOf?.(rule, index)}</div>
           </header>
           {rule.description && <p>{rule.description}</p>}
