@@ -53,7 +53,12 @@ const ofKind = {
 
 /** The deployment after which to continue, further back in time. */
 const startId = Type.Object({ startId: Type.Optional(Uuid) })
-const pageSize = Type.Object({ pageSize: Type.Optional(Integer(1)) })
+const pageSize = Type.Object({
+  pageSize: Type.Optional(Integer(1)),
+  startId: Type.Optional(
+    Type.String({ maxLength: 64, description: 'continues after the deployment of this execution' }),
+  ),
+})
 
 /** The result of an application's deployment in its own list. One in progress has none yet. */
 const Brief = Type.Object({
@@ -196,7 +201,7 @@ export const deploymentHistoryOperations = {
     ...ofEnvironment,
     path: `${path}/deploymentHistoryV2`,
     handler: 'listEnvironmentHistory',
-    summary: 'Lists the last deployments of an environment with their stages, newest first, at most 20.',
+    summary: 'Lists the deployments of an environment with their stages, newest first, at most 20 at a time.',
     query: pageSize,
     reply: Page(DeploymentHistoryEnvironment),
   }),

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { parseId } from '../lib/id.ts'
 import type { RequestRow, TargetRow } from '../requests/index.ts'
 import { type HistoryRow, targetRun, targetSettings, type WithRun, type WithSettings } from './history-store.ts'
 
@@ -71,3 +72,11 @@ export const deploymentRequestTarget = (sql: Sql, id: string) => sql`
   select r.*, p.organization_id, e.project_id, e.name as environment_name, e.mode as environment_mode
   from deployment_request r join environment e on e.id = r.environment_id join project p on p.id = e.project_id
   where r.id = ${id}`
+
+/** Returns the id of a deployment of an environment by its execution, or by that id itself. */
+export async function findRequestOf(sql: Sql, version: string, environmentId: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from deployment_request
+    where environment_id = ${environmentId} and (execution_id = ${version} or id = ${parseId(version) ?? null}::uuid)`
+  return row?.id
+}

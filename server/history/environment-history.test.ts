@@ -32,6 +32,26 @@ async function run(action: string): Promise<string> {
 
 const [deployed, stopped] = [await run('deploy'), await run('stop')]
 
+test('the history of an environment continues after a deployment of it', async () => {
+  const path = `/environment/${environmentId}/deploymentHistoryV2`
+  const execution = (one: { identifier: { execution_id: string } }) => one.identifier.execution_id
+  const [newest, oldest] = (await get(path)).results.map(execution)
+  for (const start of [newest, stopped]) {
+    const { results } = await get(`${path}?startId=${start}`)
+    assert.deepEqual(results.map(execution), [oldest])
+  }
+  assert.deepEqual((await get(`${path}?startId=${oldest}`)).results, [])
+  const foreign = `/environment/${b.objects.environmentId}/deploymentHistoryV2?startId=${newest}`
+  for (const [token, wrong] of [
+    [a.tokens.READ, `${path}?startId=nothing`],
+    [b.tokens.READ, foreign],
+  ] as const) {
+    const answer = await call(token, 'GET', wrong)
+    assert.equal(answer.status, 404, answer.text)
+    assert.match(answer.text, /startId/)
+  }
+})
+
 test('the history of an environment lists requests and stages, newest first', async () => {
   const { page, page_size, results } = await get(`/environment/${environmentId}/deploymentHistoryV2?pageSize=500`)
   assert.deepEqual([page, page_size, results.length], [1, 20, 2])

@@ -5,6 +5,7 @@ import { type AppError, notFound } from '../lib/error.ts'
 import { listsOfKinds, type RequestRow, requestState, type TargetRow } from '../requests/index.ts'
 import { deployedDetails } from './deployed-details.ts'
 import {
+  findRequestOf,
   isRequestOf,
   isTargetOf,
   listRequests,
@@ -17,14 +18,26 @@ import { stageStatus, toStageStatus } from './stage-status.ts'
 
 const longestPage = 20
 
-/** Lists the last deployments of an environment by stage, newest first, never more than 20. */
+interface HistoryPage {
+  /** At most 20, which is also the default. */
+  readonly pageSize?: number
+  /** The execution of the deployment after which the page begins. */
+  readonly startId?: string
+}
+
+/**
+ * Lists deployments of an environment by stage, newest first. Throws 404 if the environment had no
+ * deployment with the execution `startId`.
+ */
 export async function environmentHistory(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   environmentId: string,
-  pageSize: number | undefined,
+  { pageSize, startId }: HistoryPage,
 ) {
   const page_size = Math.min(pageSize ?? longestPage, longestPage)
-  const [requests, targetsOf] = await readPage(database, environmentId, { count: page_size })
+  const behind = startId === undefined ? undefined : await findRequestOf(database, startId, environmentId)
+  if (startId !== undefined && behind === undefined) throw noStart(startId)
+  const [requests, targetsOf] = await readPage(database, environmentId, { count: page_size, behind })
   const now = clock.now()
   const results = requests.map((request) => {
     const { execution_id, created_at, updated_at, triggered_by, origin } = request

@@ -5,6 +5,7 @@ import { noBrowser, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import { gone } from '../support/gone.ts'
 import { silent, web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
 
 // A person who watches the deployments of an environment, compares two and rolls back. The tests
 // build on each other.
@@ -117,6 +118,36 @@ describe('deployments of an environment in the console', { skip: noBrowser ?? fa
     assert.equal((await shop.settles()).state, 'RUNNING')
     assert.match((await shop.answer()).body, /first/)
     assert.match((await cart.answer()).body, /steady/)
+  })
+
+  it('lists older deployments when a person asks for them', async () => {
+    const { page, server } = session
+    const path = `/environment/${environmentId}`
+    const ended = (): Promise<unknown> =>
+      until('the deployment has ended', async () => {
+        const { results } = await server.must<{ results: { action_status: string }[] }>(
+          'GET',
+          `${path}/deploymentHistoryV2?pageSize=1`,
+        )
+        return /SUCCESS|ERROR|CANCELED/.test(results[0]?.action_status ?? '')
+      })
+    for (const _ of Array.from({ length: 9 })) {
+      for (const action of ['stop', 'deploy']) {
+        await server.must('POST', `/application/${shop.id}/${action}`, action === 'deploy' ? {} : undefined)
+        await ended()
+      }
+    }
+    await session.open(`/environments/${environmentId}/deployments`)
+    await rows().nth(19).waitFor()
+    assert.equal(await rows().count(), 20)
+    const older = page.getByRole('button', { name: 'Older deployments' })
+    await older.click()
+    await rows().nth(20).waitFor()
+    await gone(older)
+    assert.deepEqual(await violations(page), [])
+    // The first deployment can be compared and shown like the others.
+    await rows().last().getByRole('link').click()
+    await rows().last().locator('a[aria-current="page"]').waitFor()
     assert.deepEqual(session.objections, [])
   })
 })

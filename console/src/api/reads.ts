@@ -62,11 +62,25 @@ export const links = (environmentId: string) =>
 
 export type { KindName }
 
-/** The last deployments of an environment, newest first. */
-export const environmentHistory = (environmentId: string) =>
+/**
+ * The deployments of an environment, newest first, twenty a page. The pages are one read, so that a
+ * change in the meantime moves no deployment past the end of a page.
+ */
+export const environmentHistory = (environmentId: string, pages = 1) =>
   queryOptions({
-    queryKey: ['environment', environmentId, 'history'],
-    queryFn: async () => (await api.listEnvironmentDeploymentHistoryV2({ environmentId })).results,
+    queryKey: ['environment', environmentId, 'history', pages],
+    queryFn: async () => {
+      const read = (startId: string | undefined) =>
+        api.listEnvironmentDeploymentHistoryV2({ environmentId, query: startId === undefined ? {} : { startId } })
+      const { results, page_size } = await read(undefined)
+      let hasMore = results.length === page_size
+      for (let page = 1; page < pages && hasMore; page++) {
+        const older = (await read(results.at(-1)?.identifier.execution_id)).results
+        results.push(...older)
+        hasMore = older.length === page_size
+      }
+      return { results, hasMore }
+    },
   })
 
 /** The effect of a deployment on each service. It is compared again each time. */

@@ -58,7 +58,7 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
     uninstallSelected: async (call) => void (await selected.uninstall(call.target, call.body, requestedBy(call))),
     cancelRequest: async ({ target }) => void (await selected.cancel(target)),
 
-    listEnvironmentHistory: ({ target, query }) => environmentHistory(rooms, target.id, query.pageSize),
+    listEnvironmentHistory: ({ target, query }) => environmentHistory(rooms, target.id, query),
     listEnvironmentHistoryV1: ({ target, query }) => environmentHistoryV1(database, target.id, query.startId),
     listServiceHistoryV1: ({ target, query }) => serviceHistoryV1(database, target.id, query.startId),
     listServiceHistoryBrief: ({ target, query }) => serviceHistoryBrief(database, target.id, query.startId),
