@@ -157,7 +157,12 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
   })
 
   it('edits the record of a cluster', async () => {
+    const label = { key: 'team', value: 'far', propagate_to_cloud_provider: false }
+    const group = { name: 'teams', labels: [label] }
+    const groups = `/organization/${ours.server.organizationId}/labelsGroups`
+    const { id: groupId } = await ours.server.must<{ id: string }>('POST', groups, group)
     await button('Edit').click()
+    await dialog().getByLabel('teams').check()
     await dialog().getByLabel('Least nodes').fill('5')
     await confirm('Save')
     await dialog().getByText('min_running_nodes must not be greater than max_running_nodes.').waitFor()
@@ -165,11 +170,12 @@ describe('clusters in the console', { skip: noBrowser ?? false }, () => {
     await dialog().getByLabel('Description').fill('the far one')
     await confirm('Save')
     await dialog().waitFor({ state: 'detached' })
-    const { results } = await ours.server.must<{ results: { name: string; max_running_nodes: number }[] }>(
+    const { results } = await ours.server.must<{ results: { name: string; [field: string]: unknown }[] }>(
       'GET',
       `/organization/${ours.server.organizationId}/cluster`,
     )
-    assert.equal(results.find(({ name }) => name === 'far')?.max_running_nodes, 7)
+    const far = results.find(({ name }) => name === 'far')
+    assert.partialDeepStrictEqual(far, { max_running_nodes: 7, labels_groups: [{ id: groupId }] })
     await page.setViewportSize({ width: 380, height: 700 })
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 380)
     assert.deepEqual(await violations(page), [])

@@ -1,6 +1,11 @@
-import type { Draft } from './draft.ts'
+import { type Draft, listAt } from './draft.ts'
 import { type FieldSpec, optionsOf } from './fields.ts'
 import { pick } from './record.ts'
+
+interface Named {
+  readonly id: string
+  readonly name: string
+}
 
 const naming: readonly FieldSpec[] = [
   { path: 'name', label: 'Name', type: 'text', isRequired: true, placeholder: 'production' },
@@ -41,7 +46,7 @@ export const newClusterValues: Draft = {
 }
 
 /** The form of an existing cluster. Provider and kind of Kubernetes cannot change. */
-export const clusterFields: readonly FieldSpec[] = [
+export const clusterFields = (labelsGroups: readonly Named[] | undefined): readonly FieldSpec[] => [
   ...naming,
   { path: 'region', label: 'Region', type: 'text', isRequired: true },
   { path: 'min_running_nodes', label: 'Least nodes', type: 'number' },
@@ -51,10 +56,22 @@ export const clusterFields: readonly FieldSpec[] = [
   { path: 'ssh_keys', label: 'SSH keys', type: 'words', hint: 'Public keys, one a line.' },
   production,
   { path: 'keda.enabled', label: 'KEDA scales its services', type: 'check' },
+  {
+    path: 'labels_groups',
+    label: 'Groups of labels',
+    type: 'choices',
+    hint: 'The namespaces of its environments have these labels.',
+    options: (labelsGroups ?? []).map(({ id: value, name: label }) => ({ value, label })),
+    areReferences: true,
+    none: labelsGroups ? 'The organization has none. Its settings create them.' : 'Reading …',
+  },
 ]
 
 const kept = ['name', 'description', 'region', 'production', 'keda', 'ssh_keys'] as const
 const nodes = ['min_running_nodes', 'max_running_nodes', 'disk_size', 'instance_type'] as const
 
 /** Pure: the values of the form. */
-export const clusterValues = (record: Draft): Draft => pick(record, ...kept, ...nodes)
+export const clusterValues = (record: Draft): Draft => ({
+  ...pick(record, ...kept, ...nodes),
+  labels_groups: listAt(record, 'labels_groups').map((group) => pick(group, 'id')),
+})

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { aboutClusters, type Cluster } from '../../api/reads-clusters.ts'
+import { labelsGroups, tagGroups } from '../../api/tag-groups.ts'
 import { useForm } from '../../api/use-form.ts'
 import { clusterFields, clusterValues } from '../../forms/clusters.ts'
 import { asBody, asDraft } from '../../forms/draft.ts'
@@ -14,8 +16,9 @@ export interface ClusterDialogProps {
 
 /** Changes the record of a cluster. */
 export function EditCluster({ organizationId, cluster, onClose }: ClusterDialogProps) {
+  const { data: groups } = useQuery(tagGroups(labelsGroups, organizationId))
   const form = useForm({
-    fields: clusterFields,
+    fields: clusterFields(groups),
     initial: clusterValues(asDraft(cluster)),
     send: (draft) => api.editCluster({ organizationId, clusterId: cluster.id, body: asBody(draft) }),
     changes: [aboutClusters(organizationId)],
