@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { type Draft, isSame } from '../forms/draft.ts'
 import { rebase } from '../forms/rebase.ts'
+import { useUnsaved } from './unsaved.ts'
 
 /** The paths of fields that somebody else changed while a form had unsaved input. */
 export interface OthersChange {
@@ -24,6 +25,7 @@ export function useLiveDraft(record: Draft, sent: Draft | undefined) {
     setDraft(next)
     setOthers(taken.length + kept.length > 0 ? { taken, kept } : undefined)
   }
+  useUnsaved(!isSame(draft, record))
   return {
     draft,
     setDraft,

@@ -6,6 +6,7 @@ import { signOut } from '../api/session.ts'
 import { Button } from '../ui/Button.tsx'
 import { Mark } from '../ui/Mark.tsx'
 import styles from './Frame.module.css'
+import { NewVersion } from './NewVersion.tsx'
 import { NextChange } from './NextChange.tsx'
 import { CommandCenter } from './palette/CommandCenter.tsx'
 import { usePreload } from './preload.ts'
@@ -44,6 +45,7 @@ export function Frame() {
       </div>
       <NextChange />
       <SessionEnded />
+      <NewVersion />
       <Outlet />
     </>
   )

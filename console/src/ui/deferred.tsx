@@ -1,4 +1,5 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { loadCode } from '../api/new-version.ts'
 
 /** A component whose code is loaded later. */
 export interface Deferred<Props> {
@@ -16,7 +17,7 @@ export function deferred<Props extends object>(load: () => Promise<ComponentType
   let loaded: ComponentType<Props> | undefined
   let loading: Promise<ComponentType<Props>> | undefined
   const preload = (): Promise<ComponentType<Props>> => {
-    loading ??= load().then(
+    loading ??= loadCode(load).then(
       (component) => {
         loaded = component
         return component

@@ -1,6 +1,7 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
+import { loadCode } from '../../api/new-version.ts'
 import { services, stageNames, stages } from '../../api/reads.ts'
 import { environmentUses } from '../../api/reads-variable-uses.ts'
 import { stageRows } from '../../api/stage-rows.ts'
@@ -9,9 +10,9 @@ import { ServiceTables } from '../ServiceTables.tsx'
 import styles from './EnvironmentServices.module.css'
 
 // The library of the map is large, and most people look at the table.
-const EnvironmentMap = lazy(() =>
-  import('./EnvironmentMap.tsx').then(({ EnvironmentMap }) => ({ default: EnvironmentMap })),
-)
+const EnvironmentMap = lazy(async () => ({
+  default: (await loadCode(() => import('./EnvironmentMap.tsx'))).EnvironmentMap,
+}))
 
 const place = '/organizations/$organizationId/environments/$environmentId'
 const none: never[] = []
