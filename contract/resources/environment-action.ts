@@ -53,6 +53,11 @@ const DeployServices = Type.Object({
   ),
 })
 
+/** Each service with the execution whose version starts again. */
+const RollbackServices = Type.Object({
+  services: List(Type.Object({ id: Uuid, execution_id: Text(255, 1) }), most),
+})
+
 /** Omitted and null fields are copied from the source environment. */
 const CloneEnvironment = Type.Object({
   name: Text(255, 1),
@@ -101,6 +106,20 @@ export const environmentActionOperations = {
       'Deploys the named services in one request, including skipped ones. Services that the cluster cannot ' +
       'run are left out with a reason.',
     body: DeployServices,
+    reply: EnvironmentStatus,
+    status: 202,
+  }),
+  rollbackSelectedServices: operation({
+    ...onEnvironment,
+    extension: true,
+    path: `${path}/service/rollback`,
+    handler: 'rollbackSelected',
+    access: 'deploy',
+    event: event('TRIGGER_DEPLOY'),
+    summary:
+      'Rolls the named services back to the versions of previous executions in one request, without a build. If ' +
+      'one of them cannot be rolled back, nothing changes.',
+    body: RollbackServices,
     reply: EnvironmentStatus,
     status: 202,
   }),

@@ -9,6 +9,7 @@ import { checkCommit, type DeploymentsOptions, isUsed, valuesField } from './dep
 import { refusalOf, refuseKind } from './refusal-of-kind.ts'
 import { acceptRequest, type RequestedBy } from './request.ts'
 import { lockEnvironment, type RequestRow } from './request-store.ts'
+import { type RolledBack, rollbackTargets } from './rollback-several.ts'
 import { deleteServiceRows } from './selected-store.ts'
 import { environmentStatuses } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
@@ -50,6 +51,15 @@ export function createSelected(options: DeploymentsOptions) {
         for (const { service } of chosen) refuseKind(options, service)
       const targets: WantedTarget[] = []
       for (const one of chosen) targets.push(await toTarget(options, one))
+      await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
+    },
+
+    /**
+     * Starts earlier versions of services again by one request, and restores their settings. Must
+     * run in a unit of work, which undoes everything if one of them cannot be rolled back.
+     */
+    async rollback(environment: EnvironmentRow, wanted: readonly RolledBack[], by: RequestedBy): Promise<void> {
+      const targets = await rollbackTargets(options, await listServices(database, environment.id), wanted)
       await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
     },
 

@@ -73,6 +73,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'body.alias_parent_id': 'place',
   'body.annotations_groups[].id': 'organization',
   'body.application_ids[]': 'part',
+  'body.services[].id': 'part',
   'body.applications[].application_id': 'part',
   'body.cloud_provider_credentials.credentials.id': 'organization',
   'body.cluster': 'place',
@@ -194,6 +195,7 @@ function idFor({ name, operation, reference }: (typeof all)[number], objects: Ob
     ...{ project_deployment_rule_ids_in_order: more['project.deploymentRuleId'], startId: more['deploymentRequestId'] },
     ...{ application_id: objects.applicationId, application_ids: objects.applicationId, databases: more['databaseId'] },
     ...{ targetId: objects.applicationId, projectId: objects.projectId, environmentId: objects.environmentId },
+    services: objects.applicationId,
     ...{ serviceProjectId: objects.projectId, serviceEnvironmentId: objects.environmentId },
     ...Object.fromEntries(
       ['container', 'database', 'job', 'helm', 'terraform'].map((kind) => [`${kind}_ids`, more[`${kind}Id`]]),

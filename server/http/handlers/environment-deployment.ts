@@ -46,6 +46,10 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
       await selected.deploy(call.target, call.body, requestedBy(call))
       return statusOf(call.target.id)
     },
+    rollbackSelected: async (call) => {
+      await selected.rollback(call.target, call.body.services, requestedBy(call))
+      return statusOf(call.target.id)
+    },
     restartSelected: (call) => selected.restart(call.target, call.body, requestedBy(call)),
     stopSelected: async (call) => void (await selected.stop(call.target, call.body, requestedBy(call))),
     deleteSelected: async (call) => {

@@ -76,6 +76,15 @@ export const environments: Partial<Record<OperationName, Good>> = {
   deployAllServices: {
     of: ({ applicationId }) => ({ body: { applications: [{ application_id: applicationId }] } }),
   },
+  rollbackSelectedServices: {
+    prepare: async ({ database }, { applicationId }) => {
+      await addExecution(database, applicationId)
+      return undefined
+    },
+    of: ({ applicationId }) => ({
+      body: { services: [{ id: applicationId, execution_id: executionOf(applicationId) }] },
+    }),
+  },
   rebootServices: { ...ids, prepare: deployed },
   stopSelectedServices: { ...ids, prepare: deployed },
   deleteSelectedServices: ids,

@@ -1,10 +1,9 @@
 import { useQueries, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useRequests } from '../../api/change.ts'
-import { messageOf } from '../../api/client.ts'
+import { useChange } from '../../api/change.ts'
+import { api, messageOf } from '../../api/client.ts'
 import { type EnvironmentDeployment, type ServiceVersion, versionsAt } from '../../api/deployment-versions.ts'
 import { isKind } from '../../api/kinds.ts'
-import { versionOperations } from '../../api/kinds-deployments.ts'
 import { services } from '../../api/reads.ts'
 import { type Rollback, rollbackEffect } from '../../api/reads-deployments.ts'
 import { FormDialog } from '../../ui/Dialog.tsx'
@@ -29,13 +28,12 @@ export function RollbackEnvironment({ environmentId, history, target, onClose }:
   const effects = useQueries({ queries: versions.map((version) => rollbackEffect(version)) })
   const isPossible = (index: number): boolean => effects[index]?.data?.services[0]?.skipped === null
   const chosen = versions.filter(({ serviceId }, index) => !leftOut.has(serviceId) && isPossible(index))
-  const rollback = useRequests({
-    // Requests of an environment run one after the other, in the order in which they arrive.
-    requests: () =>
-      chosen.map(({ kind, serviceId, executionId }) => () => {
-        return versionOperations[kind].rollback(serviceId, executionId, false)
-      }),
-    changes: [['environment', environmentId]],
+  const rollback = useChange({
+    change: () => {
+      const list = chosen.map(({ serviceId, executionId }) => ({ id: serviceId, execution_id: executionId }))
+      return api.rollbackSelectedServices({ environmentId, body: { services: list } })
+    },
+    makesOld: ['environment', environmentId],
     onDone: onClose,
   })
   const isWaiting = effects.some(({ isPending }) => isPending)
@@ -54,8 +52,8 @@ export function RollbackEnvironment({ environmentId, history, target, onClose }:
       preview={() => rollback.preview()}
     >
       <p>
-        Each version starts without a build, with its settings, variables and secrets of that time. Each service is a
-        deployment of its own: if one fails, the others stay as they are. Stored variables do not change.
+        Each version starts without a build, with its settings, variables and secrets of that time. All of them are one
+        deployment. If one cannot begin, nothing changes. Stored variables do not change.
       </p>
       {wanted.length === 0 && <p role="status">Every service that is listed runs the version of that time.</p>}
       {wanted.map(({ id, name }, index) => (
