@@ -1,4 +1,4 @@
-import { beginsHttp2, judgeFirst, takeListener } from './first-bytes.ts'
+import { type Accept, beginsHttp2, judgeFirst, wrapAccept } from './first-bytes.ts'
 import { Sessions } from './sessions.ts'
 import type { Traffic } from './traffic.ts'
 import type { Front } from './traffic-server.ts'
@@ -13,16 +13,11 @@ const schemes = ['http', 'https']
 export function acceptHttp2(traffic: Traffic, front: Front): Front {
   const { server, connections } = front
   const sessions = new Sessions(traffic, connections)
-  const acceptHttp1 = takeListener(server)
-  const acceptSession = { accept: (socket: Parameters<typeof acceptHttp1>[0]) => accept(socket), skip: 0 }
-  const accept = (socket: Parameters<typeof acceptHttp1>[0]): void =>
-    sessions.accept({ socket, below: socket, schemes })
-  server.on('connection', (socket) => {
-    if (socket.destroyed) return
+  const acceptSession: Accept = (socket) => sessions.accept({ socket, below: socket, schemes })
+  wrapAccept(server, (acceptHttp1) => (socket) => {
     judgeFirst(socket, (first) => {
       const isHttp2 = beginsHttp2(first)
-      if (isHttp2 === undefined) return undefined
-      return isHttp2 ? acceptSession : { accept: acceptHttp1, skip: 0 }
+      return isHttp2 === undefined ? undefined : { accept: isHttp2 ? acceptSession : acceptHttp1, skip: 0 }
     })
   })
   return { ...front, leave: () => sessions.leave() }

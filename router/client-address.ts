@@ -4,9 +4,15 @@ import { plainAddress } from '@quayside/contract/forwarded.ts'
 import type { Peer } from './sender.ts'
 import type { Traffic } from './traffic.ts'
 
-/** Returns the address of the other end of a connection, in its short form. */
-export const addressOf = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
-  plainAddress(remoteAddress) ?? '0.0.0.0'
+/** The clients that trusted proxies named, by their connections. */
+const named = new WeakMap<object, string>()
+
+/** Records the client of a connection that a trusted proxy opened for it. */
+export const nameClient = (socket: Socket, client: string): void => void named.set(socket, client)
+
+/** Returns the address of the client of a connection, in its short form. */
+export const addressOf = (socket: Pick<Socket, 'remoteAddress'>): string =>
+  named.get(socket) ?? plainAddress(socket.remoteAddress ?? '') ?? '0.0.0.0'
 
 const peers = new WeakMap<Socket, Peer>()
 

@@ -15,6 +15,7 @@ test('parseConfig reads the command line and names the invalid flag', () => {
     '0',
     '--trusted',
     '10.0.0.0/8,::1',
+    '--proxies=192.0.2.0/24',
     '--share',
     '--connections=50',
     '--connections-per-client=5',
@@ -24,6 +25,7 @@ test('parseConfig reads the command line and names the invalid flag', () => {
     host: '::',
     port: 0,
     trusted: ['10.0.0.0/8', '::1'],
+    proxies: ['192.0.2.0/24'],
     share: true,
     connections: { total: 50, perClient: 5 },
   })
@@ -33,5 +35,6 @@ test('parseConfig reads the command line and names the invalid flag', () => {
     assert.throws(() => parseConfig([...needed, `--port=${port}`]), /--port/)
   for (const flag of ['--connections=0', '--connections-per-client=x'])
     assert.throws(() => parseConfig([...needed, flag]), /--connections/)
-  assert.throws(() => parseConfig([...needed, '--trusted', 'everyone']), /--trusted: "everyone" is not/)
+  for (const flag of ['--trusted', '--proxies'])
+    assert.throws(() => parseConfig([...needed, flag, 'everyone']), new RegExp(`${flag}: "everyone" is not`))
 })

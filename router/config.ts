@@ -3,7 +3,15 @@ import { type ConnectionLimits, usualConnections } from '@quayside/contract/conn
 import { networkList } from '@quayside/contract/forwarded.ts'
 import { type PodConfig, parsePodConfig, podFlags } from './pod-config.ts'
 
-export interface RouterConfig {
+/** The proxies in front of a router. */
+export interface ProxyNetworks {
+  /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
+  readonly trusted: readonly string[]
+  /** Networks whose connections begin with a PROXY header. None by default. */
+  readonly proxies?: readonly string[]
+}
+
+export interface RouterConfig extends ProxyNetworks {
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
@@ -13,8 +21,6 @@ export interface RouterConfig {
   readonly control: string
   /** Path of the file that keeps the last route table. */
   readonly state: string
-  /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
-  readonly trusted: readonly string[]
   /** The limits of each port. `usualConnections` by default. */
   readonly connections?: ConnectionLimits
   /**
@@ -36,6 +42,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       control: { type: 'string' },
       state: { type: 'string' },
       trusted: { type: 'string', default: '' },
+      proxies: { type: 'string', default: '' },
       connections: { type: 'string', default: String(usualConnections.total) },
       'connections-per-client': { type: 'string', default: String(usualConnections.perClient) },
       share: { type: 'boolean', default: false },
@@ -47,15 +54,25 @@ export function parseConfig(args: readonly string[]): RouterConfig {
   if (!values.state) throw new Error('--state is missing: the path of the file that keeps the route table')
   const port = portIn('port', values.port)
   const tlsPort = values['tls-port'] === undefined ? undefined : portIn('tls-port', values['tls-port'])
-  const trusted = values.trusted.split(',').filter((network) => network !== '')
-  checkNetworks(trusted)
+  const [trusted, proxies] = [networksIn(values, 'trusted'), networksIn(values, 'proxies')]
   const connections = {
     total: countIn(values, 'connections'),
     perClient: countIn(values, 'connections-per-client'),
   }
   const { host, control = '', state, share } = values
   const tls = tlsPort === undefined ? {} : { tlsPort }
-  return { host, port, ...tls, control, state, trusted, connections, share, ...(pod && { pod }) }
+  return {
+    host,
+    port,
+    ...tls,
+    control,
+    state,
+    trusted,
+    ...(proxies.length > 0 && { proxies }),
+    connections,
+    share,
+    ...(pod && { pod }),
+  }
 }
 
 function portIn(flag: string, text: string): number {
@@ -71,10 +88,12 @@ function countIn<Flag extends string>(values: Readonly<Record<Flag, string>>, fl
   return count
 }
 
-function checkNetworks(networks: readonly string[]): void {
+function networksIn<Flag extends string>(values: Readonly<Record<Flag, string>>, flag: Flag): readonly string[] {
+  const networks = values[flag].split(',').filter((network) => network !== '')
   try {
     networkList(networks)
   } catch (error) {
-    throw new Error(`--trusted: ${error instanceof Error ? error.message : 'not networks'}`, { cause: error })
+    throw new Error(`--${flag}: ${error instanceof Error ? error.message : 'not networks'}`, { cause: error })
   }
+  return networks
 }

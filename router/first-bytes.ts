@@ -1,3 +1,4 @@
+import { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import { after } from './clock.ts'
 import { limits } from './limits.ts'
@@ -6,16 +7,33 @@ import { limits } from './limits.ts'
  * Decides about a connection by its first bytes. Returns who accepts it, and how many bytes it must
  * not see. Undefined if more bytes are needed.
  */
-export type Judge = (first: Buffer) => { readonly accept: (socket: Socket) => void; readonly skip: number } | undefined
+export type Judge = (first: Buffer) => { readonly accept: Accept; readonly skip: number } | undefined
+
+/** Serves a connection. A paused one may have bytes that were read before. */
+export type Accept = (socket: Socket) => void
+
+const accepting = new WeakMap<Server, Accept>()
+
+/** Replaces how a server serves connections. `wrap` gets the current way. */
+export function wrapAccept(server: Server, wrap: (accept: Accept) => Accept): void {
+  const current = accepting.get(server) ?? takeListener(server)
+  accepting.set(server, wrap(current))
+}
 
 /** Takes the listener with which Node.js serves connections from a server, and returns it. */
-export function takeListener(server: Server): (socket: Socket) => void {
+function takeListener(server: Server): Accept {
   const [listener] = server.listeners('connection')
   if (!listener) throw new Error('the server of this version of Node.js has no listener for connections')
-  server.removeListener('connection', listener as (socket: Socket) => void)
+  const others = server.listeners('connection').slice(1)
+  server.removeAllListeners('connection')
+  for (const other of others) server.on('connection', (socket) => void Reflect.apply(other, server, [socket]))
+  server.on('connection', (socket) => {
+    if (!socket.destroyed) accepting.get(server)?.(socket)
+  })
   return (socket) => {
     Reflect.apply(listener, server, [socket])
-    socket.resume()
+    // A TLS server reads what is there by itself.
+    if (server instanceof HttpServer) socket.resume()
   }
 }
 

@@ -3,6 +3,7 @@ import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { acceptHttp2 } from './accept-http2.ts'
+import { readProxyHeaders } from './behind-proxies.ts'
 import { Certificates } from './certificates.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
@@ -81,6 +82,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     port: '',
     tlsPort: '',
     trusts,
+    isProxy: networkList([...config.trusted, ...(config.proxies ?? [])]),
     connections: config.connections ?? usualConnections,
     tunnels,
     leaving: false,
@@ -89,6 +91,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const plain = pod ? acceptHttp2(traffic, createTrafficServer(traffic)) : createTrafficServer(traffic)
   const tls = createSecureFront(traffic, config)
   const fronts = tls.front ? [plain, tls.front] : [plain]
+  const { proxies = [] } = config
+  if (proxies.length > 0) for (const front of fronts) readProxyHeaders(front, traffic, proxies)
   const ports = new Ports(traffic, config.host)
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -124,6 +128,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       port: Number(traffic.port),
       ...(tls.front && { tlsPort: Number(traffic.tlsPort) }),
       trusted: config.trusted,
+      proxies,
       connections: traffic.connections,
       protocol,
       closing: traffic.closing,

@@ -57,14 +57,15 @@ interface TestLife {
 
 export async function testBed(
   test: TestLife,
-  options: Pick<RouterConfig, 'connections' | 'tlsPort'> & { trusted?: readonly string[]; log?: Log } = {},
+  options: Pick<RouterConfig, 'connections' | 'tlsPort' | 'proxies'> & { trusted?: readonly string[]; log?: Log } = {},
 ): Promise<TestBed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const control = join(folder, 'control.sock')
   const state = join(folder, 'routes.json')
   const { trusted = [], connections = usualConnections } = options
   const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort }
-  const config = { host: '127.0.0.1', port: 0, ...tls, control, state, trusted, connections }
+  const { proxies = [] } = options
+  const config = { host: '127.0.0.1', port: 0, ...tls, control, state, trusted, proxies, connections }
   const router = await startRouter(config, options.log ?? silentLog)
   const servers: Server[] = []
   const sockets: Socket[] = []

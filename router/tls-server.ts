@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https'
 import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { handshakeCallbacks, isChallenge } from './challenge-handshakes.ts'
+import { addressOf, nameClient } from './client-address.ts'
 import { limits } from './limits.ts'
 import { Sessions } from './sessions.ts'
 import type { Traffic } from './traffic.ts'
@@ -43,7 +44,10 @@ export function createTlsServer(traffic: Traffic): Front<Server> {
   const acceptHttp1 = ownListener(server)
   server.on('secureConnection', (socket) => {
     const found = accepted.get(endsOf(socket))
-    if (found) below.set(socket, found)
+    if (found) {
+      below.set(socket, found)
+      nameClient(socket, addressOf(found))
+    }
     if (isChallenge(socket)) socket.destroy()
     else if (socket.alpnProtocol === 'h2') sessions.accept({ socket, below: found ?? socket, schemes: ['https'] })
     else acceptHttp1(socket)

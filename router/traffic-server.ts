@@ -57,7 +57,7 @@ export function createTrafficServer(traffic: Traffic): Front {
  * socket, which is another one with TLS. Returns the server's connections.
  */
 export function acceptTraffic(traffic: Traffic, server: Server, below: (socket: Socket) => Socket): Connections {
-  const connections = new Connections(traffic.connections, traffic.trusts)
+  const connections = new Connections(traffic.connections, traffic.isProxy)
   server.on('connection', (socket) => {
     if (!connections.admit(socket)) refuseConnection(traffic, socket)
   })

@@ -38,6 +38,8 @@ export interface Traffic {
   tlsPort: string
   /** Whether a peer's `X-Forwarded-*` headers are trusted. */
   readonly trusts: (address: string) => boolean
+  /** Whether connections from an address are of many clients. */
+  readonly isProxy: (address: string) => boolean
   /** The limits of each port. */
   readonly connections: ConnectionLimits
   /** Upgraded HTTP connections and TCP connections of clients. */

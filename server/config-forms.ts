@@ -123,7 +123,7 @@ const exposureForm = /^(LoadBalancer|NodePort)(?::(\d{1,5}))?$/
 /** Reads how our router runs in clusters. Undefined without an image. */
 export function clusterRouter(
   variables: Variables,
-  rest: Pick<PodRouterSettings, 'trusted' | 'connections'>,
+  rest: Pick<PodRouterSettings, 'trusted' | 'proxies' | 'connections'>,
 ): PodRouterSettings | undefined {
   const image = variables['QUAYSIDE_CLUSTER_ROUTER_IMAGE']
   const exposure = routerExposure(variables['QUAYSIDE_CLUSTER_ROUTER_SERVICE'] || 'LoadBalancer')

@@ -63,6 +63,8 @@ export interface Config {
   readonly apiProxies: readonly string[]
   /** The same for the router, and for the API as well. */
   readonly trustedProxies: readonly string[]
+  /** Networks of proxies whose connections to the router begin with a PROXY header. */
+  readonly proxyProtocol: readonly string[]
   /** Limits of client connections at each port of the router, in total and per client. */
   readonly routerConnections: { readonly total: number; readonly perClient: number }
   readonly domain: string
@@ -227,6 +229,7 @@ export function readConfig(given: Variables = process.env): Config {
   const port = number(variables, 'QUAYSIDE_PORT', 3000, 1, 65535)
   const parallelBuilds = number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100)
   const trustedProxies = list(variables, 'QUAYSIDE_TRUSTED_PROXIES', proxyForm)
+  const proxyProtocol = list(variables, 'QUAYSIDE_PROXY_PROTOCOL', proxyForm)
   const routerConnections = {
     total: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS', 10_000, 10, 1_000_000),
     perClient: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT', 1_000, 1, 1_000_000),
@@ -246,6 +249,7 @@ export function readConfig(given: Variables = process.env): Config {
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
     trustedProxies,
+    proxyProtocol,
     routerConnections,
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
@@ -268,7 +272,11 @@ export function readConfig(given: Variables = process.env): Config {
     clusterRegistry: clusterRegistry(variables),
     inCluster: inCluster(variables),
     clusterIngressClass: clusterIngressClass(variables['QUAYSIDE_CLUSTER_INGRESS_CLASS']),
-    clusterRouter: clusterRouter(variables, { trusted: trustedProxies, connections: routerConnections }),
+    clusterRouter: clusterRouter(variables, {
+      trusted: trustedProxies,
+      proxies: proxyProtocol,
+      connections: routerConnections,
+    }),
     clusterBuilder: clusterBuilder(variables),
     clusterPorts: oneOf(variables, 'QUAYSIDE_CLUSTER_PORTS', ['LoadBalancer', 'NodePort']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',

@@ -169,6 +169,7 @@ function routerOptions(config: Config, signal: AbortSignal, { source }: Certific
     port: config.routerPort,
     ...(config.routerTls && source && { tls: { port: config.routerTls.port, source } }),
     trusted: config.trustedProxies,
+    proxies: config.proxyProtocol,
     connections: config.routerConnections,
     controlSocket: file('control.sock'),
     stateFile: file('routes.json'),

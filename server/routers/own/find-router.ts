@@ -19,6 +19,7 @@ export interface Health {
   readonly tlsPort: number | undefined
   readonly protocol: unknown
   readonly trusted: string
+  readonly proxies: string
   readonly connections: unknown
   readonly closing: boolean
 }
@@ -34,12 +35,13 @@ export async function findRouter({
   const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
   try {
     const { body } = await askRouter(controlSocket, question)
-    const { pid, host, port, tlsPort: tls, trusted, connections, protocol, closing } = body
+    const { pid, host, port, tlsPort: tls, connections, protocol } = body
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
       throw new Error(`what listens on ${controlSocket} is not a router`)
     }
     const tlsPort = typeof tls === 'number' ? tls : undefined
-    return { pid, host, port, tlsPort, protocol, trusted: String(trusted), connections, closing: closing === true }
+    const [trusted, proxies, closing] = [String(body['trusted']), String(body['proxies']), body['closing'] === true]
+    return { pid, host, port, tlsPort, protocol, trusted, proxies, connections, closing }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -87,8 +89,9 @@ export const hasAddress = (running: Health, { host, port, tls }: RouterProcessOp
 const isPort = (actual: number | undefined, wanted: number | undefined): boolean =>
   wanted === 0 ? actual !== undefined : actual === wanted
 
-const isCurrent = (running: Health, { trusted = [], connections }: RouterProcessOptions): boolean =>
+const isCurrent = (running: Health, { trusted = [], proxies = [], connections }: RouterProcessOptions): boolean =>
   running.protocol === protocol &&
   !running.closing &&
   running.trusted === trusted.join() &&
+  running.proxies === proxies.join() &&
   (connections === undefined || isDeepStrictEqual(running.connections, connections))

@@ -29,7 +29,9 @@ test('a running router process is adopted, and replaced when its address differs
   const other = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
   assert.equal(other.adopted, false)
   await until('the old process is gone', () => !isAlive(home.process.pid))
-  assert.equal((await ask(other.port, 'unknown.test')).status, 404)
+  const behind = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'], proxies: ['192.0.2.0/24'] })
+  assert.equal(behind.adopted, false)
+  assert.equal((await ask(behind.port, 'unknown.test')).status, 404)
   assert.equal((await stat(home.options.controlSocket)).mode & 0o777, 0o600)
 })
 

@@ -27,6 +27,8 @@ export interface RouterProcessOptions extends RouterFiles {
   readonly tls?: RouterTls
   /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted?: readonly string[]
+  /** Networks whose connections begin with a PROXY header. None by default. */
+  readonly proxies?: readonly string[]
   /** The most connections of each port, and of one client among them. */
   readonly connections?: { readonly total: number; readonly perClient: number }
   /** Called for each started process, before it answers. */

@@ -58,8 +58,14 @@ test('credentials of the registry are in a Secret only if it needs some', () => 
 })
 
 test('proxies that are trusted and limits of connections are flags of the router', () => {
-  const [{ args }] = objectsOf({ trusted: ['10.0.0.0/8', '::1'] })('Deployment').spec.template.spec.containers
-  for (const flag of ['--trusted=10.0.0.0/8,::1', '--connections=10000', '--connections-per-client=1000']) {
+  const [{ args }] = objectsOf({ trusted: ['10.0.0.0/8', '::1'], proxies: ['192.0.2.1'] })('Deployment').spec.template
+    .spec.containers
+  for (const flag of [
+    '--trusted=10.0.0.0/8,::1',
+    '--proxies=192.0.2.1',
+    '--connections=10000',
+    '--connections-per-client=1000',
+  ]) {
     assert.ok(args.includes(flag), flag)
   }
   assert.ok(!objectsOf()('Deployment').spec.template.spec.containers[0].args.join().includes('--trusted'))

@@ -14,6 +14,8 @@ export interface PodRouterSettings {
   readonly exposure: RouterExposure
   /** Networks whose `X-Forwarded-*` headers are trusted. */
   readonly trusted: readonly string[]
+  /** Networks whose connections begin with a PROXY header. None by default. */
+  readonly proxies?: readonly string[]
   /** The most connections of each pod, and of one client among them. */
   readonly connections: { readonly total: number; readonly perClient: number }
 }
@@ -194,7 +196,7 @@ const apart = (labels: RouterObjectSetting['labels']) => ({
   ],
 })
 
-function container({ image, trusted, connections }: RouterObjectSetting) {
+function container({ image, trusted, proxies = [], connections }: RouterObjectSetting) {
   const probe = (path: string) => ({ httpGet: { path, port: ports.ready }, timeoutSeconds: 2 })
   const flags = {
     host: '$(POD_IP)',
@@ -208,6 +210,7 @@ function container({ image, trusted, connections }: RouterObjectSetting) {
     connections: connections.total,
     'connections-per-client': connections.perClient,
     ...(trusted.length > 0 && { trusted: trusted.join(',') }),
+    ...(proxies.length > 0 && { proxies: proxies.join(',') }),
   }
   return {
     name: routerName,

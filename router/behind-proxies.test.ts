@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { connect as connectSession } from 'node:http2'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { proxyHeaderOf } from '../test/support/proxy-header.ts'
+import { selfSigned } from '../test/support/self-signed.ts'
+import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
+
+const host = 'outside.invalid'
+const line = 'PROXY TCP4 192.0.2.1 198.51.100.1 5000 443\r\n'
+const ask = `GET /a HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n`
+
+/** A router whose application answers with the address of its client. */
+async function bedBehind(
+  t: TestContext,
+  proxies: readonly string[],
+  trusted: readonly string[] = [],
+): Promise<TestBed> {
+  const bed = await testBed(t, { tlsPort: 0, proxies, trusted })
+  const application = await bed.application(({ headers }, response) => {
+    response.setHeader('x-client', String(headers['x-forwarded-for']))
+    response.end()
+  })
+  await bed.lead([portOf(application)], { host })
+  const certificates = [{ host, chain: selfSigned.cert, key: selfSigned.key }]
+  await bed.tell('PUT', '/tls', { certificates, challenges: [], mark: 'one' })
+  return bed
+}
+
+/** Sends the header of a proxy to the port of HTTPS. Returns the connection. */
+function throughProxy(t: TestContext, { router }: TestBed, header: Buffer | string): Socket {
+  const below = connect(router.tlsPort ?? 0, '127.0.0.1')
+  t.after(() => below.destroy())
+  below.on('error', () => {})
+  below.write(header)
+  return below
+}
+
+const clientIn = (answer: string): string | undefined => /^x-client: (.*)\r$/im.exec(answer)?.[1]
+
+test('the client is the one that the proxy names, in both versions of the header', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.0/8'])
+  for (const [header, client] of [
+    [line, '192.0.2.1'],
+    [proxyHeaderOf('192.0.2.2').toString('latin1'), '192.0.2.2'],
+    [proxyHeaderOf('2001:db8::1').toString('latin1'), '2001:db8::1'],
+    ['PROXY UNKNOWN\r\n', '127.0.0.1'],
+  ] as const) {
+    assert.equal(clientIn(await untilClosed(bed.raw(header + ask))), client)
+  }
+})
+
+test('the header may arrive byte by byte', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.1'])
+  const socket = bed.raw('')
+  socket.setNoDelay()
+  for (const byte of line) {
+    socket.write(byte)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  socket.write(ask)
+  assert.equal(clientIn(await untilClosed(socket)), '192.0.2.1')
+})
+
+test('the header comes before the handshake of TLS, for HTTP/1.1 and HTTP/2', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.1'])
+  const options = { servername: host, rejectUnauthorized: false }
+  const socket = connectTls({ ...options, socket: throughProxy(t, bed, line), ALPNProtocols: ['http/1.1'] })
+  socket.write(ask)
+  assert.equal(clientIn(await text(socket)), '192.0.2.1')
+  const session = connectSession(`https://${host}`, {
+    createConnection: () =>
+      connectTls({ ...options, socket: throughProxy(t, bed, proxyHeaderOf('192.0.2.7')), ALPNProtocols: ['h2'] }),
+  })
+  t.after(() => session.destroy())
+  const stream = session.request({ ':authority': host })
+  const client = new Promise((resolve) => stream.on('response', (headers) => resolve(headers['x-client'])))
+  stream.resume()
+  assert.equal(await client, '192.0.2.7')
+})
+
+test('rules use the client that the proxy names', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.1'])
+  const application = await bed.application((_request, response) => response.end())
+  await bed.lead([portOf(application)], { host, rules: { deny: ['192.0.2.0/24'] } })
+  assert.match(await untilClosed(bed.raw(line + ask)), /^HTTP\/1\.1 403 /)
+  assert.match(await untilClosed(bed.raw(`PROXY UNKNOWN\r\n${ask}`)), /^HTTP\/1\.1 200 /)
+})
+
+test('a connection of a proxy without the header is closed', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.1'])
+  for (const bytes of [ask, `PROXY TCP4 nowhere 198.51.100.1 5000 443\r\n${ask}`, `${line.slice(0, -2)}\n${ask}`]) {
+    assert.equal(await untilClosed(bed.raw(bytes)), '')
+  }
+})
+
+test('a client that is no proxy cannot name itself by the header', async (t) => {
+  for (const proxies of [[], ['192.0.2.0/24']]) {
+    const bed = await bedBehind(t, proxies)
+    assert.equal(clientIn(await untilClosed(bed.raw(ask))), '127.0.0.1')
+    assert.match(await untilClosed(bed.raw(line + ask)), /^HTTP\/1\.1 400 /)
+    const socket = connectTls({ servername: host, rejectUnauthorized: false, socket: throughProxy(t, bed, line) })
+    await assert.rejects(new Promise((resolve, reject) => socket.on('secureConnect', resolve).on('error', reject)))
+  }
+})
+
+test('a client behind a proxy names no other one in X-Forwarded-For', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.1'], ['127.0.0.1'])
+  assert.equal(clientIn(await untilClosed(bed.raw(line + ask))), '192.0.2.1')
+})
