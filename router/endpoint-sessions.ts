@@ -1,9 +1,9 @@
-import { type ClientHttp2Session, connect } from 'node:http2'
+import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { after } from './clock.ts'
 import { limits } from './limits.ts'
-import { StreamDispatch } from './stream-dispatch.ts'
+import { StreamBroken, StreamDispatch } from './stream-dispatch.ts'
 
 type Done = (...result: [null, Socket] | [Error, null]) => void
 
@@ -18,6 +18,8 @@ interface SessionsOptions {
 interface Open {
   readonly session: ClientHttp2Session
   streams: number
+  /** Whether the endpoint has said how many streams it accepts. */
+  isReady: boolean
   cancelIdle: () => void
 }
 
@@ -65,22 +67,25 @@ export class EndpointSessions {
 
   #connect(): void {
     this.#options.connect((error, socket) => {
-      const waiting = this.#waiting
-      this.#waiting = []
-      if (error) for (const one of waiting) one(error)
-      else {
-        const opened = this.#begin(socket)
-        // More than fit into this connection open the next one.
-        for (const one of waiting) {
-          if (isFree(opened)) one(opened)
-          else this.#take(one)
-        }
-        this.#rest(opened)
-      }
+      if (error) this.#release(error)
+      else this.#begin(socket)
     })
   }
 
-  #begin(socket: Socket): Open {
+  /** Passes the requests that wait to a new connection, or fails them. */
+  #release(result: Open | Error): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const one of waiting) {
+      // More than fit into this connection open the next one.
+      if (result instanceof Error || isFree(result)) one(result)
+      else this.#take(one)
+    }
+    if (!(result instanceof Error)) this.#rest(result)
+  }
+
+  /** The endpoint says first how many streams it accepts, and that it speaks HTTP/2 at all. */
+  #begin(socket: Socket): void {
     const session = connect(`http://${this.#options.label}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: limits.streamWindowBytes },
@@ -88,16 +93,25 @@ export class EndpointSessions {
       maxHeaderListPairs: limits.streamFields,
       ...lenience,
     })
-    const opened: Open = { session, streams: 0, cancelIdle: () => {} }
+    const opened: Open = { session, streams: 0, isReady: false, cancelIdle: () => {} }
     this.#open.add(opened)
     const forget = (): void => {
       opened.cancelIdle()
       this.#open.delete(opened)
     }
+    const cancel = after(limits.answerMs, () => session.destroy())
     session.on('error', () => session.destroy())
     session.once('goaway', forget)
-    session.once('close', forget)
-    return opened
+    session.once('remoteSettings', () => {
+      opened.isReady = true
+      cancel()
+      this.#release(opened)
+    })
+    session.once('close', () => {
+      forget()
+      cancel()
+      if (!opened.isReady) this.#release(new StreamBroken(constants.NGHTTP2_REFUSED_STREAM, true))
+    })
   }
 
   #send(opened: Open, dispatch: StreamDispatch): void {
@@ -120,7 +134,8 @@ export class EndpointSessions {
 /** The types of Node.js do not know this option yet. */
 const lenience = { strictSingleValueFields: false }
 
-function isFree({ session, streams }: Open): boolean {
-  const { maxConcurrentStreams = limits.streamsPerConnection } = session.connecting ? {} : session.remoteSettings
+function isFree({ session, streams, isReady }: Open): boolean {
+  if (!isReady) return false
+  const { maxConcurrentStreams = limits.streamsPerConnection } = session.remoteSettings
   return !session.closed && !session.destroyed && streams < Math.min(maxConcurrentStreams, limits.openPerEndpoint)
 }

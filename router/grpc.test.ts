@@ -207,11 +207,17 @@ test('calls share connections up to the limit of the application, which close wh
     const { status: code, body } = await bed.ask({ host })
     assert.deepEqual([code, body], [200, 'answered'])
   }
-  await ask()
   await Promise.all(Array.from({ length: 6 }, ask))
   assert.equal(most, 3)
   await until('the idle connections are closed', () => sessions.size === 0)
   await ask()
+})
+
+test('an application that speaks no HTTP/2 is not available', async (t) => {
+  const bed = await testBed(t)
+  const application = await bed.application((_request, response) => response.end('over HTTP/1.1'))
+  const { client } = await grpcBed(t, [portOf(application)])
+  await assert.rejects(client.unary('a'), { code: status.UNAVAILABLE, details: /shop ended the connection/ })
 })
 
 test('a request with an upgrade is refused where the application speaks HTTP/2', async (t) => {

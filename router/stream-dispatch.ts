@@ -2,6 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { limits } from './limits.ts'
+import { codeOf } from './log.ts'
 
 /** The endpoint broke off a stream, or its connection ended. The code is like one of a socket. */
 export class StreamBroken extends Error {
@@ -57,7 +58,7 @@ export class StreamDispatch implements Dispatcher.DispatchController {
       this.#listen(stream)
       if (body instanceof Readable) this.#sendBody(body, stream)
     } catch (error) {
-      this.fail(error instanceof Error ? error : new Error(String(error)))
+      this.fail(sendingError(error))
       this.#close()
     }
   }
@@ -149,6 +150,14 @@ export class StreamDispatch implements Dispatcher.DispatchController {
     this.#done = () => {}
     done()
   }
+}
+
+/** A connection that just ended has not sent the request. Other errors are its own fault. */
+function sendingError(error: unknown): Error {
+  const code = codeOf(error)
+  const isGone = code === 'ERR_HTTP2_INVALID_SESSION' || code === 'ERR_HTTP2_GOAWAY_SESSION'
+  if (isGone) return new StreamBroken(constants.NGHTTP2_REFUSED_STREAM, true)
+  return Object.assign(new Error('the request cannot be sent', { cause: error }), { code: 'UND_ERR_INVALID_ARG' })
 }
 
 /** Returns the fields of a request: its pseudo-headers, then its headers without Host. */

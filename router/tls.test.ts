@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { request } from 'node:https'
 import { connect as connectTcp } from 'node:net'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { issued } from '../test/support/issued.ts'
@@ -281,6 +283,18 @@ test('a slow handshake ends in time, however its bytes are spread', { timeout: 6
   socket.on('error', () => {})
   await until('the connection is closed', () => socket.closed, { limitMs: 30_000 })
   assert.ok(monotonic() - startedAt < limits.handshakeMs * 1.5)
+})
+
+test('early data, which others could send again, is not accepted', async (t) => {
+  const { tlsPort } = await secureBed(t)
+  const where = ['s_client', '-connect', `127.0.0.1:${tlsPort}`, '-servername', host, '-tls1_3']
+  const client = spawn('openssl', [...where, '-alpn', 'http/1.1'])
+  t.after(() => client.kill('SIGKILL'))
+  client.stdin.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  const shown = await text(client.stdout)
+  assert.match(shown, /HTTP\/1\.1 200/)
+  assert.match(shown, /Max Early Data: 0/)
+  assert.doesNotMatch(shown, /Max Early Data: [1-9]/)
 })
 
 test('the control server confirms the mark of its certificates', async (t) => {
