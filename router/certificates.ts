@@ -13,6 +13,7 @@ export class Certificates {
   readonly #log: Log
   readonly #mostReady: number
   #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
+  #all: readonly TlsCertificate[] = []
   #mark: string | undefined
   #door: PlatformDoor | undefined
   #answers: ReadonlyMap<string, string> = new Map()
@@ -31,6 +32,11 @@ export class Certificates {
     return this.#mark
   }
 
+  /** The current certificates. Another list after each exchange. */
+  get all(): readonly TlsCertificate[] {
+    return this.#all
+  }
+
   /** How the server recognizes this router. Undefined: it does not lead to the server. */
   get door(): PlatformDoor | undefined {
     return this.#door
@@ -45,6 +51,7 @@ export class Certificates {
       return [one.host, known && known.chain === one.chain && known.key === one.key ? known : one]
     })
     this.#byHost = new Map(next)
+    this.#all = [...this.#byHost.values()]
     const [asked, shaken] = [
       challenges.filter(({ kind }) => kind === 'http-01'),
       challenges.filter(({ kind }) => kind === 'tls-alpn-01'),

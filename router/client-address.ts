@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { plainAddress } from '@quayside/contract/forwarded.ts'
+import { isSecureConnection, rawAddressOf } from './connection-facts.ts'
 import type { Peer } from './sender.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -12,7 +12,7 @@ export const nameClient = (socket: Socket, client: string): void => void named.s
 
 /** Returns the address of the client of a connection, in its short form. */
 export const addressOf = (socket: Pick<Socket, 'remoteAddress'>): string =>
-  named.get(socket) ?? plainAddress(socket.remoteAddress ?? '') ?? '0.0.0.0'
+  named.get(socket) ?? plainAddress(rawAddressOf(socket)) ?? '0.0.0.0'
 
 const peers = new WeakMap<Socket, Peer>()
 
@@ -24,7 +24,7 @@ export function peerOf({ trusts, port, tlsPort }: Pick<Traffic, 'trusts' | 'port
   const known = peers.get(socket)
   if (known) return known
   const address = addressOf(socket)
-  const isSecure = socket instanceof TLSSocket
+  const isSecure = isSecureConnection(socket)
   const peer = { address, isSecure, port: isSecure ? tlsPort : port, trusts: trusts(address) ? trusts : undefined }
   peers.set(socket, peer)
   return peer

@@ -27,6 +27,11 @@ export interface RouterConfig extends ProxyNetworks {
    * Another router that is about to end listens on this port too. Otherwise the port must be free.
    */
   readonly share?: boolean
+  /**
+   * The program HAProxy, which then listens at the ports and carries most requests. Without it, the
+   * router does.
+   */
+  readonly haproxy?: string
   /** Set in a pod of a cluster. */
   readonly pod?: PodConfig
 }
@@ -46,6 +51,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       connections: { type: 'string', default: String(usualConnections.total) },
       'connections-per-client': { type: 'string', default: String(usualConnections.perClient) },
       share: { type: 'boolean', default: false },
+      haproxy: { type: 'string' },
       ...podFlags,
     },
   })
@@ -59,7 +65,8 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     total: countIn(values, 'connections'),
     perClient: countIn(values, 'connections-per-client'),
   }
-  const { host, control = '', state, share } = values
+  const { host, control = '', state, share, haproxy } = values
+  if (haproxy !== undefined && pod) throw new Error('--haproxy is not possible with --control-port')
   const tls = tlsPort === undefined ? {} : { tlsPort }
   return {
     host,
@@ -71,6 +78,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     ...(proxies.length > 0 && { proxies }),
     connections,
     share,
+    ...(haproxy !== undefined && { haproxy }),
     ...(pod && { pod }),
   }
 }

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isDeepStrictEqual } from 'node:util'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
+import type { Front } from './front/front.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Ports } from './ports.ts'
 import { record } from './record.ts'
 import { parseEndpoints, parseRouteTable } from './route-table.ts'
-import type { Routes } from './routes.ts'
 import type { SecureFront } from './secure-front.ts'
 import { parseTlsMaterial } from './tls-material.ts'
 import type { Traffic } from './traffic.ts'
@@ -16,6 +16,8 @@ import type { Waiting } from './waiting.ts'
 export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'log'> {
   readonly tls: SecureFront
   readonly ports: Pick<Ports, 'look' | 'taken'>
+  /** HAProxy in front of this router, if any. */
+  readonly front?: Pick<Front, 'follow' | 'settle' | 'drain' | 'tallies'> | undefined
   /** Stores a table on disk. */
   save(table: RouteTable): Promise<void>
   /** Returns the body of `GET /health`. */
@@ -62,11 +64,11 @@ export function createControlServer(options: ControlOptions): Server {
       case 'POST /tls':
         return confirmTls(options.tls, await readJson(request))
       case 'POST /drain':
-        return drain(options.routes, await readJson(request), signal)
+        return drain(options, await readJson(request), signal)
       case 'POST /wakes':
         return wakes(options.waiting, await readJson(request), signal)
       case 'GET /activity':
-        return { status: 200, body: { services: options.routes.activity() } }
+        return { status: 200, body: { services: options.routes.activity(await options.front?.tallies()) } }
       case 'POST /traffic':
         return { status: 200, body: { batches: options.traffic(storedIn(await readJson(request))) } }
       case 'POST /shutdown':
@@ -96,7 +98,7 @@ interface TableKeeper {
 }
 
 /** Creates what applies tables, one at a time. */
-function tableKeeper({ routes, waiting, ports, log, save, confirm: confirmed }: ControlOptions): TableKeeper {
+function tableKeeper({ routes, waiting, ports, front, log, save, confirm: confirmed }: ControlOptions): TableKeeper {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
   const apply = async (table: RouteTable): Promise<Reply> => {
@@ -110,7 +112,7 @@ function tableKeeper({ routes, waiting, ports, log, save, confirm: confirmed }: 
       waiting.look()
     }
     confirmed?.()
-    await ports.look()
+    await Promise.all([ports.look(), same ? front?.settle() : front?.follow()])
     if (!same || !kept) {
       kept = await save(table).then(
         () => true,
@@ -128,7 +130,7 @@ function tableKeeper({ routes, waiting, ports, log, save, confirm: confirmed }: 
       return { status: 409, body: { version: current, message: `table ${version} is not in effect or not stored` } }
     }
     confirmed?.()
-    await ports.look()
+    await Promise.all([ports.look(), front?.settle()])
     return applied()
   }
   const applied = (): Reply => ({
@@ -157,12 +159,14 @@ function confirmTls({ mark }: SecureFront, body: unknown): Reply {
   return { status: record(body, 'the request')['mark'] === mark ? 200 : 409, body: {} }
 }
 
-async function drain(routes: Routes, body: unknown, signal: AbortSignal): Promise<Reply> {
+async function drain({ routes, front }: ControlOptions, body: unknown, signal: AbortSignal): Promise<Reply> {
   const { endpoints, timeoutMs } = record(body, 'the request')
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
     throw new Error('timeoutMs: milliseconds are expected')
   }
-  return { status: 200, body: { open: await routes.drain(parseEndpoints(endpoints), timeoutMs, signal) } }
+  const parsed = parseEndpoints(endpoints)
+  const open = await Promise.all([routes, ...(front ? [front] : [])].map((one) => one.drain(parsed, timeoutMs, signal)))
+  return { status: 200, body: { open: open.reduce((sum, count) => sum + count, 0) } }
 }
 
 async function wakes(waiting: Waiting, body: unknown, signal: AbortSignal): Promise<Reply> {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { answerFailure } from './answer-failure.ts'
 import { Answering } from './answering.ts'
@@ -18,6 +18,9 @@ import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import { addBytes, type Counter, headBytes } from './service-counts.ts'
 import { StreamBroken } from './stream-dispatch.ts'
 import type { Traffic } from './traffic.ts'
+
+/** A body of this size arrives with its headers, or soon after. */
+const wholeBodyBytes = 16 * 1024
 
 /** The details of a request that the exchange needs. */
 interface Passing {
@@ -200,6 +203,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#release()
     this.#end(true)
     this.#answering?.end()
+    this.#skipBody()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -227,6 +231,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#giveUp(error, endpoint, page)
   }
 
+  /**
+   * Reads the rest of a body that the endpoint did not want. Otherwise the next request of the
+   * connection would wait behind it.
+   */
+  #skipBody(): void {
+    const request = this.#request
+    if (request.body === undefined && !request.complete) setImmediate(() => bodyOf(request).resume())
+  }
+
   /** Updates the path: a newer table may rewrite it differently. */
   #readdress(target: Target): void {
     const path = seenTarget(target, this.#request.url ?? '/')
@@ -238,7 +251,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { maxBodyBytes, sendTimeoutMs: limitMs } = this.#rules?.given ?? {}
     // A declared length was checked before, and the parser holds the body to it.
     const isLimited = maxBodyBytes !== undefined && request.headers['content-length'] === undefined
-    const sent = bodyOf(request)
+    const own = bodyOf(request)
+    // The dispatcher destroys a body that its endpoint does not want. A request of HTTP/1.1 must
+    // survive that, because its connection may carry others.
+    const isShared = request.body === undefined && !(Number(request.headers['content-length']) <= wholeBodyBytes)
+    const sent = isShared && !isLimited ? own.pipe(new PassThrough()) : own
     const body = isLimited ? limitedBody(sent, maxBodyBytes) : sent
     if (limitMs !== undefined) {
       const sending = { body, accepted: () => this.#bodySent, limitMs }

@@ -39,6 +39,11 @@ export async function open(server: NetServer, { host, port }: Pick<RouterConfig,
  */
 export async function listenControl(server: Server, path: string): Promise<void> {
   if (await answers(path)) throw new Error(`another router already listens on ${path}`)
+  await listenPrivate(server, path)
+}
+
+/** Listens on a unix socket that only the own user may open. Replaces the file. */
+export async function listenPrivate(server: NetServer, path: string): Promise<void> {
   await rm(path, { force: true })
   const mask = process.umask(0o177)
   try {
@@ -47,6 +52,14 @@ export async function listenControl(server: Server, path: string): Promise<void>
     process.umask(mask)
   }
   await chmod(path, 0o600)
+}
+
+/** Returns a port on which nothing listens. */
+export async function freePort(host: string): Promise<number> {
+  const probe = createServer()
+  const port = await open(probe, { host, port: 0 })
+  await new Promise((resolve) => probe.close(resolve))
+  return port
 }
 
 const answers = (path: string): Promise<boolean> =>

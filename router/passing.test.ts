@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import test from 'node:test'
 import { until } from '../test/support/until.ts'
-import { portOf, testBed, textOf, untilClosed } from './test-bed.ts'
+import { beds, portOf, testBed, textOf, untilClosed } from './test-bed.ts'
 
 test('the router forwards method, path, headers and body, and returns the response', async (t) => {
   const bed = await testBed(t)
@@ -30,16 +30,10 @@ test('the router forwards method, path, headers and body, and returns the respon
   const answer = await bed.ask({ ...ask, body: 'hello' })
   assert.equal(answer.status, 201)
   assert.equal(answer.body, 'PUT /a%20b/..;/?x=1&y=[] App.LocalHost.:8080 a; b="c" hello')
-  assert.deepEqual(answer.rawHeaders.slice(0, 8), [
-    'X-One',
-    'a',
-    'Set-Cookie',
-    'a=1',
-    'Set-Cookie',
-    'b=2',
-    'Content-Type',
-    'text/plain',
-  ])
+  const sent = ['X-One', 'a', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'Content-Type', 'text/plain']
+  // HAProxy writes names in lower case.
+  const seen = beds.haproxy ? sent.map((text, index) => (index % 2 ? text : text.toLowerCase())) : sent
+  assert.deepEqual(answer.rawHeaders.slice(0, 8), seen)
 })
 
 test('header values keep their non-ASCII bytes', async (t) => {
@@ -238,10 +232,12 @@ test('an invalid response becomes 502, and a truncated one is cut off', async (t
     }
   })
   await bed.lead([portOf(app)])
-  for (const path of ['/nonsense', '/both', '/coding']) {
+  // HAProxy reads the chunked body of an answer that has a length too, and drops the length.
+  for (const path of ['/nonsense', ...(beds.haproxy ? [] : ['/both']), '/coding']) {
     const answer = await bed.ask({ path })
     assert.equal(answer.status, 502, path)
-    assert.match(answer.body, /shop gave an answer that is not valid HTTP/)
+    // HAProxy does not know the name of the service.
+    assert.match(answer.body, beds.haproxy ? /The application/ : /shop gave an answer that is not valid HTTP/)
   }
   await assert.rejects(bed.ask({ path: '/half' }))
   await until('the router lives', async () => (await bed.tell('GET', '/health')).body['counts'] !== undefined)

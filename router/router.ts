@@ -11,6 +11,7 @@ import type { RouterConfig } from './config.ts'
 import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
 import { Following } from './following.ts'
+import { type Behind, createBehind } from './front/behind.ts'
 import { KeptCounts } from './kept-counts.ts'
 import { limits } from './limits.ts'
 import { listenControl, listenInPod, open, requireFree } from './listen.ts'
@@ -89,7 +90,9 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     closing: false,
   }
   const plain = pod ? acceptHttp2(traffic, createTrafficServer(traffic)) : createTrafficServer(traffic)
-  const tls = createSecureFront(traffic, config)
+  const { haproxy } = config
+  const behind = haproxy === undefined ? undefined : await createBehind(traffic, plain.server, { ...config, haproxy })
+  const tls = createSecureFront(traffic, config, behind)
   const fronts = tls.front ? [plain, tls.front] : [plain]
   const { proxies = [] } = config
   if (proxies.length > 0) for (const front of fronts) readProxyHeaders(front, traffic, proxies)
@@ -100,7 +103,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
     kept.stop()
-    stopping ??= end(traffic, { fronts, ports, control, ready, isPod: pod !== undefined }, graceMs)
+    stopping ??= end(traffic, { fronts, behind, ports, control, ready, isPod: pod !== undefined }, graceMs)
       .then(() => kept.end())
       .then(resolve)
     return stopping
@@ -118,6 +121,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     waiting,
     ports,
     tls,
+    front: behind?.front,
     log,
     save: (table) => saveTable(config.state, table),
     health: () => ({
@@ -126,7 +130,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       routes: routes.table.routes.length,
       host: config.host,
       port: Number(traffic.port),
-      ...(tls.front && { tlsPort: Number(traffic.tlsPort) }),
+      ...(traffic.tlsPort !== '' && { tlsPort: Number(traffic.tlsPort) }),
+      ...(behind && { haproxy, haproxyPid: behind.front.pid }),
       trusted: config.trusted,
       proxies,
       connections: traffic.connections,
@@ -147,10 +152,9 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     ...(pod && { mayAsk: (request) => hasKey(request, pod.keyFile) }),
   })
   const following = new Following({ routes, presence: new Presence(control, limits.silentControlMs), log })
-  if (!config.share) await requireFree(config)
   await migrateConnections()
-  const port = await open(plain.server, config)
-  traffic.port = String(port)
+  if (behind) await behind.start()
+  else traffic.port = String(await openAlone(plain.server, config))
   await tls.start()
   await ports.look()
   try {
@@ -158,12 +162,20 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     else await listenControl(control, config.control)
   } catch (error) {
     for (const { server } of fronts) server.close()
+    behind?.front.kill()
     ports.close().catch(() => {})
     throw error
   }
   if (pod) following.start()
   kept.start()
-  return { port, ...(tls.front && { tlsPort: Number(traffic.tlsPort) }), ended, stop, leave }
+  const tlsPort = traffic.tlsPort === '' ? {} : { tlsPort: Number(traffic.tlsPort) }
+  return { port: Number(traffic.port), ...tlsPort, ended, stop, leave }
+}
+
+/** Listens at the port of clients. Returns it. */
+async function openAlone(server: Server, config: RouterConfig): Promise<number> {
+  if (!config.share) await requireFree(config)
+  return open(server, config)
 }
 
 /** Returns the newest of the tables with which this router may start. */
@@ -177,6 +189,7 @@ const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void aft
 
 interface Parts {
   readonly fronts: readonly Front[]
+  readonly behind: Behind | undefined
   readonly ports: Ports
   readonly control: Server
   readonly ready: Server
@@ -184,7 +197,7 @@ interface Parts {
 }
 
 async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<void> {
-  const { fronts, ports, control, ready, isPod } = parts
+  const { fronts, behind, ports, control, ready, isPod } = parts
   traffic.leaving = true
   traffic.closing = true
   traffic.waiting.close()
@@ -196,7 +209,9 @@ async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<voi
   // On one machine the router that takes over uses the same path. In a pod, the control plane still
   // asks for open requests.
   const silenced = isPod ? undefined : silence()
-  const closed = Promise.all([...fronts.map(({ server }) => closeListener(server)), ports.close()])
+  // HAProxy ends first: its open requests may still need this router.
+  const alone = behind?.end(graceMs) ?? Promise.resolve()
+  const closed = alone.then(() => Promise.all([...fronts.map(({ server }) => closeListener(server)), ports.close()]))
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
     for (const { server, connections } of fronts) {

@@ -1,6 +1,7 @@
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
 import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
+import type { Tally } from './front/tallies.ts'
 import { limits } from './limits.ts'
 import { normalPath } from './normal-path.ts'
 import { forwardedTarget, type Place, Places } from './places.ts'
@@ -112,8 +113,11 @@ export class Routes {
     return leastBusy(endpoints, this.#turn++, monotonic())
   }
 
-  /** Returns the total and open requests of every service that has endpoints. */
-  activity(): { service: string; requests: number; open: number }[] {
+  /**
+   * Returns the total and open requests of every service that has endpoints. `others` are the
+   * requests that another program carried, by the label of their endpoint.
+   */
+  activity(others?: ReadonlyMap<string, Tally>): { service: string; requests: number; open: number }[] {
     const services = new Map<string, Set<Endpoint>>()
     for (const { route, endpoints } of this.#targets.values()) {
       if (endpoints.length === 0) continue
@@ -124,8 +128,9 @@ export class Routes {
     return [...services].map(([service, endpoints]) => {
       let [requests, open] = [0, 0]
       for (const endpoint of endpoints) {
-        requests += endpoint.total
-        open += endpoint.open
+        const other = others?.get(endpoint.label)
+        requests += endpoint.total + (other?.total ?? 0)
+        open += endpoint.open + (other?.open ?? 0)
       }
       return { service, requests, open }
     })

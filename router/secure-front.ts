@@ -1,4 +1,5 @@
 import type { RouterConfig } from './config.ts'
+import type { Behind } from './front/behind.ts'
 import { open, requireFree } from './listen.ts'
 import type { MarkedMaterial } from './tls-material.ts'
 import { createTlsServer } from './tls-server.ts'
@@ -21,7 +22,9 @@ export interface SecureFront {
  * Creates HTTPS of a router. One that takes over from another shares its port only once it has
  * certificates: until then it would refuse handshakes that the other one completes.
  */
-export function createSecureFront(traffic: Traffic, { host, tlsPort, share = false }: RouterConfig): SecureFront {
+export function createSecureFront(traffic: Traffic, config: RouterConfig, behind?: Behind): SecureFront {
+  if (behind) return behindHaproxy(traffic, behind)
+  const { host, tlsPort, share = false } = config
   const front = tlsPort === undefined ? undefined : createTlsServer(traffic)
   if (share && tlsPort) traffic.tlsPort = String(tlsPort)
   let opened: Promise<void> | undefined
@@ -47,3 +50,17 @@ export function createSecureFront(traffic: Traffic, { host, tlsPort, share = fal
     },
   }
 }
+
+/** HAProxy completes the handshakes. The router keeps the certificates for it. */
+const behindHaproxy = (traffic: Traffic, { front, takeOver }: Behind): SecureFront => ({
+  front: undefined,
+  get mark() {
+    return traffic.certificates.mark
+  },
+  start: async () => {},
+  apply: async (material) => {
+    traffic.certificates.replace(material)
+    await takeOver()
+    await front.follow()
+  },
+})

@@ -1,5 +1,5 @@
-import { TLSSocket } from 'node:tls'
 import type { ClientRequest } from './client-message.ts'
+import { isSecureConnection, serverNameOf } from './connection-facts.ts'
 import { hostOf } from './host-of.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
@@ -24,7 +24,7 @@ export function misdirection(
 ): Failure | undefined {
   const { certificates, tlsPort } = traffic
   const { head, host, target } = asked
-  if (socket instanceof TLSSocket) {
+  if (isSecureConnection(socket)) {
     const known = certificates.at(hostOf(serverNameOf(socket)) ?? '')
     if (known && certificates.at(host) === known) return undefined
     return { status: 421, message: `This connection is not one to ${host}. Open another connection for it.` }
@@ -33,10 +33,6 @@ export function misdirection(
   const port = tlsPort === '443' ? '' : `:${tlsPort}`
   return { status: 308, message: `${host} requires HTTPS.`, location: `https://${host}${port}${url}` }
 }
-
-/** Node.js sets the name that the client sent. Its types have it on clients only. */
-const serverNameOf = (socket: TLSSocket & { readonly servername?: string | false | null }): string =>
-  socket.servername || ''
 
 const challengePath = '/.well-known/acme-challenge/'
 

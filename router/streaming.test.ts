@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import test from 'node:test'
 import { until } from '../test/support/until.ts'
 import { sleep } from './clock.ts'
-import { portOf, type TestBed, testBed, textOf } from './test-bed.ts'
+import { beds, portOf, type TestBed, testBed, textOf } from './test-bed.ts'
 
 const mebibyte = Buffer.alloc(1024 * 1024, 'x')
 
@@ -175,4 +175,23 @@ test('only its own request fails when an application dies in the middle of a bod
   assert.ok(result === 502 || /ECONNRESET|EPIPE|hang up/.test(String(result)), String(result))
   outgoing.destroy()
   assert.equal((await bed.ask()).body, 'fine')
+})
+
+test('a connection stays usable when the application answers before it has read the body', async (t) => {
+  if (beds.haproxy) return t.skip('HAProxy waits for the application, as long as it may be silent')
+  const bed = await testBed(t)
+  const app = await bed.application((request, response) => {
+    if (request.method !== 'POST') response.end('second')
+    else request.once('readable', () => response.end('first'))
+  })
+  await bed.lead([portOf(app)])
+  const size = 1_000_000
+  const socket = bed.raw(`POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: ${size}\r\n\r\n`)
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.write(Buffer.alloc(size))
+  socket.write('GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n')
+  await until('both are answered', () => text.includes('first') && text.endsWith('second'), { limitMs: 10_000 })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import {
   Agent,
   createServer,
@@ -12,7 +12,7 @@ import {
 } from 'node:http'
 import { connect, type Server as NetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import type { RouterConfig } from './config.ts'
@@ -51,6 +51,9 @@ export interface TestBed {
   tell(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>
 }
 
+/** How the beds of a file are made. `haproxy` names the program in front of their routers. */
+export const beds: { haproxy: string | undefined } = { haproxy: undefined }
+
 interface TestLife {
   after(work: () => Promise<void>): void
 }
@@ -60,12 +63,14 @@ export async function testBed(
   options: Pick<RouterConfig, 'connections' | 'tlsPort' | 'proxies'> & { trusted?: readonly string[]; log?: Log } = {},
 ): Promise<TestBed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
-  const control = join(folder, 'control.sock')
+  const control = join(folder, 'run', 'control.sock')
+  await mkdir(dirname(control))
   const state = join(folder, 'routes.json')
   const { trusted = [], connections = usualConnections } = options
   const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort }
   const { proxies = [] } = options
-  const config = { host: '127.0.0.1', port: 0, ...tls, control, state, trusted, proxies, connections }
+  const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy }
+  const config = { host: '127.0.0.1', port: 0, ...tls, control, state, trusted, proxies, connections, ...front }
   const router = await startRouter(config, options.log ?? silentLog)
   const servers: Server[] = []
   const sockets: Socket[] = []

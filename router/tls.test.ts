@@ -13,7 +13,7 @@ import { selfSigned, wildcard } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { monotonic } from './clock.ts'
 import { limits } from './limits.ts'
-import { portOf, type TestBed, testBed } from './test-bed.ts'
+import { beds, portOf, type TestBed, testBed } from './test-bed.ts'
 
 const host = 'outside.invalid'
 const own = { host, chain: selfSigned.cert, key: selfSigned.key }
@@ -95,7 +95,11 @@ test('a handshake fails without a server name or for an unknown one, and shows n
     '..',
     `${'a'.repeat(250)}`,
   ]) {
-    await assert.rejects(shake(t, tlsPort, { servername }), /handshake failure|ECONNRESET|disconnected/i, servername)
+    await assert.rejects(
+      shake(t, tlsPort, { servername }),
+      /handshake failure|unrecognized name|ECONNRESET|disconnected/i,
+      servername,
+    )
   }
 })
 
@@ -125,13 +129,14 @@ test('a client resumes its session, and a session of another name is not resumed
 })
 
 test('a client resumes its session at the next router, and not after the key of tickets has changed', async (t) => {
-  const beds = [await secureBed(t), await secureBed(t)]
-  const [first, next] = beds
+  if (beds.haproxy) return t.skip('HAProxy has its own keys of tickets, and outlives the router')
+  const both = [await secureBed(t), await secureBed(t)]
+  const [first, next] = both
   assert.ok(first && next)
   const key = (byte: number) => Buffer.alloc(48, byte).toString('base64')
   const put = ({ tell }: TestBed, ticketKey: string) =>
     tell('PUT', '/tls', { certificates: [own, others], challenges: [], mark: ticketKey, ticketKey })
-  for (const bed of beds) await put(bed, key(1))
+  for (const bed of both) await put(bed, key(1))
   const sessions: Buffer[] = []
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const versions = { minVersion: version, maxVersion: version }
@@ -205,6 +210,7 @@ test('a challenge is answered for its host and token only', async (t) => {
 })
 
 test('a handshake of an authority gets the certificate of its challenge, and carries no request', async (t) => {
+  if (beds.haproxy) return t.skip('HAProxy cannot choose a certificate by protocol')
   const bed = await secureBed(t)
   const answer = issued.cert + issued.key
   const challenge = (name: string) => ({ kind: 'tls-alpn-01', host: name, token: 'abc', answer })
@@ -222,6 +228,7 @@ test('a handshake of an authority gets the certificate of its challenge, and car
 })
 
 test('a handshake of an authority about another name, beside other protocols or too old is refused', async (t) => {
+  if (beds.haproxy) return t.skip('HAProxy cannot choose a certificate by protocol')
   const bed = await secureBed(t)
   const answer = issued.cert + issued.key
   await serve(bed, [own, others], [{ kind: 'tls-alpn-01', host, token: 'abc', answer }])
@@ -272,6 +279,7 @@ test('private keys are neither stored nor shown', async (t) => {
 })
 
 test('a slow handshake ends in time, however its bytes are spread', { timeout: 60_000 }, async (t) => {
+  if (beds.haproxy) return t.skip('HAProxy ends a handshake after a minute')
   const { tlsPort } = await secureBed(t)
   const socket = connectTcp(tlsPort, '127.0.0.1')
   t.after(() => socket.destroy())

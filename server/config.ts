@@ -66,6 +66,8 @@ export interface Config {
   /** Networks of proxies whose connections to the router begin with a PROXY header. */
   readonly proxyProtocol: readonly string[]
   /** Limits of client connections at each port of the router, in total and per client. */
+  /** The program HAProxy in front of the router. Undefined: the router serves clients itself. */
+  readonly haproxy: string | undefined
   readonly routerConnections: { readonly total: number; readonly perClient: number }
   readonly domain: string
   /** Whether a custom domain must be proven in DNS before it gets traffic. */
@@ -251,6 +253,7 @@ export function readConfig(given: Variables = process.env): Config {
     trustedProxies,
     proxyProtocol,
     routerConnections,
+    haproxy: variables['QUAYSIDE_HAPROXY'] || undefined,
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),

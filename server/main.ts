@@ -171,6 +171,7 @@ function routerOptions(config: Config, signal: AbortSignal, { source }: Certific
     trusted: config.trustedProxies,
     proxies: config.proxyProtocol,
     connections: config.routerConnections,
+    ...(config.haproxy !== undefined && { haproxy: config.haproxy }),
     controlSocket: file('control.sock'),
     stateFile: file('routes.json'),
     logFile: file('router.log'),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { rulesOf } from '../../server/domains/route-rules.ts'
 import { killGroup, run, start } from '../../server/lib/run.ts'
 import { createOwnRouter, ensureRouterProcess } from '../../server/routers/index.ts'
+import { findRouter } from '../../server/routers/own/find-router.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import type { Session } from '../figure.ts'
@@ -84,7 +85,7 @@ export async function startCaddy(session: Session, upstream: number): Promise<Fr
 }
 
 /** Starts our router under the rules that every application has. */
-export async function startOwn(session: Session, upstream: number): Promise<Front> {
+export async function startOwn(session: Session, upstream: number, haproxy?: string): Promise<Front> {
   const { ending } = session
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-own-'))
   ending.defer(() => rm(folder, { recursive: true, force: true }))
@@ -97,6 +98,7 @@ export async function startOwn(session: Session, upstream: number): Promise<Fron
     stateFile: join(folder, 'routes.json'),
     logFile: join(folder, 'router.log'),
     tls: { port: await findFreePort(), source },
+    ...(haproxy !== undefined && { haproxy }),
   }
   const { pid } = await ensureRouterProcess(process)
   ending.defer(() => killProcess(pid))
@@ -104,7 +106,10 @@ export async function startOwn(session: Session, upstream: number): Promise<Fron
   const tls = { from: 'platform', redirects: false } as const
   const route = { host, service: 'bench', name: 'bench', endpoints, tls, rules: rulesOf('application', {}) ?? {} }
   await createOwnRouter({ process, certificates: source }).replaceAll([route], AbortSignal.timeout(5000))
-  return { name: 'own', port: process.port, tlsPort: process.tls.port, pids: [pid] }
+  const { haproxyPid } = (await findRouter(process)) ?? {}
+  const pids = typeof haproxyPid === 'number' ? [pid, haproxyPid] : [pid]
+  if (pids[1]) ending.defer(() => killProcess(pids[1] ?? 0))
+  return { name: 'own', port: process.port, tlsPort: process.tls.port, pids }
 }
 
 type Files = Readonly<Record<string, string>>

@@ -21,6 +21,10 @@ export interface Health {
   readonly trusted: string
   readonly proxies: string
   readonly connections: unknown
+  /** The program in front of it. Undefined if it serves clients itself. */
+  readonly haproxy: unknown
+  /** The process of that program, if one runs. */
+  readonly haproxyPid: unknown
   readonly closing: boolean
 }
 
@@ -35,13 +39,13 @@ export async function findRouter({
   const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
   try {
     const { body } = await askRouter(controlSocket, question)
-    const { pid, host, port, tlsPort: tls, connections, protocol } = body
+    const { pid, host, port, tlsPort: tls, connections, protocol, haproxy, haproxyPid } = body
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
       throw new Error(`what listens on ${controlSocket} is not a router`)
     }
     const tlsPort = typeof tls === 'number' ? tls : undefined
     const [trusted, proxies, closing] = [String(body['trusted']), String(body['proxies']), body['closing'] === true]
-    return { pid, host, port, tlsPort, protocol, trusted, proxies, connections, closing }
+    return { pid, host, port, tlsPort, protocol, trusted, proxies, connections, closing, haproxy, haproxyPid }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -89,9 +93,10 @@ export const hasAddress = (running: Health, { host, port, tls }: RouterProcessOp
 const isPort = (actual: number | undefined, wanted: number | undefined): boolean =>
   wanted === 0 ? actual !== undefined : actual === wanted
 
-const isCurrent = (running: Health, { trusted = [], proxies = [], connections }: RouterProcessOptions): boolean =>
+const isCurrent = (running: Health, { trusted = [], proxies = [], connections, haproxy }: RouterProcessOptions): boolean =>
   running.protocol === protocol &&
   !running.closing &&
   running.trusted === trusted.join() &&
   running.proxies === proxies.join() &&
+  running.haproxy === haproxy &&
   (connections === undefined || isDeepStrictEqual(running.connections, connections))

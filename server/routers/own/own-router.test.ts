@@ -4,6 +4,7 @@ import { createServer, request as forward, type Server, type ServerResponse } fr
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { askPort } from '../../../test/support/ask-port.ts'
+import { haproxy, missingHaproxy } from '../../../test/support/haproxy.ts'
 import { until } from '../../../test/support/until.ts'
 import { AppError } from '../../lib/error.ts'
 import { type RouterUnderTest, routerCases } from '../router.cases.ts'
@@ -13,8 +14,8 @@ import { application, ask, routerHome } from './testing.ts'
 
 const { signal } = new AbortController()
 
-async function underTest(): Promise<RouterUnderTest> {
-  const home = await routerHome()
+async function underTest(more: Parameters<typeof routerHome>[0] = {}): Promise<RouterUnderTest> {
+  const home = await routerHome(more)
   const servers: Server[] = []
   const sockets: Socket[] = []
   const waiting: ServerResponse[] = []
@@ -63,7 +64,11 @@ async function datagrams(port: number, name: string): Promise<Socket> {
   return socket
 }
 
-routerCases('own router', underTest)
+routerCases('own router', () => underTest())
+
+const withoutHaproxy = await missingHaproxy()
+if (withoutHaproxy) test('own router behind HAProxy', { skip: withoutHaproxy })
+else routerCases('own router behind HAProxy', () => underTest({ haproxy }))
 
 test('own router: continues from the version of the process and keeps it for the same table', async (t) => {
   const home = await routerHome()

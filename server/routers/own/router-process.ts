@@ -31,6 +31,8 @@ export interface RouterProcessOptions extends RouterFiles {
   readonly proxies?: readonly string[]
   /** The most connections of each port, and of one client among them. */
   readonly connections?: { readonly total: number; readonly perClient: number }
+  /** The program HAProxy in front of the process. Without it, the process serves clients itself. */
+  readonly haproxy?: string
   /** Called for each started process, before it answers. */
   readonly spawned?: (pid: number) => void
   readonly signal?: AbortSignal

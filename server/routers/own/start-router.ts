@@ -93,9 +93,10 @@ function spawnRouter(options: RouterProcessOptions, more: readonly string[]): Re
 }
 
 function commandLine(options: RouterProcessOptions): string[] {
-  const { host, port, tls, controlSocket, stateFile, trusted = [], proxies = [], connections } = options
+  const { host, port, tls, controlSocket, stateFile, trusted = [], proxies = [], connections, haproxy } = options
   const flags = ['--host', host, '--port', String(port), '--control', controlSocket, '--state', stateFile]
   if (tls) flags.push('--tls-port', String(tls.port))
+  if (haproxy !== undefined) flags.push('--haproxy', haproxy)
   if (trusted.length > 0) flags.push('--trusted', trusted.join(','))
   if (proxies.length > 0) flags.push('--proxies', proxies.join(','))
   if (connections) {

@@ -16,7 +16,7 @@ export interface RouterHome {
 }
 
 /** With port 0 the first process takes a free port, which `options` then hold. */
-export async function routerHome(): Promise<RouterHome> {
+export async function routerHome(more: Pick<RouterProcessOptions, 'haproxy'> = {}): Promise<RouterHome> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const options = {
     host: '127.0.0.1',
@@ -25,11 +25,13 @@ export async function routerHome(): Promise<RouterHome> {
     stateFile: join(folder, 'data', 'routes.json'),
     logFile: join(folder, 'logs', 'router.log'),
     cacheFolder: join(folder, 'cache'),
+    ...more,
   }
   const process = await ensureRouterProcess(options)
   const close = async (): Promise<void> => {
     const running = await findRouter(options)
     if (running) await endProcess(running.pid)
+    if (typeof running?.haproxyPid === 'number') await endProcess(running.haproxyPid)
     await rm(folder, { recursive: true, force: true })
   }
   return { options: { ...options, port: process.port }, process, close }

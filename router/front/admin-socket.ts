@@ -1,0 +1,35 @@
+import { connect } from 'node:net'
+import { after } from '../clock.ts'
+
+const answerMs = 5_000
+
+/**
+ * Sends one command to HAProxy's admin socket and returns its answer, without blank lines at the
+ * end. Rejects with the system's error if nothing listens.
+ */
+export function askFront(path: string, command: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const socket = connect({ path })
+  const cancel = after(answerMs, () => socket.destroy(new Error(`HAProxy did not answer within ${answerMs} ms`)))
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  socket.once('error', reject)
+  socket.once('close', () => {
+    cancel()
+    resolve(Buffer.concat(chunks).toString('utf8').trimEnd())
+  })
+  // A payload ends with an empty line.
+  socket.write(command.includes('<<') ? `${command}\n` : `${command}\n`)
+  return promise
+}
+
+/**
+ * Sends a command that changes something. Such a command answers nothing, or says that it is done.
+ * Throws with HAProxy's message if it refuses.
+ */
+export async function changeFront(path: string, command: string, done = /^$/): Promise<string> {
+  const answer = await askFront(path, command)
+  if (done.test(answer)) return answer
+  const [first = ''] = command.split('\n', 1)
+  throw new Error(`HAProxy refused "${first}": ${answer}`)
+}

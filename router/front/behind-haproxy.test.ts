@@ -1,0 +1,18 @@
+import test from 'node:test'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { beds } from '../test-bed.ts'
+
+// The tests of the router itself, with HAProxy in front of it.
+const missing = await missingHaproxy()
+if (missing) test('the tests of the router behind HAProxy', { skip: missing })
+else {
+  beds.haproxy = haproxy
+  await import('../passing.test.ts')
+  await import('../swapping.test.ts')
+  await import('../waiting.test.ts')
+  await import('../streaming.test.ts')
+  await import('../chaos.test.ts')
+  await import('../places.test.ts')
+  await import('../control-server.test.ts')
+  await import('../tls.test.ts')
+}

@@ -1,0 +1,96 @@
+import { mkdir } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { after, monotonic, sleep } from '../clock.ts'
+import type { RouterConfig } from '../config.ts'
+import { freePort, listenPrivate, requireFree } from '../listen.ts'
+import type { Traffic } from '../traffic.ts'
+import { acceptProxied } from './accept-proxied.ts'
+import { Front, ownSocket } from './front.ts'
+import { frontFiles } from './front-files.ts'
+import { hotMaps } from './hot-routes.ts'
+import { findHaproxy } from './start-haproxy.ts'
+
+/** A router behind HAProxy. */
+export interface Behind {
+  readonly front: Front
+  /** Listens for the requests that HAProxy does not carry, and begins to serve clients. */
+  start(): Promise<void>
+  /**
+   * Takes the place of another router in front of which the same HAProxy runs. Later calls do
+   * nothing.
+   */
+  takeOver(): Promise<void>
+  /** Ends HAProxy, unless another router has taken over. Settles once it has ended. */
+  end(graceMs: number): Promise<void>
+}
+
+/**
+ * Puts HAProxy in front of a router's server. The server gets every connection through it. A router
+ * that takes over from another one does so only with `takeOver`, once it has its certificates.
+ */
+export async function createBehind(
+  traffic: Traffic,
+  server: Server,
+  config: RouterConfig & { readonly haproxy: string },
+): Promise<Behind> {
+  const { host, haproxy: program, trusted } = config
+  const files = frontFiles(config.control)
+  const port = config.port || (await freePort(host))
+  const tlsPort = config.tlsPort === 0 ? await freePort(host) : config.tlsPort
+  traffic.port = String(port)
+  traffic.tlsPort = tlsPort === undefined ? '' : String(tlsPort)
+  const { routes, certificates, connections, log } = traffic
+  const context = {
+    port: traffic.port,
+    tlsPort: traffic.tlsPort,
+    hasCertificate: (name: string) => certificates.at(name) !== undefined,
+  }
+  const own = ownSocket(files)
+  const front = new Front({
+    program,
+    log,
+    isMine: own.isMine,
+    certificates: () => certificates.all,
+    settings: { host, port, tlsPort, files, connections, trusted },
+    maps: () =>
+      hotMaps(routes.table.routes, (route) => routes.endpointsOf(route), {
+        ...context,
+        door: certificates.door?.service,
+      }),
+  })
+  let taken: Promise<void> | undefined
+  const take = async (): Promise<void> => {
+    await own.take()
+    await front.start()
+    await front.follow()
+  }
+  const takeOver = (): Promise<void> => {
+    taken ??= take()
+    return taken
+  }
+  return {
+    front,
+    takeOver,
+    start: async () => {
+      await mkdir(files.folder, { recursive: true, mode: 0o700 })
+      acceptProxied(server)
+      await listenPrivate(server, own.path)
+      const adopts = config.share || (await findHaproxy(files)) !== undefined
+      if (!adopts) for (const one of [port, tlsPort]) if (one !== undefined) await requireFree({ host, port: one })
+      if (!config.share || tlsPort === undefined) await takeOver()
+    },
+    end: async (graceMs) => {
+      if (taken === undefined || !(await own.isMine())) return front.leave()
+      front.stop()
+      const cancel = after(graceMs, () => front.kill())
+      for (const end = monotonic() + graceMs + endMs; monotonic() < end; await sleep(lookMs)) {
+        if (await front.hasEnded()) break
+      }
+      cancel()
+    },
+  }
+}
+
+const lookMs = 20
+/** A killed process is gone within this time. */
+const endMs = 5_000

@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto'
+import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
+import { limits } from '../limits.ts'
+import type { FrontFiles } from './front-files.ts'
+import { hotRules, shareCount } from './hot-routes.ts'
+
+/** The settings of a front. */
+export interface FrontSettings {
+  readonly host: string
+  readonly port: number
+  /** Undefined: HTTP only. */
+  readonly tlsPort: number | undefined
+  readonly files: FrontFiles
+  readonly connections: ConnectionLimits
+  /** Networks of trusted proxies. Their requests go to the router, which reads their headers. */
+  readonly trusted: readonly string[]
+}
+
+/** The share of all connections that one trusted proxy may have, as in `ConnectionShares`. */
+const shareOfProxy = 0.9
+/** From this share of all connections on, no idle connection is kept. */
+const crowdedShare = 0.8
+/**
+ * A connection to an endpoint that takes longer is left to the router, which has its own limit and
+ * retries.
+ */
+const connectMs = 100
+const dayMs = 86_400_000
+
+/** Header names that requests of clients must not carry to endpoints, as in `request-head.ts`. */
+const dropped =
+  '^(?:x-forwarded-.*|x-real-ip|x-quayside-door|forwarded|proxy|proxy-connection|proxy-authorization|' +
+  'keep-alive|te|trailer|http2-settings|.*[^a-z0-9-].*)$'
+
+/** The intermediate profile of https://wiki.mozilla.org/Security/Server_Side_TLS. */
+const profile = [
+  'ssl-default-bind-ciphers ' +
+    ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'].join(':') +
+    ':' +
+    ['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'].join(':'),
+  'ssl-default-bind-ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256',
+  'ssl-default-bind-options prefer-client-ciphers ssl-min-ver TLSv1.2',
+]
+
+/** The configuration of HAProxy, with a mark by which another process knows it again. */
+export interface Configuration {
+  readonly text: string
+  readonly mark: string
+}
+
+/** Returns the configuration of a front. Equal settings have the same mark. */
+export function configurationOf(settings: FrontSettings): Configuration {
+  const { tlsPort, files } = settings
+  const body = [
+    ...defaults(),
+    ...frontend(settings, 'plain', settings.port),
+    ...(tlsPort === undefined ? [] : frontend(settings, 'secure', tlsPort)),
+    ...backends(settings),
+  ]
+  const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 16)
+  const first = [
+    'global',
+    `  description quayside-${mark}`,
+    `  stats socket ${files.admin} mode 600 level admin expose-fd listeners`,
+    `  hard-stop-after ${limits.shutdownMs}ms`,
+    // A request's header block fits into one buffer, beside the room for added headers.
+    `  tune.bufsize ${limits.headerBytes + 4_096}`,
+    '  tune.maxrewrite 4096',
+    ...profile.map((line) => `  ${line}`),
+  ]
+  return { text: `${[...first, ...body].join('\n')}\n`, mark }
+}
+
+const defaults = (): string[] => [
+  'defaults',
+  '  mode http',
+  '  option abortonclose',
+  `  timeout connect ${connectMs}ms`,
+  `  timeout client ${hotRules.clientTimeoutMs}ms`,
+  `  timeout server ${hotRules.readTimeoutMs}ms`,
+  `  timeout http-request ${limits.clientHeadersMs}ms`,
+  `  timeout http-keep-alive ${limits.clientIdleMs}ms`,
+  `  timeout tunnel ${dayMs}ms`,
+  ...failures.map(
+    ([status, message]) =>
+      `  http-error status ${status} content-type "application/json; charset=utf-8" ` +
+      `string '${JSON.stringify({ status, error: titles[status], message, detail: message })}'`,
+  ),
+]
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+const failures: readonly (readonly [number, string])[] = [
+  [400, 'The request is malformed.'],
+  [408, 'The request did not arrive in time.'],
+  [502, 'The application broke off its response.'],
+  [503, 'The application has too many open requests. Try again in a moment.'],
+  [504, 'The application did not answer in time.'],
+]
+
+function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: number): string[] {
+  const { host, files, connections, trusted } = settings
+  const { total, perClient } = connections
+  const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
+  const isTrusted = trusted.length === 0 ? 'always_false' : `src ${trusted.join(' ')}`
+  const tls = ` ssl strict-sni crt-list ${files.certificates} alpn h2,http/1.1`
+  const key = name === 'plain' ? 'var(txn.host)' : 'ssl_fc_sni,concat(/,txn.host)'
+  return [
+    `frontend ${name}`,
+    `  bind ${host.includes(':') ? `[${host}]` : host}:${port}${name === 'secure' ? tls : ''}`,
+    `  maxconn ${total}`,
+    `  acl trusted ${isTrusted}`,
+    `  tcp-request connection track-sc0 src,ipmask(32,64) table clients-${name}`,
+    `  tcp-request connection reject if !trusted { sc0_conn_cur gt ${perClient} }`,
+    `  tcp-request connection reject if trusted { sc0_conn_cur gt ${ofProxy} }`,
+    '  http-request set-var(txn.host) req.hdr(host)',
+    `  http-request set-var(txn.route) ${key},map_str(${files.maps[name]})`,
+    ...passing(),
+    ...addressing(files),
+    ...forwarding(name === 'secure', port),
+    `  http-after-response set-header connection close if { fe_conn gt ${Math.floor(total * crowdedShare)} }`,
+    `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
+    '  use_backend hot if hot idle_safe !has_length',
+    '  use_backend hot-once if hot',
+    '  default_backend own',
+    `backend clients-${name}`,
+    `  stick-table type ipv6 size ${Math.max(total * 2, 10_000)} expire 1m store conn_cur`,
+  ]
+}
+
+/**
+ * Decides which requests are hot: those whose reading leaves no choice. The router decides about
+ * all others.
+ */
+const passing = (): string[] => [
+  '  acl has_route var(txn.route) -m found',
+  '  acl one_host req.hdr_cnt(host) eq 1',
+  '  acl is_path url -m beg /',
+  '  acl is_h2 fc_http_major 2',
+  '  acl fragment url -m sub \\#',
+  '  acl challenge path -m beg /.well-known/acme-challenge/',
+  '  acl method_connect method CONNECT',
+  '  acl linked req.fhdr(connection) -m found',
+  '  acl usual_link req.fhdr(connection) -m str -i keep-alive close',
+  '  acl codings req.fhdr(transfer-encoding) -m found',
+  '  acl expects req.fhdr(expect) -m found',
+  '  acl upgrades req.fhdr(upgrade) -m found',
+  '  acl passwords req.fhdr_cnt(authorization) gt 1',
+  '  acl has_length req.fhdr(content-length) -m found',
+  '  acl lengths req.fhdr_cnt(content-length) gt 1',
+  '  http-request set-var(txn.hot) bool(true) if has_route one_host is_path !fragment !challenge',
+  '  http-request set-var(txn.hot) bool(true) if has_route one_host is_h2 !fragment !challenge',
+  '  http-request unset-var(txn.hot) if method_connect or codings or expects or upgrades or passwords or lengths',
+  '  http-request unset-var(txn.hot) if linked !usual_link',
+  '  http-request unset-var(txn.hot) if trusted',
+  "  http-request set-var(txn.most) var(txn.route),field(2,' ') if has_route",
+  '  http-request unset-var(txn.hot) if { req.hdr_val(content-length),sub(txn.most) gt 0 }',
+  '  acl hot var(txn.hot) -m bool',
+  '  acl idle_safe method GET HEAD OPTIONS TRACE',
+]
+
+/**
+ * Sets the endpoint of a hot request, and counts the request there. A request without an endpoint
+ * is not hot: HAProxy would connect to its own port.
+ */
+const addressing = (files: FrontFiles): string[] => [
+  "  http-request set-var(txn.name) var(txn.route),field(1,' ') if hot",
+  '  acl shared var(txn.name) -m end \\#',
+  '  http-request set-var(txn.endpoint) var(txn.name) if hot !shared',
+  `  http-request set-var(txn.turn) rand(${shareCount}) if hot shared`,
+  `  http-request set-var(txn.endpoint) var(txn.name),concat(,txn.turn),map_str(${files.maps.shares}) if hot shared`,
+  '  http-request unset-var(txn.hot) if !{ var(txn.endpoint) -m found }',
+  '  http-request set-dst var(txn.endpoint),field(1,:) if hot',
+  '  http-request set-dst-port var(txn.endpoint),field(2,:) if hot',
+  '  http-request track-sc1 var(txn.endpoint) table endpoints if hot',
+  `  http-request deny deny_status 503 if hot { sc1_conn_cur gt ${limits.openPerEndpoint} }`,
+]
+
+const forwarding = (isSecure: boolean, port: number): string[] => [
+  `  http-request del-header ${dropped} -m reg if hot`,
+  '  http-request set-header X-Forwarded-For %[src] if hot',
+  `  http-request set-header X-Forwarded-Proto ${isSecure ? 'https' : 'http'} if hot`,
+  '  http-request set-header X-Forwarded-Host %[var(txn.host)] if hot',
+  `  http-request set-header X-Forwarded-Port ${port} if hot`,
+  '  http-request set-header X-Real-IP %[src] if hot',
+]
+
+/**
+ * `hot` retries requests that change nothing. `hot-once` has a new connection for each request, so
+ * that none can meet one that the endpoint is closing. What fails in both goes to the router: it
+ * retries, waits, and answers with its own page.
+ */
+function backends({ files }: FrontSettings): string[] {
+  const own = `server own unix@${files.own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
+  const hot = (name: string, retried: string): string[] => [
+    `backend ${name}`,
+    '  balance roundrobin',
+    '  option redispatch 1',
+    '  retries 1',
+    `  retry-on ${retried}`,
+    '  use-server direct if TRUE',
+    '  server direct 0.0.0.0:0 weight 0',
+    `  ${own}`,
+  ]
+  return [
+    ...hot('hot', 'conn-failure empty-response'),
+    '  http-reuse safe',
+    ...hot('hot-once', 'conn-failure'),
+    '  option http-server-close',
+    'backend own',
+    '  timeout connect 5s',
+    `  timeout server ${dayMs}ms`,
+    '  retries 3',
+    `  ${own}`,
+    'backend endpoints',
+    '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt',
+  ]
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { monotonic, sleep } from '../clock.ts'
+import { codeOf } from '../log.ts'
+import { askFront } from './admin-socket.ts'
+import type { Configuration } from './configuration.ts'
+import type { FrontFiles } from './front-files.ts'
+
+const startMs = 10_000
+const lookMs = 10
+
+/** A running HAProxy. */
+export interface Running {
+  readonly pid: number
+  /** The mark of its configuration. Empty if it is not one of ours. */
+  readonly mark: string
+}
+
+/** Returns the HAProxy that answers on a socket. Undefined if none does. */
+export async function findHaproxy({ admin }: FrontFiles): Promise<Running | undefined> {
+  try {
+    const text = await askFront(admin, 'show info')
+    const pid = Number(/^Pid: (\d+)$/m.exec(text)?.[1])
+    return pid > 1 ? { pid, mark: /^(?:Description|description): quayside-(\w+)$/m.exec(text)?.[1] ?? '' } : undefined
+  } catch (error) {
+    const absent = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']
+    if (absent.includes(codeOf(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+/**
+ * Starts HAProxy with a configuration, and waits until it listens. It outlives this process.
+ * `previous` hands over its listening sockets, and ends once its open requests have ended. Throws
+ * with HAProxy's own message if it does not start.
+ */
+export async function startHaproxy(
+  program: string,
+  files: FrontFiles,
+  { text, mark }: Configuration,
+  previous: Running | undefined,
+): Promise<Running> {
+  await writeFile(`${files.configuration}.new`, text, { mode: 0o600 })
+  await rename(`${files.configuration}.new`, files.configuration)
+  const handOver = previous ? ['-x', files.admin, '-sf', String(previous.pid)] : []
+  const child = spawnDetached(program, ['-db', '-f', files.configuration, ...handOver], files.log)
+  let failure: unknown
+  child.once('error', (error) => {
+    failure = error
+  })
+  for (const end = monotonic() + startMs; monotonic() < end; await sleep(lookMs)) {
+    if (failure !== undefined || child.exitCode !== null || child.signalCode !== null) break
+    const found = await findHaproxy(files)
+    if (found && found.pid === child.pid && found.mark === mark) return found
+  }
+  child.kill('SIGKILL')
+  const said = await readFile(files.log, 'utf8').catch(() => '')
+  throw new Error(`${program} did not start: ${said.slice(-1_000)}`, { cause: failure })
+}
+
+/** Starts a program in its own process group. Its output replaces the file. */
+function spawnDetached(program: string, args: readonly string[], log: string): ChildProcess {
+  const output = openSync(log, 'w', 0o600)
+  const child = spawn(program, [...args], {
+    shell: false,
+    detached: true,
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    stdio: ['ignore', output, output],
+  })
+  closeSync(output)
+  child.unref()
+  return child
+}
+
+/** Sends a signal to HAProxy. A process that is gone needs none. */
+export function signalHaproxy({ pid }: Running, signal: 'SIGUSR1' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error
+  }
+}
