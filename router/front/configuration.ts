@@ -26,6 +26,9 @@ const crowdedShare = 0.8
  */
 const connectMs = 100
 const dayMs = 86_400_000
+/** Of one request's or response's header block. */
+const headerBytes = 16 * 1024
+const rewriteBytes = 2 * 1024
 
 /** Header names that requests of clients must not carry to endpoints, as in `request-head.ts`. */
 const dropped =
@@ -63,9 +66,10 @@ export function configurationOf(settings: FrontSettings): Configuration {
     `  description quayside-${mark}`,
     `  stats socket ${files.admin} mode 600 level admin expose-fd listeners`,
     `  hard-stop-after ${limits.shutdownMs}ms`,
-    // A request's header block fits into one buffer, beside the room for added headers.
-    `  tune.bufsize ${limits.headerBytes + 4_096}`,
-    '  tune.maxrewrite 4096',
+    // A request's header block fits into one buffer, beside the room for added headers. HAProxy
+    // copies the whole buffer of each request that it may send again, so it is not larger.
+    `  tune.bufsize ${headerBytes + rewriteBytes}`,
+    `  tune.maxrewrite ${rewriteBytes}`,
     ...profile.map((line) => `  ${line}`),
   ]
   return { text: `${[...first, ...body].join('\n')}\n`, mark }
@@ -122,13 +126,13 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     '  http-request set-var(txn.host) req.hdr(host)',
     `  http-request set-var(txn.route) ${key},map_str(${files.maps[name]})`,
     ...passing(),
-    ...addressing(files),
-    ...forwarding(name === 'secure', port),
+    ...sharing(files),
     `  http-after-response set-header connection close if { fe_conn gt ${Math.floor(total * crowdedShare)} }`,
     `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
-    '  use_backend hot if hot idle_safe !has_length',
-    '  use_backend hot-once if hot',
+    `  use_backend hot-${name} if hot idle_safe !has_length`,
+    `  use_backend once-${name} if hot`,
     '  default_backend own',
+    ...hotBackends(settings, name, port),
     `backend clients-${name}`,
     `  stick-table type ipv6 size ${Math.max(total * 2, 10_000)} expire 1m store conn_cur`,
   ]
@@ -165,60 +169,64 @@ const passing = (): string[] => [
   '  acl idle_safe method GET HEAD OPTIONS TRACE',
 ]
 
-/**
- * Sets the endpoint of a hot request, and counts the request there. A request without an endpoint
- * is not hot: HAProxy would connect to its own port.
- */
-const addressing = (files: FrontFiles): string[] => [
-  "  http-request set-var(txn.name) var(txn.route),field(1,' ') if hot",
-  '  acl shared var(txn.name) -m end \\#',
-  '  http-request set-var(txn.endpoint) var(txn.name) if hot !shared',
+/** Chooses the line of one endpoint of a route with several. Without one, a request is not hot. */
+const sharing = (files: FrontFiles): string[] => [
+  '  acl shared var(txn.route) -m beg \\#',
   `  http-request set-var(txn.turn) rand(${shareCount}) if hot shared`,
-  `  http-request set-var(txn.endpoint) var(txn.name),concat(,txn.turn),map_str(${files.maps.shares}) if hot shared`,
-  '  http-request unset-var(txn.hot) if !{ var(txn.endpoint) -m found }',
-  '  http-request set-dst var(txn.endpoint),field(1,:) if hot',
-  '  http-request set-dst-port var(txn.endpoint),field(2,:) if hot',
-  '  http-request track-sc1 var(txn.endpoint) table endpoints if hot',
-  `  http-request deny deny_status 503 if hot { sc1_conn_cur gt ${limits.openPerEndpoint} }`,
+  "  http-request set-var(txn.name) var(txn.route),field(1,' ') if hot shared",
+  `  http-request set-var(txn.route) var(txn.name),concat(,txn.turn),map_str(${files.maps.shares}) if hot shared`,
+  '  http-request unset-var(txn.hot) if shared',
 ]
 
-const forwarding = (isSecure: boolean, port: number): string[] => [
-  `  http-request del-header ${dropped} -m reg if hot`,
-  '  http-request set-header X-Forwarded-For %[src] if hot',
-  `  http-request set-header X-Forwarded-Proto ${isSecure ? 'https' : 'http'} if hot`,
-  '  http-request set-header X-Forwarded-Host %[var(txn.host)] if hot',
-  `  http-request set-header X-Forwarded-Port ${port} if hot`,
-  '  http-request set-header X-Real-IP %[src] if hot',
+/** Sets the endpoint of a hot request, counts the request there, and names its sender. */
+const addressing = (isSecure: boolean, port: number): string[] => [
+  "  http-request set-var(txn.endpoint) var(txn.route),field(1,' ')",
+  '  http-request set-dst var(txn.endpoint),field(1,:)',
+  '  http-request set-dst-port var(txn.endpoint),field(2,:)',
+  '  http-request track-sc1 var(txn.endpoint) table endpoints',
+  `  http-request deny deny_status 503 if { sc1_conn_cur gt ${limits.openPerEndpoint} }`,
+  `  http-request del-header ${dropped} -m reg`,
+  '  http-request add-header X-Forwarded-For %[src]',
+  `  http-request add-header X-Forwarded-Proto ${isSecure ? 'https' : 'http'}`,
+  '  http-request add-header X-Forwarded-Host %[var(txn.host)]',
+  `  http-request add-header X-Forwarded-Port ${port}`,
+  '  http-request add-header X-Real-IP %[src]',
 ]
 
 /**
- * `hot` retries requests that change nothing. `hot-once` has a new connection for each request, so
- * that none can meet one that the endpoint is closing. What fails in both goes to the router: it
- * retries, waits, and answers with its own page.
+ * `hot` retries requests that change nothing. `once` has a new connection for each request, so that
+ * none can meet one that the endpoint is closing. What fails in both goes to the router: it retries,
+ * waits, and answers with its own page.
  */
-function backends({ files }: FrontSettings): string[] {
-  const own = `server own unix@${files.own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
-  const hot = (name: string, retried: string): string[] => [
-    `backend ${name}`,
+function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: number): string[] {
+  const hot = (kind: string, retried: string): string[] => [
+    `backend ${kind}-${name}`,
     '  balance roundrobin',
     '  option redispatch 1',
     '  retries 1',
     `  retry-on ${retried}`,
+    ...addressing(name === 'secure', port),
     '  use-server direct if TRUE',
     '  server direct 0.0.0.0:0 weight 0',
-    `  ${own}`,
+    `  ${ownServer(files)}`,
   ]
   return [
     ...hot('hot', 'conn-failure empty-response'),
     '  http-reuse safe',
-    ...hot('hot-once', 'conn-failure'),
+    ...hot('once', 'conn-failure'),
     '  option http-server-close',
-    'backend own',
-    '  timeout connect 5s',
-    `  timeout server ${dayMs}ms`,
-    '  retries 3',
-    `  ${own}`,
-    'backend endpoints',
-    '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt',
   ]
 }
+
+const ownServer = ({ own }: FrontFiles): string =>
+  `server own unix@${own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
+
+const backends = ({ files }: FrontSettings): string[] => [
+  'backend own',
+  '  timeout connect 5s',
+  `  timeout server ${dayMs}ms`,
+  '  retries 3',
+  `  ${ownServer(files)}`,
+  'backend endpoints',
+  '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt',
+]

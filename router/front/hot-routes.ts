@@ -10,7 +10,7 @@ export interface HotMaps {
   readonly plain: HotLines
   /** For TLS: the server name of the handshake, a slash, and the Host header. */
   readonly secure: HotLines
-  /** The endpoints of routes with several: the host name, a number sign, and a number. */
+  /** The lines of routes with several endpoints: the host name between number signs, and a number. */
   readonly shares: HotLines
 }
 
@@ -50,9 +50,10 @@ export function hotMaps(
     const endpoints = endpointsOf(route)
     if (endpoints.length === 0 || endpoints.length > mostEndpoints) continue
     if (!endpoints.every(({ address }) => isIPv4(address))) continue
-    const labels = endpoints.map(({ address, port }) => `${address}:${port}`)
-    const line = `${labels.length === 1 ? labels[0] : `${host}#`} ${route.rules?.maxBodyBytes ?? anyBytes}`
-    if (labels.length > 1) for (const [key, label] of sharesOf(host, labels)) shares.set(key, label)
+    const most = route.rules?.maxBodyBytes ?? anyBytes
+    const lines = endpoints.map(({ address, port }) => `${address}:${port} ${most}`)
+    const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}# ${most}`
+    if (lines.length > 1) for (const [key, one] of sharesOf(host, lines)) shares.set(key, one)
     const isCertified = context.hasCertificate(host)
     if (!(route.tls?.redirects && isCertified))
       for (const name of namesAt(host, context.port, '80')) plain.set(name, line)
@@ -61,8 +62,8 @@ export function hotMaps(
   return { plain, secure, shares }
 }
 
-const sharesOf = (host: string, labels: readonly string[]): [string, string][] =>
-  Array.from({ length: shareCount }, (_, turn) => [`${host}#${turn}`, labels[turn % labels.length] ?? ''])
+const sharesOf = (host: string, lines: readonly string[]): [string, string][] =>
+  Array.from({ length: shareCount }, (_, turn) => [`#${host}#${turn}`, lines[turn % lines.length] ?? ''])
 
 /** Returns the Host headers of a name, with the port if clients must write it. */
 const namesAt = (host: string, port: string, usual: string): string[] =>
