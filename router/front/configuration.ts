@@ -194,9 +194,9 @@ const addressing = (isSecure: boolean, port: number): string[] => [
 ]
 
 /**
- * `hot` retries requests that change nothing. `once` has a new connection for each request, so that
- * none can meet one that the endpoint is closing. What fails in both goes to the router: it retries,
- * waits, and answers with its own page.
+ * `hot` retries requests that change nothing. `once` has a new connection for each request, so
+ * that none can meet one that the endpoint is closing. A request that fails in both goes to the
+ * router: it retries, waits, and answers with its own page.
  */
 function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: number): string[] {
   const hot = (kind: string, retried: string): string[] => [

@@ -3,7 +3,7 @@ import type { RouteEndpoint, TlsCertificate } from '@quayside/contract/routes.ts
 import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
 import { askFront, changeFront } from './admin-socket.ts'
-import { configurationOf, type FrontSettings } from './configuration.ts'
+import { type Configuration, configurationOf, type FrontSettings } from './configuration.ts'
 import type { HotLines, HotMaps } from './hot-routes.ts'
 import { mapChanges } from './map-changes.ts'
 import { findHaproxy, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
@@ -35,6 +35,7 @@ export interface FrontOptions {
  */
 export class Front {
   readonly #options: FrontOptions
+  readonly #configuration: Configuration
   readonly #tallies = new Tallies()
   #running: Running | undefined
   /** The lines in HAProxy. Undefined if they are unknown. */
@@ -48,6 +49,7 @@ export class Front {
 
   constructor(options: FrontOptions) {
     this.#options = options
+    this.#configuration = configurationOf(options.settings)
   }
 
   /** The process. Undefined if none runs. */
@@ -136,7 +138,7 @@ export class Front {
     const { program, settings, log, isMine } = this.#options
     if (!(await isMine())) return this.leave()
     const found = await findHaproxy(settings.files)
-    const configuration = configurationOf(settings)
+    const configuration = this.#configuration
     if (found?.mark === configuration.mark) {
       if (found.pid !== this.#running?.pid) this.#forget()
       this.#running = found

@@ -10,7 +10,7 @@ export interface HotMaps {
   readonly plain: HotLines
   /** For TLS: the server name of the handshake, a slash, and the Host header. */
   readonly secure: HotLines
-  /** The lines of routes with several endpoints: the host name between number signs, and a number. */
+  /** The lines of routes with several endpoints: `#`, the host name, `#`, and a number. */
   readonly shares: HotLines
 }
 
