@@ -5,7 +5,7 @@ import { askRouter } from './control.ts'
 import type { RouterProcessOptions } from './router-process.ts'
 
 /** The values that a process of this version reports in `GET /health`. */
-const protocol = 14
+const protocol = 15
 const answerMs = 2_000
 /** A process that must end completes open requests for at most 30 s. */
 const endMs = 35_000
@@ -93,7 +93,10 @@ export const hasAddress = (running: Health, { host, port, tls }: RouterProcessOp
 const isPort = (actual: number | undefined, wanted: number | undefined): boolean =>
   wanted === 0 ? actual !== undefined : actual === wanted
 
-const isCurrent = (running: Health, { trusted = [], proxies = [], connections, haproxy }: RouterProcessOptions): boolean =>
+const isCurrent = (
+  running: Health,
+  { trusted = [], proxies = [], connections, haproxy }: RouterProcessOptions,
+): boolean =>
   running.protocol === protocol &&
   !running.closing &&
   running.trusted === trusted.join() &&

@@ -18,17 +18,21 @@ interface RouterFiles {
   readonly cacheFolder?: string
 }
 
-export interface RouterProcessOptions extends RouterFiles {
+/** The proxies in front of a router, which say who their clients are. */
+interface RouterProxies {
+  /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
+  readonly trusted?: readonly string[]
+  /** Networks whose connections begin with a PROXY header. None by default. */
+  readonly proxies?: readonly string[]
+}
+
+export interface RouterProcessOptions extends RouterFiles, RouterProxies {
   /** The address on which the router listens. */
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
   /** Undefined: the router speaks HTTP only. */
   readonly tls?: RouterTls
-  /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
-  readonly trusted?: readonly string[]
-  /** Networks whose connections begin with a PROXY header. None by default. */
-  readonly proxies?: readonly string[]
   /** The most connections of each port, and of one client among them. */
   readonly connections?: { readonly total: number; readonly perClient: number }
   /** The program HAProxy in front of the process. Without it, the process serves clients itself. */
