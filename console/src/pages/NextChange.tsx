@@ -3,6 +3,7 @@ import { sendChanges, useNextChange } from '../api/next-change.ts'
 import { CurlCommand, CurlProblem } from '../ui/AsCurl.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
+import styles from './Frame.module.css'
 
 /** Says that the next change is shown as a command instead of being sent, and shows it. */
 export function NextChange() {
@@ -11,9 +12,11 @@ export function NextChange() {
   if (next.as === 'problem') return <CurlProblem error={next.error} onClose={sendChanges} />
   if (next.as === 'sent') return null
   return (
-    <Notice>
-      <span>The next change is not sent. It is shown as a curl command.</span>
-      <Button onClick={sendChanges}>Send changes again</Button>
-    </Notice>
+    <div className={styles['next']}>
+      <Notice>
+        <span>The next change is not sent. It is shown as a curl command.</span>
+        <Button onClick={sendChanges}>Send changes again</Button>
+      </Notice>
+    </div>
   )
 }
