@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { deploymentsSearchOf, frameSearchOf } from './api/environment-search.ts'
-import { environmentHistory } from './api/reads.ts'
+import { environmentHistory } from './api/reads-history.ts'
 import { deploymentRule } from './api/reads-plan.ts'
 import type { organization } from './routes-frame.tsx'
 import { readServices } from './routes-making.tsx'

@@ -1,8 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { queries } from './api/client.ts'
 import { customDomains, domainOperations } from './api/domains.ts'
-import { isKind, type KindName, kinds } from './api/kinds.ts'
-import { environment, links, serviceHistory, services, stageNames, stages } from './api/reads.ts'
+import { isKind, type KindName } from './api/kinds.ts'
+import { environment, links, services, stageNames, stages } from './api/reads.ts'
+import { serviceHistory } from './api/reads-history.ts'
 import { rangeIn, type TrafficRange } from './api/reads-traffic.ts'
 import { linesSearchOf } from './pages/lines-search.ts'
 import type { organization } from './routes-frame.tsx'
@@ -48,7 +49,7 @@ export function serviceRoutes(parent: typeof organization) {
     loader: ({ params: { environmentId, kind, serviceId } }) =>
       Promise.all([
         readService(environmentId),
-        queries.ensureQueryData(serviceHistory(environmentId, kinds[kind].history, serviceId)),
+        queries.ensureQueryData(serviceHistory(environmentId, kind, serviceId)),
       ]),
     component: lazyRouteComponent(() => import('./pages/ServiceDeploymentsPage.tsx'), 'ServiceDeploymentsPage'),
   })

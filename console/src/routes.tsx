@@ -2,16 +2,8 @@ import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tansta
 import { queries } from './api/client.ts'
 import { environmentSearchOf } from './api/environment-search.ts'
 import { isKind } from './api/kinds.ts'
-import {
-  environment,
-  environmentHistory,
-  links,
-  organizations,
-  projects,
-  services,
-  stageNames,
-  stages,
-} from './api/reads.ts'
+import { environment, links, organizations, projects, services, stageNames, stages } from './api/reads.ts'
+import { environmentHistory } from './api/reads-history.ts'
 import { clusters } from './api/reads-making.ts'
 import { returnAddress } from './api/session.ts'
 import { OrganizationPage } from './pages/OrganizationPage.tsx'

@@ -1,10 +1,10 @@
 import { origins, serviceTypes, stageStatuses, stageSteps, stepStatuses, triggerActions } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { base, Duration, Enum, Integer, Nullable, Page, Results, Timestamp, Type, Uuid } from '../schema.ts'
+import { base, Duration, Enum, Nullable, Page, Results, Timestamp, Type, Uuid } from '../schema.ts'
 import type { KindName } from '../services/kinds.ts'
 import { onService, pathOf } from '../services/on-service.ts'
 import { requestStatuses, stateNames } from '../states.ts'
-import { AuditingData, Commit, DeploymentHistoryService } from './deployment.ts'
+import { AuditingData, Commit, DeploymentHistoryService, HistoryPage } from './deployment.ts'
 import { EnvironmentStatus, ServiceStepMetrics, StatusDetails, statusesOfKinds } from './status.ts'
 
 /** One deployment of an environment, by stages. */
@@ -53,12 +53,6 @@ const ofKind = {
 
 /** The deployment after which to continue, further back in time. */
 const startId = Type.Object({ startId: Type.Optional(Uuid) })
-const pageSize = Type.Object({
-  pageSize: Type.Optional(Integer(1)),
-  startId: Type.Optional(
-    Type.String({ maxLength: 64, description: 'continues after the deployment of this execution' }),
-  ),
-})
 
 /** The result of an application's deployment in its own list. One in progress has none yet. */
 const Brief = Type.Object({
@@ -202,7 +196,7 @@ export const deploymentHistoryOperations = {
     path: `${path}/deploymentHistoryV2`,
     handler: 'listEnvironmentHistory',
     summary: 'Lists the deployments of an environment with their stages, newest first, at most 20 at a time.',
-    query: pageSize,
+    query: HistoryPage,
     reply: Page(DeploymentHistoryEnvironment),
   }),
   getEnvironmentStatusesWithStages: operation({

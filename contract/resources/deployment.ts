@@ -1,5 +1,5 @@
 import { origins, serviceTypes, stageStatuses, triggerActions } from '../enums.ts'
-import { Duration, Enum, extension, Nullable, Page, Timestamp, Type, Uuid } from '../schema.ts'
+import { Duration, Enum, extension, Integer, Nullable, Page, Timestamp, Type, Uuid } from '../schema.ts'
 import { PlanCounts } from '../services/stack-records.ts'
 import { stateNames } from '../states.ts'
 import { StatusDetails } from './status.ts'
@@ -45,6 +45,14 @@ const Details = Type.Object({
   job_type: Type.Optional(Enum(['CRON', 'LIFECYCLE'])),
   repository: Type.Optional(Type.Object({ chart_name: Type.String(), chart_version: Type.String() })),
   values_commit_id: Type.Optional(extension(Type.String({ description: 'the commit of the values of a chart' }))),
+})
+
+/** A page of the newer form of a history. */
+export const HistoryPage = Type.Object({
+  pageSize: Type.Optional(Integer(1)),
+  startId: Type.Optional(
+    Type.String({ maxLength: 64, description: 'continues after the deployment of this execution' }),
+  ),
 })
 
 /** One deployment of one service. */

@@ -1,8 +1,8 @@
 import { operation, operationWith } from '../operation.ts'
-import { DeploymentHistory } from '../resources/deployment.ts'
+import { DeploymentHistory, HistoryPage } from '../resources/deployment.ts'
 import { DeploymentPlan, DryRun } from '../resources/deployment-plan.ts'
 import { DeploymentAccepted } from '../resources/status.ts'
-import { Enum, Integer, Nullable, Text, Type } from '../schema.ts'
+import { Enum, Nullable, Text, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
 import { forceTerraformAction, keepVolumes } from './record-operations.ts'
@@ -111,8 +111,8 @@ export const deploymentTemplates = <const N extends KindName>(name: N) => ({
     path: `${pathOf(name)}/deploymentHistoryV2`,
     handler: 'listServiceHistory',
     access: 'read',
-    summary: 'Lists the last deployments of a service, newest first, at most 20.',
-    query: Type.Object({ pageSize: Type.Optional(Integer(1)) }),
+    summary: 'Lists the deployments of a service, newest first, at most 20 at a time.',
+    query: HistoryPage,
     reply: DeploymentHistory,
     status: 200,
   }),

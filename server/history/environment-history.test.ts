@@ -32,8 +32,15 @@ async function run(action: string): Promise<string> {
 
 const [deployed, stopped] = [await run('deploy'), await run('stop')]
 
-test('the history of an environment continues after a deployment of it', async () => {
-  const path = `/environment/${environmentId}/deploymentHistoryV2`
+for (const [noun, path, foreign] of [
+  ['an environment', `/environment/${environmentId}`, `/environment/${b.objects.environmentId}`],
+  ['a service', `/application/${applicationId}`, `/application/${b.objects.applicationId}`],
+] as const) {
+  test(`the history of ${noun} continues after a deployment of it`, () =>
+    continues(`${path}/deploymentHistoryV2`, `${foreign}/deploymentHistoryV2`))
+}
+
+async function continues(path: string, foreign: string): Promise<void> {
   const execution = (one: { identifier: { execution_id: string } }) => one.identifier.execution_id
   const [newest, oldest] = (await get(path)).results.map(execution)
   for (const start of [newest, stopped]) {
@@ -41,16 +48,15 @@ test('the history of an environment continues after a deployment of it', async (
     assert.deepEqual(results.map(execution), [oldest])
   }
   assert.deepEqual((await get(`${path}?startId=${oldest}`)).results, [])
-  const foreign = `/environment/${b.objects.environmentId}/deploymentHistoryV2?startId=${newest}`
   for (const [token, wrong] of [
     [a.tokens.READ, `${path}?startId=nothing`],
-    [b.tokens.READ, foreign],
+    [b.tokens.READ, `${foreign}?startId=${newest}`],
   ] as const) {
     const answer = await call(token, 'GET', wrong)
     assert.equal(answer.status, 404, answer.text)
     assert.match(answer.text, /startId/)
   }
-})
+}
 
 test('the history of an environment lists requests and stages, newest first', async () => {
   const { page, page_size, results } = await get(`/environment/${environmentId}/deploymentHistoryV2?pageSize=500`)

@@ -12,18 +12,11 @@ import {
   listServiceTargets,
   listTargetsWithSettings,
 } from './environment-history-store.ts'
-import { toCommit, toDuration, toEntry } from './history.ts'
+import { type HistoryPage, toCommit, toDuration, toEntry } from './history.ts'
 import type { HistoryRow, WithRun, WithSettings } from './history-store.ts'
 import { stageStatus, toStageStatus } from './stage-status.ts'
 
 const longestPage = 20
-
-interface HistoryPage {
-  /** At most 20, which is also the default. */
-  readonly pageSize?: number
-  /** The execution of the deployment after which the page begins. */
-  readonly startId?: string
-}
 
 /**
  * Lists deployments of an environment by stage, newest first. Throws 404 if the environment had no

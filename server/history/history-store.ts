@@ -2,6 +2,7 @@ import type { Origin } from '@quayside/contract/enums.ts'
 import type { PlanAction } from '@quayside/contract/services/stack-records.ts'
 import type { Action } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
+import { parseId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
 import type { TargetRow } from '../requests/index.ts'
 
@@ -46,14 +47,30 @@ export const targetRun = (sql: Sql) => sql`
     where u.request_id = t.request_id and u.service_id = t.service_id
     order by u.created_at desc limit 1) as stack_run`
 
+interface HistoryPlace {
+  readonly count: number
+  /** The place of the deployment after which the list begins. */
+  readonly behind: string | undefined
+}
+
 /**
- * Lists the last deployments of a service, newest first, at most 20. The limit is a literal because
+ * Lists deployments of a service, newest first, at most 20. The limit is a literal because
  * for a parameter the planner expects a tenth of the history and reads all requests.
  */
-export const listHistory = (sql: Sql, serviceId: string, count: number) =>
+export const listHistory = (sql: Sql, serviceId: string, { count, behind }: HistoryPlace) =>
   sql<(HistoryRow & WithSettings & WithRun)[]>`
     select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at, ${targetSettings(sql)},
       ${targetRun(sql)}
-    from (select * from deployment_target where service_id = ${serviceId} order by service_seq desc limit 20) t
+    from (select * from deployment_target where service_id = ${serviceId}
+        ${behind === undefined ? sql`` : sql`and service_seq < ${behind}`}
+      order by service_seq desc limit 20) t
     join deployment_request r on r.id = t.request_id order by t.service_seq desc
     limit ${count}`
+
+/** Returns the place of a deployment in the history of a service, by its execution or its request. */
+export async function findTargetOf(sql: Sql, version: string, serviceId: string): Promise<string | undefined> {
+  const [row] = await sql<{ service_seq: string }[]>`
+    select t.service_seq from deployment_target t join deployment_request r on r.id = t.request_id
+    where t.service_id = ${serviceId} and (r.execution_id = ${version} or r.id = ${parseId(version) ?? null}::uuid)`
+  return row?.service_seq
+}

@@ -1,18 +1,28 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
+import { notFound } from '../lib/error.ts'
 import type { CommitJson } from '../releases/index.ts'
 import { statusDetails } from '../requests/index.ts'
 import { commitPage, repositoriesOf, type Settings } from '../services/index.ts'
 import { historyDetails } from './deployed-details.ts'
-import { type HistoryRow, listHistory, type WithRun, type WithSettings } from './history-store.ts'
+import { findTargetOf, type HistoryRow, listHistory, type WithRun, type WithSettings } from './history-store.ts'
 
 const longestPage = 20
 
-/** Lists the last deployments of a service, newest first, never more than 20. */
-export async function serviceHistory(database: Database, serviceId: string, pageSize: number | undefined) {
+export interface HistoryPage {
+  /** At most 20, which is also the default. */
+  readonly pageSize?: number
+  /** The execution of the deployment after which the page begins, or its request. */
+  readonly startId?: string
+}
+
+/** Lists deployments of a service, newest first. Throws 404 if it had no deployment `startId`. */
+export async function serviceHistory(database: Database, serviceId: string, { pageSize, startId }: HistoryPage) {
   const page_size = Math.min(pageSize ?? longestPage, longestPage)
-  const rows = await listHistory(database, serviceId, page_size)
+  const behind = startId === undefined ? undefined : await findTargetOf(database, startId, serviceId)
+  if (startId !== undefined && behind === undefined) throw notFound('deployment', startId, { field: 'startId' })
+  const rows = await listHistory(database, serviceId, { count: page_size, behind })
   return { page: 1, page_size, results: rows.map(toEntry) }
 }
 

@@ -2,12 +2,17 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { api } from './client.ts'
 import { chartEnding, type EndingName, stackDeletion } from './endings.ts'
 
+interface HistoryQuery {
+  readonly startId?: string
+}
+
 /** The operations of one kind of service, by the id of a service. */
 interface KindOperations {
   readonly noun: string
   /** The list of this kind in the statuses of an environment. */
   readonly plural: 'applications' | 'containers' | 'databases' | 'jobs' | 'helms' | 'terraforms'
-  history(id: string): ReturnType<typeof api.listApplicationDeploymentHistoryV2>
+  /** With `startId` the list continues after that deployment. */
+  history(id: string, query: HistoryQuery): ReturnType<typeof api.listApplicationDeploymentHistoryV2>
   deploy(id: string): Promise<unknown>
   /** Undefined if services of this kind are not stopped. */
   readonly stop: ((id: string) => Promise<unknown>) | undefined
@@ -20,7 +25,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
   application: {
     noun: 'Application',
     plural: 'applications',
-    history: (applicationId) => api.listApplicationDeploymentHistoryV2({ applicationId }),
+    history: (applicationId, query) => api.listApplicationDeploymentHistoryV2({ applicationId, query }),
     deploy: (applicationId) => api.deployApplication({ applicationId }),
     stop: (applicationId) => api.stopApplication({ applicationId }),
     restart: (applicationId) => api.rebootApplication({ applicationId }),
@@ -29,7 +34,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
   container: {
     noun: 'Container',
     plural: 'containers',
-    history: (containerId) => api.listContainerDeploymentHistoryV2({ containerId }),
+    history: (containerId, query) => api.listContainerDeploymentHistoryV2({ containerId, query }),
     deploy: (containerId) => api.deployContainer({ containerId, body: {} }),
     stop: (containerId) => api.stopContainer({ containerId }),
     restart: (containerId) => api.rebootContainer({ containerId }),
@@ -38,7 +43,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
   database: {
     noun: 'Database',
     plural: 'databases',
-    history: (databaseId) => api.listDatabaseDeploymentHistoryV2({ databaseId }),
+    history: (databaseId, query) => api.listDatabaseDeploymentHistoryV2({ databaseId, query }),
     deploy: (databaseId) => api.deployDatabase({ databaseId }),
     stop: (databaseId) => api.stopDatabase({ databaseId }),
     restart: (databaseId) => api.rebootDatabase({ databaseId }),
@@ -47,7 +52,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
   job: {
     noun: 'Job',
     plural: 'jobs',
-    history: (jobId) => api.listJobDeploymentHistoryV2({ jobId }),
+    history: (jobId, query) => api.listJobDeploymentHistoryV2({ jobId, query }),
     deploy: (jobId) => api.deployJob({ jobId }),
     stop: (jobId) => api.stopJob({ jobId }),
     restart: undefined,
@@ -56,7 +61,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
   helm: {
     noun: 'Helm chart',
     plural: 'helms',
-    history: (helmId) => api.listHelmDeploymentHistoryV2({ helmId }),
+    history: (helmId, query) => api.listHelmDeploymentHistoryV2({ helmId, query }),
     deploy: (helmId) => api.deployHelm({ helmId }),
     stop: (helmId) => api.stopHelm({ helmId }),
     restart: undefined,
@@ -65,7 +70,7 @@ export const kinds: Readonly<Record<KindName, KindOperations>> = {
   terraform: {
     noun: 'Terraform stack',
     plural: 'terraforms',
-    history: (terraformId) => api.listTerraformDeploymentHistoryV2({ terraformId }),
+    history: (terraformId, query) => api.listTerraformDeploymentHistoryV2({ terraformId, query }),
     deploy: (terraformId) => api.deployTerraform({ terraformId }),
     stop: undefined,
     restart: undefined,

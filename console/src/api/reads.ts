@@ -62,27 +62,6 @@ export const links = (environmentId: string) =>
 
 export type { KindName }
 
-/**
- * The deployments of an environment, newest first, twenty a page. The pages are one read, so that a
- * change in the meantime moves no deployment past the end of a page.
- */
-export const environmentHistory = (environmentId: string, pages = 1) =>
-  queryOptions({
-    queryKey: ['environment', environmentId, 'history', pages],
-    queryFn: async () => {
-      const read = (startId: string | undefined) =>
-        api.listEnvironmentDeploymentHistoryV2({ environmentId, query: startId === undefined ? {} : { startId } })
-      const { results, page_size } = await read(undefined)
-      let hasMore = results.length === page_size
-      for (let page = 1; page < pages && hasMore; page++) {
-        const older = (await read(results.at(-1)?.identifier.execution_id)).results
-        results.push(...older)
-        hasMore = older.length === page_size
-      }
-      return { results, hasMore }
-    },
-  })
-
 /** The effect of a deployment on each service. It is compared again each time. */
 export const deploymentPlan = (environmentId: string) =>
   queryOptions({
@@ -94,12 +73,3 @@ export const deploymentPlan = (environmentId: string) =>
 
 /** The reply of a dry run, which the contract declares beside the reply of the operation. */
 export type Plan = Wire<Static<typeof DeploymentPlan>>
-
-type History = Awaited<ReturnType<typeof api.listApplicationDeploymentHistoryV2>>
-
-/** The last deployments of a service, by the operation of its kind. */
-export const serviceHistory = (environmentId: string, read: (id: string) => Promise<History>, serviceId: string) =>
-  queryOptions({
-    queryKey: ['environment', environmentId, 'history', serviceId],
-    queryFn: async () => (await read(serviceId)).results,
-  })

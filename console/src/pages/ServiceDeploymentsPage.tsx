@@ -1,12 +1,11 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { beganVersion, type HistoryEntry, versionBefore } from '../api/history-rows.ts'
-import { kinds } from '../api/kinds.ts'
-import { serviceHistory } from '../api/reads.ts'
+import { serviceHistory } from '../api/reads-history.ts'
 import { Empty, Section } from '../ui/Page.tsx'
 import { DeploymentRows } from './DeploymentRows.tsx'
 import { Difference } from './Difference.tsx'
+import { OlderDeployments, useHistory } from './OlderDeployments.tsx'
 import { RollbackDialog } from './RollbackDialog.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
 import type { ServiceParams } from './ServiceTabs.tsx'
@@ -22,7 +21,7 @@ export function ServiceDeploymentsPage() {
 
 function Deployments({ params }: { readonly params: ServiceParams }) {
   const { environmentId, kind, serviceId } = params
-  const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))
+  const { history: data, older } = useHistory((pages) => serviceHistory(environmentId, kind, serviceId, pages))
   const search = useSearch({ from })
   const navigate = useNavigate({ from })
   const [target, setTarget] = useState<HistoryEntry>()
@@ -42,6 +41,7 @@ function Deployments({ params }: { readonly params: ServiceParams }) {
             }
           />
         )}
+        <OlderDeployments {...older} />
       </Section>
       {search.from && search.to && (
         <Section title="Difference">

@@ -1,8 +1,7 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { versionOf } from '../api/history-rows.ts'
-import { kinds } from '../api/kinds.ts'
-import { serviceHistory } from '../api/reads.ts'
+import { serviceHistory } from '../api/reads-history.ts'
 import { secondsOf } from '../ui/duration.ts'
 import { Empty, Section } from '../ui/Page.tsx'
 import { State } from '../ui/State.tsx'
@@ -19,7 +18,7 @@ const columns = ['When', 'State', 'Version', 'By', 'Duration']
 
 /** The last deployments of a service, newest first. */
 export function ServiceHistory({ environmentId, kind, serviceId }: ServiceHistoryProps) {
-  const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))
+  const { results: data } = useSuspenseQuery(serviceHistory(environmentId, kind, serviceId)).data
   const now = Date.now()
   return (
     <Section title="Deployments">

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { lastVersion, versionOf } from '../api/history-rows.ts'
 import { kinds } from '../api/kinds.ts'
-import { serviceHistory } from '../api/reads.ts'
+import { serviceHistory } from '../api/reads-history.ts'
 import type { ServiceRow } from '../api/stage-rows.ts'
 import { When } from '../ui/When.tsx'
 import styles from './ServicePage.module.css'
@@ -10,7 +10,7 @@ import type { ServiceParams } from './ServiceTabs.tsx'
 /** The kind of a service, its running version, and the reason of its state, in words. */
 export function ServiceSummary({ params, row }: { readonly params: ServiceParams; readonly row: ServiceRow }) {
   const { environmentId, kind, serviceId } = params
-  const { data } = useSuspenseQuery(serviceHistory(environmentId, kinds[kind].history, serviceId))
+  const { results: data } = useSuspenseQuery(serviceHistory(environmentId, kind, serviceId)).data
   const { status } = row
   const last = lastVersion(data)
   const isStopped = status.state === 'STOPPED' || status.state === 'DELETED'

@@ -79,7 +79,7 @@ export const serviceHandlers = (rooms: Rooms) => {
     restartService: (call) => deployments.restart(call.target, requestedBy(call)),
     uninstallService: (call) => deployments.uninstall(call.target, requestedBy(call), endingOf(call.query)),
 
-    listServiceHistory: ({ target, query }) => serviceHistory(database, target.id, query.pageSize),
+    listServiceHistory: ({ target, query }) => serviceHistory(database, target.id, query),
     listServiceLog: async ({ target, query }) => {
       const stream = serviceStream(target.id)
       const stored = await lines.tail(stream, Math.min(query.tail ?? defaultTail, longestTail))

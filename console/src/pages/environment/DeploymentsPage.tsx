@@ -1,12 +1,12 @@
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { EnvironmentDeployment } from '../../api/deployment-versions.ts'
-import { environment, environmentHistory } from '../../api/reads.ts'
-import { Button } from '../../ui/Button.tsx'
+import { environment } from '../../api/reads.ts'
+import { environmentHistory } from '../../api/reads-history.ts'
 import { Empty, Section } from '../../ui/Page.tsx'
-import { Problem } from '../../ui/Problem.tsx'
 import { DeploymentLines } from '../DeploymentLines.tsx'
+import { OlderDeployments, useHistory } from '../OlderDeployments.tsx'
 import { CompareDeployments } from './CompareDeployments.tsx'
 import { DeploymentDetail } from './DeploymentDetail.tsx'
 import { DeploymentTable } from './DeploymentTable.tsx'
@@ -22,7 +22,7 @@ export function DeploymentsPage() {
   const search = useSearch({ from })
   const navigate = useNavigate({ from })
   const { data: about } = useSuspenseQuery(environment(environmentId))
-  const { history, ...older } = useHistory(environmentId)
+  const { history, older } = useHistory((pages) => environmentHistory(environmentId, pages))
   const [target, setTarget] = useState<EnvironmentDeployment>()
   const [last] = history
   const shown = history.find(({ identifier }) => identifier.execution_id === search.deployment) ?? last
@@ -39,14 +39,7 @@ export function DeploymentsPage() {
             onCompare={compare}
             onRollback={setTarget}
           />
-          <Problem error={older.error} />
-          {older.exist && (
-            <p>
-              <Button isBusy={older.areRead} onClick={older.read}>
-                Older deployments
-              </Button>
-            </p>
-          )}
+          <OlderDeployments {...older} />
         </>
       ) : (
         <Section title="Deployments">
@@ -62,17 +55,4 @@ export function DeploymentsPage() {
       {target && <RollbackEnvironment {...{ environmentId, history, target }} onClose={() => setTarget(undefined)} />}
     </EnvironmentFrame>
   )
-}
-
-/** The deployments that were read, and the older ones. */
-function useHistory(environmentId: string) {
-  const [pages, setPages] = useState(1)
-  const { data: newest } = useSuspenseQuery(environmentHistory(environmentId))
-  const { data, error, isPlaceholderData } = useQuery({
-    ...environmentHistory(environmentId, pages),
-    // The list stays while more are read, unless it is of another environment.
-    placeholderData: (former, of) => (of?.queryKey[1] === environmentId ? former : newest),
-  })
-  const { results: history, hasMore: exist } = data ?? newest
-  return { history, exist, error, areRead: isPlaceholderData, read: () => setPages(pages + 1) }
 }
