@@ -183,6 +183,8 @@ export interface RouteRules {
   readonly deny?: readonly string[]
   /** A cookie keeps a client at the same endpoint while it is listed. */
   readonly sticky?: boolean
+  /** Each request is a line of the service. */
+  readonly accessLines?: boolean
   /** The CORS rule. An origin may have `*` as its first label, or be `*`. */
   readonly cors?: { readonly origins: readonly string[]; readonly methods: string; readonly headers: string }
   /** Headers for every response. They replace those of the endpoint. */

@@ -13,7 +13,7 @@ import { parseTlsMaterial } from './tls-material.ts'
 import type { Traffic } from './traffic.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'log'> {
+export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'lines' | 'log'> {
   readonly tls: SecureFront
   readonly ports: Pick<Ports, 'look' | 'taken'>
   /** HAProxy in front of this router, if any. */
@@ -71,6 +71,8 @@ export function createControlServer(options: ControlOptions): Server {
         return { status: 200, body: { services: options.routes.activity(await options.front?.tallies()) } }
       case 'POST /traffic':
         return { status: 200, body: { batches: options.traffic(storedIn(await readJson(request))) } }
+      case 'POST /lines':
+        return { status: 200, body: { lines: options.lines.take() } }
       case 'POST /shutdown':
         return { status: 202, body: {}, afterwards: options.shutdown }
       default:

@@ -1,5 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { RequestLine } from './access-lines.ts'
 import { answerFailure } from './answer-failure.ts'
 import { Answering } from './answering.ts'
 import { bodyOf, type ClientRequest, type ClientResponse } from './client-message.ts'
@@ -29,6 +30,8 @@ interface Passing {
   readonly host: string
   readonly awaitsContinue: boolean
   readonly target: Target | undefined
+  /** Undefined if the service wants no lines. */
+  readonly line?: RequestLine | undefined
 }
 
 /**
@@ -49,6 +52,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #startedAt = monotonic()
   readonly #rules: Rules | undefined
   readonly #counter: Counter | undefined
+  readonly #line: RequestLine | undefined
   /** The status of the response. 0 before it begins. */
   #status = 0
   #firstByteMs = -1
@@ -72,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     traffic: Traffic,
     request: ClientRequest,
     response: ClientResponse,
-    { head, host, awaitsContinue, target }: Passing,
+    { head, host, awaitsContinue, target, line }: Passing,
   ) {
     this.#traffic = traffic
     this.#host = host
@@ -95,6 +99,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#service = target?.route.service
     this.#path = target?.place.path ?? '/'
+    this.#line = line
     this.#counter = this.#service === undefined ? undefined : traffic.services.of(this.#service)
     if (this.#counter) addBytes(this.#counter, headBytes(request.rawHeaders) + this.#options.path.length, 0)
     response.on('close', () => this.#onClientClosed())
@@ -195,6 +200,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#counter) addBytes(this.#counter, 0, chunk.length)
+    if (this.#line) this.#line.bytes += chunk.length
     this.#answering?.write(chunk, controller)
   }
 

@@ -87,6 +87,9 @@ export const limits = {
   endedCountsMs: 60_000,
   /** Files of ended processes that one answer reads. */
   keptCountFiles: 20,
+  /** Lines of requests of one service, and of all, that wait for the control plane. */
+  accessLinesPerService: 2_000,
+  accessLines: 10_000,
   /** Size of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
   /** Size of all certificates and keys that the control plane sends: 10,000 of 10 KiB and more. */

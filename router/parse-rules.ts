@@ -71,6 +71,7 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   allow: texts,
   deny: texts,
   sticky: flag,
+  accessLines: flag,
   cors,
   headers: textsByName,
   basicAuth: credentials,

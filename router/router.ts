@@ -3,6 +3,7 @@ import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { acceptHttp2 } from './accept-http2.ts'
+import { AccessLines } from './access-lines.ts'
 import { readProxyHeaders } from './behind-proxies.ts'
 import { Certificates } from './certificates.ts'
 import { after, monotonic } from './clock.ts'
@@ -33,7 +34,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 15
+const protocol = 16
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -79,6 +80,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     certificates,
     counts: newCounts(),
     services,
+    lines: new AccessLines(),
     log,
     port: '',
     tlsPort: '',
@@ -141,6 +143,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       held: waiting.size,
       counts: traffic.counts,
     }),
+    lines: traffic.lines,
     traffic: (stored) => kept.take(stored),
     shutdown: () => {
       stop().catch(() => {})

@@ -104,6 +104,10 @@ export function serve(
     return
   }
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
+  const rules = target?.rules
+  const line = rules?.given.accessLines
+    ? traffic.lines.watch(target?.route.service ?? '', request, response, head.client)
+    : undefined
   const astray =
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
@@ -113,7 +117,6 @@ export function serve(
     if (target) traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
   }
-  const rules = target?.rules
   if (rules && answeredByRules(traffic, request, response, { rules, ...namesOf(target), head })) {
     traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
@@ -124,7 +127,7 @@ export function serve(
   if (failure && target?.route.asleep && !traffic.closing) {
     const heldAt = monotonic()
     const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
-      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(awake),
+      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(awake),
       fail: (reason) => {
         traffic.counts.failed++
         answerFailure(request, response, reason, head)
@@ -135,7 +138,7 @@ export function serve(
   } else if (failure) {
     answerFailure(request, response, failure, head)
     if (target) traffic.services.recordOwn(target.route.service, failure.status, 0)
-  } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(target)
+  } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(target)
 }
 
 /** Adds the secret of this router to a request for the platform itself. */

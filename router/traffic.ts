@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
+import type { AccessLines } from './access-lines.ts'
 import type { Certificates } from './certificates.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
@@ -31,6 +32,7 @@ export interface Traffic {
   readonly counts: Counts
   /** The numbers of each service. */
   readonly services: ServiceCounts
+  readonly lines: AccessLines
   readonly log: Log
   /** The router's own port, sent as `X-Forwarded-Port`. */
   port: string

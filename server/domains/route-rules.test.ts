@@ -131,6 +131,7 @@ const router = (settings: Readonly<Record<string, unknown>>) =>
 
 test('settings about visitors become rules', () => {
   const sent = router({
+    access_log: true,
     requests_per_minute: 60,
     maintenance_message: 'Back soon',
     maintenance_source_range: '10.0.0.0/8',
@@ -140,6 +141,7 @@ test('settings about visitors become rules', () => {
   assert.equal(rulesProblem(sent), undefined)
   assert.deepEqual(rulesOf('application', sent), {
     ...usual,
+    accessLines: true,
     requestsPerMinute: 60,
     maintenance: { message: 'Back soon', except: ['10.0.0.0/8'] },
     redirects: [

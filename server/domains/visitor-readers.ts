@@ -49,6 +49,7 @@ export const visitorReaders = (
   headersOf: (value: unknown) => Readonly<Record<string, string>>,
   networksOf: (value: unknown) => string[],
 ): Readonly<Record<string, RuleReader>> => ({
+  [`${prefix}access_log`]: (value) => (value === true ? { accessLines: true } : {}),
   [`${prefix}requests_per_minute`]: (value) => {
     const requestsPerMinute = positive(value)
     return requestsPerMinute === undefined ? {} : { requestsPerMinute }

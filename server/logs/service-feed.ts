@@ -2,7 +2,7 @@ import type { LogLine, LogSource } from '../engines/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
-import { markerLine, type NewLine, type StreamKey, storedText } from './line.ts'
+import { markerLine, type NewLine, type StoredLine, type StreamKey, storedText } from './line.ts'
 import { LineBudget } from './line-budget.ts'
 import type { LineStore } from './line-store.ts'
 import { ResumePoint, resumeLines } from './resume-point.ts'
@@ -39,6 +39,9 @@ const firstBackOffMs = 250
 const longestBackOffMs = 15_000
 /** After this many lines without a pause other work gets its turn. */
 const linesPerTurn = 256
+
+/** Lines of requests come from a router, which does not repeat them. */
+const isFromEngine = (line: StoredLine): boolean => line['origin'] === undefined
 
 /**
  * Carries the lines of one service from the engine to the store. It attaches again whenever the
@@ -128,7 +131,7 @@ export class ServiceFeed {
     const { sourceOf, store } = this.#options
     // The engine stays known after the record of the service is deleted.
     this.#source ??= await sourceOf(this.#service)
-    const resume = new ResumePoint(await store.tail(this.#key, resumeLines))
+    const resume = new ResumePoint(await store.tail(this.#key, resumeLines, isFromEngine))
     const query = resume.after === undefined ? { follow: true } : { follow: true, after: resume.after }
     let sinceTurn = 0
     for await (const line of this.#source.logs(this.#service, query, signal)) {

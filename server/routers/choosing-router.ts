@@ -28,6 +28,7 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
     takeCounts: async (stored, signal) => (await current(signal)).takeCounts(stored, signal),
+    takeLines: async (signal) => (await current(signal)).takeLines(signal),
     activity: async (signal) => (await current(signal)).activity(signal),
     portAddresses: async (signal) => (await current(signal)).portAddresses(signal),
     certificates: async () => last?.certificates() ?? [],

@@ -1,4 +1,6 @@
 import { type RequestOptions, request } from 'node:http'
+import { type AccessLine, isAccessLine } from '@quayside/contract/access-line.ts'
+import type { Route } from '@quayside/contract/routes.ts'
 import { type CountBatch, isCounts } from '@quayside/contract/traffic-counts.ts'
 import type { Activity } from './router.ts'
 
@@ -97,6 +99,22 @@ function batchOf(value: unknown): CountBatch {
     isCounts(one) ? [[service, one] as const] : [],
   )
   return { source: String(source), batch: Number(batch), counts: Object.fromEntries(whole) }
+}
+
+/** The most lines of one answer, which is more than a router keeps. */
+const mostLines = 20_000
+
+/** Returns the services of a table that want a line of each request. */
+export const servicesWithLines = (routes: readonly Route[]): ReadonlySet<string> =>
+  new Set(routes.flatMap(({ service, rules }) => (rules?.accessLines ? [service] : [])))
+
+/**
+ * Returns the lines of an answer to `/lines` for the wanted services. Throws for another answer.
+ */
+export function linesIn(answer: ControlAnswer, wanted: ReadonlySet<string>): readonly AccessLine[] {
+  const { lines } = answer.body
+  if (answer.status !== 200 || !Array.isArray(lines)) throw unexpected(answer)
+  return lines.slice(0, mostLines).filter((line) => isAccessLine(line) && wanted.has(line.service))
 }
 
 /** Returns a number of an answer. Throws if it is missing. */

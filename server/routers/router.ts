@@ -1,3 +1,4 @@
+import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { ClusterTls, HostCertificate, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 
@@ -32,6 +33,11 @@ export interface Router {
    * of the last stored batch of each process. A router that does not count returns none.
    */
   takeCounts(stored: StoredBatches, signal: AbortSignal): Promise<readonly CountBatch[]>
+  /**
+   * Returns the lines of requests to services that want them, since the last call. A router that
+   * does not see requests returns none.
+   */
+  takeLines(signal: AbortSignal): Promise<readonly AccessLine[]>
   /**
    * Replaces the router's program if it has another version than this server. The table stays in
    * effect, and no connection is refused meanwhile. Safe to repeat.

@@ -27,6 +27,7 @@ const holders: Readonly<Record<string, string>> = {
   'server/rollout/recipe.ts': 'resolves the drivers of one cluster',
   'server/scaling/sleeper.ts': 'watches one router',
   'server/scaling/waker.ts': 'listens to one router',
+  'server/traffic/access-lines.ts': 'takes the lines of one router',
   'server/traffic/collector.ts': 'takes the numbers of one router',
 }
 const rooms = /^server\/(?:engines|builders|routers)\//

@@ -114,7 +114,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
     'services',
     'state-changes',
   ],
-  traffic: ['database', 'engines', 'routers'],
+  traffic: ['database', 'engines', 'logs', 'routers'],
   variables: ['database', 'vault'],
   vault: ['database', 'workflows'],
   webhooks: ['database', 'organizations', 'vault'],

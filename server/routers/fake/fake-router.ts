@@ -1,3 +1,4 @@
+import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { CountBatch } from '@quayside/contract/traffic-counts.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
@@ -27,6 +28,8 @@ export interface FakeRouter extends Router {
   addresses: readonly PortAddress[]
   /** The certificates that the router of a cluster reports. */
   secured: readonly RouteCertificate[]
+  /** The lines of requests that nobody has taken yet. */
+  readonly lines: AccessLine[]
   /** The batches of numbers that the router has. It keeps those that are not stored. */
   batches: readonly CountBatch[]
   /** Makes every call throw this error. Undefined ends that. */
@@ -57,6 +60,11 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     addresses: [],
     secured: [],
     batches: [],
+    lines: [],
+    takeLines: async (signal) => {
+      check(signal)
+      return router.lines.splice(0)
+    },
     takeCounts: async (stored, signal) => {
       check(signal)
       router.batches = router.batches.filter(({ source, batch }) => batch > (stored[source] ?? 0))

@@ -41,6 +41,7 @@ const all: Required<RouteRules> = {
   allow: ['10.0.0.0/8'],
   deny: ['192.0.2.0/24'],
   sticky: true,
+  accessLines: true,
   cors: { origins: ['https://a.test'], methods: 'GET, PUT', headers: 'X-One, X-Two' },
   headers: { 'X-Frame-Options': 'DENY' },
   basicAuth: [{ login: 'anna', hash: '$apr1$salt$hash' }],
@@ -55,7 +56,7 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
   assert.deepEqual(
     unsupported.map(({ rule }) => rule),
     [
-      ...['deny', 'redirects', 'maintenance'],
+      ...['deny', 'redirects', 'maintenance', 'accessLines'],
       ...['maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
     ],
   )

@@ -1,7 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { HostCertificate, Route, RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
-import { activityIn, batchesIn, type ControlAnswer, numberIn, servicesIn, unexpected } from '../control-answer.ts'
+import {
+  activityIn,
+  batchesIn,
+  type ControlAnswer,
+  linesIn,
+  numberIn,
+  servicesIn,
+  servicesWithLines,
+  unexpected,
+} from '../control-answer.ts'
 import type { RouteCertificate, Router } from '../router.ts'
 import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
@@ -101,6 +110,11 @@ export function createOwnRouter({
       batchesIn(
         await askRouter(controlSocket, { method: 'POST', path: '/traffic', body: { stored }, timeoutMs, signal }),
       ),
+    takeLines: async (signal) => {
+      const wanted = servicesWithLines(last.routes)
+      if (wanted.size === 0) return []
+      return linesIn(await askRouter(controlSocket, { method: 'POST', path: '/lines', timeoutMs, signal }), wanted)
+    },
     activity: async (signal) => {
       const found = activityIn(await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal }))
       for (const { service } of always) found.delete(service)

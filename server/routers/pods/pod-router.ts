@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
-import { activityIn, batchesIn, numberIn, unexpected } from '../control-answer.ts'
+import { activityIn, batchesIn, linesIn, numberIn, servicesWithLines, unexpected } from '../control-answer.ts'
 import { unreachable } from '../ingress/apply-objects.ts'
 import { statusOf } from '../ingress/kube-objects.ts'
 import type { Activity, RouteCertificate, Router } from '../router.ts'
@@ -46,6 +47,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
     drained: (endpoints, timeoutMs, signal) => routers.drained(endpoints, timeoutMs, signal),
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),
     activity: (signal) => routers.activity(signal),
+    takeLines: (signal) => routers.takeLines(signal),
     takeCounts: (stored, signal) => routers.takeCounts(stored, signal),
     portAddresses: async () => [],
     certificates: async () => routers.certificates(),
@@ -230,6 +232,18 @@ class PodRouter {
       const pods = await this.#pods.running(signal)
       const question = { method: 'POST', path: '/traffic', body: { stored }, timeoutMs: answerMs, signal } as const
       const answers = await Promise.allSettled(pods.map(async ({ link }) => batchesIn(await link.ask(question))))
+      signal.throwIfAborted()
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    })
+  }
+
+  takeLines(signal: AbortSignal): Promise<readonly AccessLine[]> {
+    return this.#ask(signal, async () => {
+      const wanted = servicesWithLines(this.#last.routes)
+      if (wanted.size === 0) return []
+      const pods = await this.#pods.running(signal)
+      const question = { method: 'POST', path: '/lines', timeoutMs: answerMs, signal } as const
+      const answers = await Promise.allSettled(pods.map(async ({ link }) => linesIn(await link.ask(question), wanted)))
       signal.throwIfAborted()
       return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     })

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { isAccessLine } from '@quayside/contract/access-line.ts'
+import { until } from '../test/support/until.ts'
+import { AccessLines, shownPath } from './access-lines.ts'
+import { limits } from './limits.ts'
+import { portOf, type TestBed, testBed } from './test-bed.ts'
+
+const wanted = { rules: { accessLines: true } }
+
+async function textsOf({ tell }: TestBed): Promise<string[]> {
+  const { body } = await tell('POST', '/lines')
+  const lines: unknown[] = Object(body).lines
+  return lines.map((line) => {
+    assert.ok(isAccessLine(line))
+    return `${line.service}: ${line.text}`
+  })
+}
+
+/** The line without its time and its number of bytes. */
+const plain = (line: string): string => line.replace(/ \d+ ms \d+ B /, ' ')
+
+test('each request of a service that wants it is a line with its status, its client and no query', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((incoming, response) => {
+    response.statusCode = Number(incoming.headers['x-status'])
+    response.end('hello')
+  })
+  await bed.lead([portOf(app)], wanted)
+  await bed.ask({ path: '/a/b?token=secret', headers: { 'x-status': 200 } })
+  await bed.ask({ path: '/', method: 'POST', headers: { 'x-status': 404 }, body: 'x' })
+  await bed.ask({ path: '/c', headers: { 'x-status': 500 } })
+  const lines: string[] = []
+  await until('three lines', async () => lines.push(...(await textsOf(bed))) >= 3)
+  assert.deepEqual(lines.map(plain), [
+    'service: info GET /a/b?... 200 127.0.0.1',
+    'service: warning POST / 404 127.0.0.1',
+    'service: error GET /c 500 127.0.0.1',
+  ])
+  assert.match(lines[0] ?? '', / 5 B /)
+})
+
+test('a refused request, and one without an endpoint, is a line too', async (t) => {
+  const bed = await testBed(t)
+  await bed.lead([], { rules: { accessLines: true, deny: ['127.0.0.1/32'] } })
+  await bed.ask()
+  await bed.lead([], wanted)
+  await bed.ask()
+  const lines: string[] = []
+  await until('two lines', async () => lines.push(...(await textsOf(bed))) >= 2)
+  assert.deepEqual(lines.map(plain), ['service: warning GET / 403 127.0.0.1', 'service: error GET / 503 127.0.0.1'])
+})
+
+test('a client that left before the response has the status 499', async (t) => {
+  const bed = await testBed(t)
+  const asked = Promise.withResolvers<void>()
+  const app = await bed.application(() => asked.resolve())
+  await bed.lead([portOf(app)], wanted)
+  const socket = bed.raw('GET /slow HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+  await asked.promise
+  socket.destroy()
+  const lines: string[] = []
+  await until('a line', async () => lines.push(...(await textsOf(bed))) >= 1)
+  assert.deepEqual(lines.map(plain), ['service: warning GET /slow 499 127.0.0.1'])
+})
+
+test('a service without the setting has no line', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end('hello'))
+  await bed.lead([portOf(app)])
+  await bed.ask()
+  assert.deepEqual(await textsOf(bed), [])
+})
+
+test('a path cannot forge a line or control a terminal, and is cut', () => {
+  assert.equal(shownPath('/a\u001b[31m\nerror \u0085'), '/a\\u{1b}[31m\\u{a}error\\u{20}\\u{85}')
+  assert.equal(shownPath('/\u00e9?x=1'), '/\\u{e9}?...')
+  assert.equal(shownPath(`/${'a'.repeat(600)}?x`), `/${'a'.repeat(499)}...?...`)
+  assert.ok(shownPath('\u001b'.repeat(600)).length < 510)
+})
+
+test('lines beyond the limit of a service are counted', () => {
+  const lines = new AccessLines()
+  const closes: (() => void)[] = []
+  const response = { once: (_: string, close: () => void) => closes.push(close), socket: null, headersSent: false }
+  for (let count = 0; count < limits.accessLinesPerService + 7; count++) {
+    lines.watch('busy', Object({ method: 'GET', url: '/' }), Object(response), '192.0.2.1')
+  }
+  for (const close of closes) close()
+  const taken = lines.take()
+  assert.equal(taken.length, limits.accessLinesPerService + 1)
+  assert.equal(taken.at(-1)?.text, 'warning 7 more requests have no line')
+  assert.deepEqual(lines.take(), [])
+})
