@@ -27,8 +27,9 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     replaceAll: async (routes, signal) => (await current(signal)).replaceAll(routes, signal),
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
-    takeCounts: async (stored, signal) => (await current(signal)).takeCounts(stored, signal),
-    takeLines: async (signal) => (await current(signal)).takeLines(signal),
+    // A router that was never chosen has carried nothing. No cluster is asked for that.
+    takeCounts: async (stored, signal) => last?.takeCounts(stored, signal) ?? [],
+    takeLines: async (signal) => last?.takeLines(signal) ?? [],
     activity: async (signal) => (await current(signal)).activity(signal),
     portAddresses: async (signal) => (await current(signal)).portAddresses(signal),
     certificates: async () => last?.certificates() ?? [],
