@@ -23,7 +23,7 @@ export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'li
   /** Returns the body of `GET /health`. */
   health(): object
   /** Returns the numbers about traffic that are not stored yet. */
-  traffic(stored: StoredBatches): readonly CountBatch[]
+  traffic(stored: StoredBatches): Promise<readonly CountBatch[]>
   /** Begins a graceful shutdown. */
   shutdown(): void
   /** Called when the control plane has sent its table or confirmed it. */
@@ -70,7 +70,7 @@ export function createControlServer(options: ControlOptions): Server {
       case 'GET /activity':
         return { status: 200, body: { services: options.routes.activity(await options.front?.tallies()) } }
       case 'POST /traffic':
-        return { status: 200, body: { batches: options.traffic(storedIn(await readJson(request))) } }
+        return { status: 200, body: { batches: await options.traffic(storedIn(await readJson(request))) } }
       case 'POST /lines':
         return { status: 200, body: { lines: options.lines.take() } }
       case 'POST /shutdown':

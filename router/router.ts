@@ -16,7 +16,7 @@ import { type Behind, createBehind } from './front/behind.ts'
 import { KeptCounts } from './kept-counts.ts'
 import { limits } from './limits.ts'
 import { listenControl, listenInPod, open, requireFree } from './listen.ts'
-import type { Log } from './log.ts'
+import { describe, type Log } from './log.ts'
 import { migrateConnections } from './migrate-connections.ts'
 import { Passwords } from './passwords.ts'
 import { Ports } from './ports.ts'
@@ -34,7 +34,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 16
+const protocol = 17
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -105,7 +105,11 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
     kept.stop()
+    const counted = (behind?.count(services) ?? Promise.resolve()).catch((error: unknown) => {
+      log.warn('the last requests at HAProxy are not counted', { error: describe(error) })
+    })
     stopping ??= end(traffic, { fronts, behind, ports, control, ready, isPod: pod !== undefined }, graceMs)
+      .then(() => counted)
       .then(() => kept.end())
       .then(resolve)
     return stopping
@@ -144,7 +148,10 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       counts: traffic.counts,
     }),
     lines: traffic.lines,
-    traffic: (stored) => kept.take(stored),
+    traffic: async (stored) => {
+      await behind?.count(services)
+      return kept.take(stored)
+    },
     shutdown: () => {
       stop().catch(() => {})
     },

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { bucketOf, type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
 
+import type { Carried } from './front/tallies.ts'
+
 /** The numbers of one service since the last batch, in the layout of `countAt`. */
 export type Counter = Float64Array
 
@@ -49,6 +51,13 @@ export class ServiceCounts {
     const counter = this.of(service)
     addBytes(counter, bytesIn, bytesOut)
     addRequest(counter, status, firstByteMs, wholeMs)
+  }
+
+  /** Counts requests that another program carried, without their times. */
+  recordCarried(service: string, { statuses, bytesIn, bytesOut }: Carried): void {
+    const counter = this.of(service)
+    addBytes(counter, bytesIn, bytesOut)
+    for (const [position, count] of statuses.entries()) counter[position] = (counter[position] ?? 0) + count
   }
 
   /** Counts one request that the router answered itself, or that got no whole answer. */

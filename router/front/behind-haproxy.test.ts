@@ -15,4 +15,5 @@ else {
   await import('../places.test.ts')
   await import('../control-server.test.ts')
   await import('../tls.test.ts')
+  await import('../http2-attacks.test.ts')
 }

@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import type { RouterConfig } from '../config.ts'
 import { freePort, listenPrivate, requireFree } from '../listen.ts'
+import type { ServiceCounts } from '../service-counts.ts'
 import type { Traffic } from '../traffic.ts'
 import { acceptProxied } from './accept-proxied.ts'
 import { Front, ownSocket } from './front.ts'
@@ -20,6 +22,8 @@ export interface Behind {
    * nothing.
    */
   takeOver(): Promise<void>
+  /** Adds what HAProxy carried to the numbers about services. */
+  count(counts: ServiceCounts): Promise<void>
   /** Ends HAProxy, unless another router has taken over. Settles once it has ended. */
   end(graceMs: number): Promise<void>
 }
@@ -46,17 +50,18 @@ export async function createBehind(
     hasCertificate: (name: string) => certificates.at(name) !== undefined,
   }
   const own = ownSocket(files)
+  const services = new Map<string, string>()
   const front = new Front({
     program,
     log,
     isMine: own.isMine,
     certificates: () => certificates.all,
     settings: { host, port, tlsPort, files, connections, trusted },
-    maps: () =>
-      hotMaps(routes.table.routes, (route) => routes.endpointsOf(route), {
-        ...context,
-        door: certificates.door?.service,
-      }),
+    maps: () => {
+      const endpointsOf = (route: Route): readonly RouteEndpoint[] => routes.endpointsOf(route)
+      noteServices(services, routes.table.routes, endpointsOf)
+      return hotMaps(routes.table.routes, endpointsOf, { ...context, door: certificates.door?.service })
+    },
   })
   let taken: Promise<void> | undefined
   const take = async (): Promise<void> => {
@@ -71,6 +76,12 @@ export async function createBehind(
   return {
     front,
     takeOver,
+    count: async (counts) => {
+      for (const [label, carried] of await front.carried()) {
+        const service = services.get(label)
+        if (service !== undefined) counts.recordCarried(service, carried)
+      }
+    },
     start: async () => {
       await mkdir(files.folder, { recursive: true, mode: 0o700 })
       acceptProxied(server)
@@ -88,6 +99,20 @@ export async function createBehind(
       }
       cancel()
     },
+  }
+}
+
+/** The most endpoints whose services are remembered after they have left the table. */
+const mostServices = 50_000
+
+function noteServices(
+  services: Map<string, string>,
+  routes: readonly Route[],
+  endpointsOf: (route: Route) => readonly RouteEndpoint[],
+): void {
+  if (services.size > mostServices) services.clear()
+  for (const route of routes) {
+    for (const { address, port } of endpointsOf(route)) services.set(`${address}:${port}`, route.service)
   }
 }
 

@@ -206,6 +206,7 @@ function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: n
     '  retries 1',
     `  retry-on ${retried}`,
     ...addressing(name === 'secure', port),
+    ...[1, 2, 3, 4, 5].map((group) => `  http-response sc-inc-gpc(${group - 1},1) if { status ${group}00:${group}99 }`),
     '  use-server direct if TRUE',
     '  server direct 0.0.0.0:0 weight 0',
     `  ${ownServer(files)}`,
@@ -228,5 +229,5 @@ const backends = ({ files }: FrontSettings): string[] => [
   '  retries 3',
   `  ${ownServer(files)}`,
   'backend endpoints',
-  '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt',
+  '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt,gpc(5),bytes_in_cnt,bytes_out_cnt',
 ]

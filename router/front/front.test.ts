@@ -3,6 +3,7 @@ import { Agent, type ServerResponse } from 'node:http'
 import { connect } from 'node:http2'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { countAt } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
@@ -88,6 +89,30 @@ test('requests that HAProxy carries count for their service, and delay a drain',
   assert.equal((await answer).body, 'done')
   assert.deepEqual((await drained).body, { open: 0 })
   assert.equal(await passedOn(bed), 0)
+})
+
+test('the numbers about a service have the requests that HAProxy carried, each once', { skip }, async (t) => {
+  const bed = await frontedBed(t)
+  const app = await bed.application((request, response) => {
+    response.statusCode = request.url === '/missing' ? 404 : 200
+    response.end('x'.repeat(1_000))
+  })
+  await bed.lead([portOf(app)], { rules })
+  for (const path of ['/', '/missing', '/']) await bed.ask({ path })
+  const counted = async () => {
+    const { body } = await bed.tell('POST', '/traffic', { stored: {} })
+    const [batch] = JSON.parse(JSON.stringify(body['batches']))
+    return batch?.counts.service ?? []
+  }
+  // HAProxy adds the bytes of a request a moment after its response has arrived.
+  await until('all have ended', async () => {
+    const activity = JSON.stringify((await bed.tell('GET', '/activity')).body)
+    return activity.includes('"requests":3,"open":0')
+  })
+  const counts = await counted()
+  assert.deepEqual([counts[countAt.success], counts[countAt.clientError], counts[countAt.own]], [2, 1, 0])
+  assert.ok(counts[countAt.bytesOut] > 3_000 && counts[countAt.bytesIn] > 100, JSON.stringify(counts))
+  assert.deepEqual(await counted(), counts)
 })
 
 test('the endpoints of a route share its requests', { skip }, async (t) => {

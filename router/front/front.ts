@@ -7,7 +7,7 @@ import { type Configuration, configurationOf, type FrontSettings } from './confi
 import type { HotLines, HotMaps } from './hot-routes.ts'
 import { mapChanges } from './map-changes.ts'
 import { findHaproxy, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
-import { Tallies, type Tally } from './tallies.ts'
+import { type Carried, Tallies, type Tally } from './tallies.ts'
 import { storeCertificates, storedCertificates } from './tls-store.ts'
 
 /** How often the router looks whether HAProxy runs. */
@@ -60,6 +60,8 @@ export class Front {
   /** Starts HAProxy, or adopts the running one. Rejects if it does not start. */
   async start(): Promise<void> {
     await this.#inTurn(() => this.#ensure())
+    // The router that had HAProxy before has returned these.
+    await this.carried()
     this.#isStarted = true
     this.#watch()
   }
@@ -86,6 +88,11 @@ export class Front {
   /** Applies the current table if the last change failed. */
   async settle(): Promise<void> {
     if (!this.#lines || this.#served !== this.#options.certificates()) await this.follow()
+  }
+
+  /** Returns what HAProxy carried for each endpoint since the last call, by `address:port`. */
+  async carried(): Promise<ReadonlyMap<string, Carried>> {
+    return this.#tallies.since(await this.tallies())
   }
 
   /** Returns the requests of each endpoint that had any, by `address:port`. */

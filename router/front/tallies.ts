@@ -3,6 +3,15 @@ export interface Tally {
   readonly open: number
   /** Every request so far. It only grows while this process runs. */
   readonly total: number
+  /** What ended since HAProxy started. */
+  readonly carried: Carried
+}
+
+/** Ended requests by the class of their status, from 1xx to 5xx, and bytes of clients. */
+export interface Carried {
+  readonly statuses: readonly number[]
+  readonly bytesIn: number
+  readonly bytesOut: number
 }
 
 interface Seen {
@@ -11,32 +20,64 @@ interface Seen {
   readonly base: number
 }
 
+const nothing: Carried = { statuses: [0, 0, 0, 0, 0], bytesIn: 0, bytesOut: 0 }
+
 /** Reads the counts of endpoints from HAProxy, across its restarts. Keys are `address:port`. */
 export class Tallies {
   readonly #seen = new Map<string, Seen>()
+  /** What of each endpoint was returned by `since`. */
+  readonly #taken = new Map<string, Carried>()
 
   /** Reads the answer to `show table endpoints`. */
   read(text: string): ReadonlyMap<string, Tally> {
     const found = new Map<string, Tally>()
-    for (const [, key = '', open, requests] of text.matchAll(line)) {
-      const raw = Number(requests)
-      const last = this.#seen.get(key) ?? { raw: 0, base: 0 }
-      const base = raw < last.raw ? last.base + last.raw : last.base
-      this.#seen.set(key, { raw, base })
-      found.set(key, { open: Number(open), total: base + raw })
+    for (const line of text.split('\n')) {
+      const fields = new Map(line.split(' ').map((field) => splitAt(field, field.indexOf('='))))
+      const key = fields.get('key')
+      if (key === undefined) continue
+      const of = (name: string): number => Number(fields.get(name) ?? 0)
+      const statuses = nothing.statuses.map((_, index) => of(`gpc${index}`))
+      const carried = { statuses, bytesIn: of('bytes_in_cnt'), bytesOut: of('bytes_out_cnt') }
+      found.set(key, { open: of('conn_cur'), total: this.#totalOf(key, of('http_req_cnt')), carried })
     }
-    for (const [key, { raw, base }] of this.#seen) {
-      if (found.has(key)) continue
-      this.#seen.set(key, { raw: 0, base: base + raw })
-      found.set(key, { open: 0, total: base + raw })
+    for (const key of this.#seen.keys()) {
+      if (!found.has(key)) found.set(key, { open: 0, total: this.#totalOf(key, 0), carried: nothing })
     }
     return found
   }
 
+  /** Returns what each endpoint added since the last call. Skips what another router returned. */
+  since(tallies: ReadonlyMap<string, Tally>): ReadonlyMap<string, Carried> {
+    const added = new Map<string, Carried>()
+    for (const [key, { carried }] of tallies) {
+      const before = this.#taken.get(key) ?? nothing
+      // HAProxy forgets an endpoint without requests after a day.
+      const isNew = carried.statuses.some((count, index) => count < (before.statuses[index] ?? 0))
+      this.#taken.set(key, carried)
+      const change = difference(carried, isNew ? nothing : before)
+      if (change.statuses.some((count) => count > 0)) added.set(key, change)
+    }
+    return added
+  }
+
   /** Must be called when another HAProxy runs, which counts from 0. */
   restart(): void {
+    this.#taken.clear()
     for (const [key, { raw, base }] of this.#seen) this.#seen.set(key, { raw: 0, base: base + raw })
+  }
+
+  #totalOf(key: string, raw: number): number {
+    const last = this.#seen.get(key) ?? { raw: 0, base: 0 }
+    const base = raw < last.raw ? last.base + last.raw : last.base
+    this.#seen.set(key, { raw, base })
+    return base + raw
   }
 }
 
-const line = /^\S+ key=(\S+) [^\n]*\bconn_cur=(\d+) [^\n]*\bhttp_req_cnt=(\d+)/gm
+const splitAt = (text: string, at: number): [string, string] => [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
+
+const difference = (after: Carried, before: Carried): Carried => ({
+  statuses: after.statuses.map((count, index) => count - (before.statuses[index] ?? 0)),
+  bytesIn: Math.max(after.bytesIn - before.bytesIn, 0),
+  bytesOut: Math.max(after.bytesOut - before.bytesOut, 0),
+})
