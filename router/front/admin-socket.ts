@@ -19,7 +19,7 @@ export function askFront(path: string, command: string): Promise<string> {
     resolve(Buffer.concat(chunks).toString('utf8').trimEnd())
   })
   // A payload ends with an empty line.
-  socket.write(command.includes('<<') ? `${command}\n` : `${command}\n`)
+  socket.write(`${command}\n`)
   return promise
 }
 

@@ -45,12 +45,12 @@ export async function storeCertificates(
 }
 
 async function add({ admin, certificates }: FrontFiles, name: string, one: TlsCertificate): Promise<void> {
-  // A store that an interrupted change left is filled again.
-  await askFront(admin, `new ssl cert ${name}`)
   const text = `${one.chain.trim()}\n${one.key.trim()}`.replace(/\n\s*\n/g, '\n')
-  await changeFront(admin, `set ssl cert ${name} <<\n${text}\n`, /Transaction (?:created|updated)/)
-  await changeFront(admin, `commit ssl cert ${name}`, /Success!/)
-  await changeFront(admin, `add ssl crt-list ${certificates} <<\n${name} ${one.host}\n`, /Success!/)
+  // A store that an interrupted change left already exists, and is filled again.
+  const fill = `new ssl cert ${name}; set ssl cert ${name} <<\n${text}\n`
+  await changeFront(admin, fill, /Transaction (?:created|updated)/)
+  const serve = `commit ssl cert ${name}; add ssl crt-list ${certificates} <<\n${name} ${one.host}\n`
+  await changeFront(admin, serve, /Success![\s\S]*Success!/)
 }
 
 async function remove({ admin, certificates }: FrontFiles, name: string): Promise<void> {
