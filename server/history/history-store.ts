@@ -67,7 +67,7 @@ export const listHistory = (sql: Sql, serviceId: string, { count, behind }: Hist
     join deployment_request r on r.id = t.request_id order by t.service_seq desc
     limit ${count}`
 
-/** Returns the place of a deployment in the history of a service, by its execution or its request. */
+/** Returns the place of a deployment in the history of a service, by its execution or request. */
 export async function findTargetOf(sql: Sql, version: string, serviceId: string): Promise<string | undefined> {
   const [row] = await sql<{ service_seq: string }[]>`
     select t.service_seq from deployment_target t join deployment_request r on r.id = t.request_id
