@@ -83,7 +83,7 @@ describe('two people in the console', { skip: noBrowser ?? false }, () => {
     await notice.waitFor()
     assert.match(
       (await notice.textContent()) ?? '',
-      /New in this form: Memory\. Changed by you and by somebody else: Tag\. To save keeps your values\.$/,
+      /New in this form: Memory\. Changed by you and by somebody else: Tag\. Saving keeps your values\.$/,
     )
     assert.equal(await bob.getByLabel('Memory').inputValue(), '640')
     assert.deepEqual(

@@ -16,7 +16,7 @@ export function ChangedByOthers({ fields }: ChangedByOthersProps) {
       <span>
         The record has changed meanwhile. Your input is kept.
         {taken.length > 0 && ` New in this form: ${taken.join(', ')}.`}
-        {kept.length > 0 && ` Changed by you and by somebody else: ${kept.join(', ')}. To save keeps your values.`}
+        {kept.length > 0 && ` Changed by you and by somebody else: ${kept.join(', ')}. Saving keeps your values.`}
       </span>
     </Notice>
   )
