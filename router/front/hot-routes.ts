@@ -70,10 +70,17 @@ const namesAt = (host: string, port: string, usual: string): string[] =>
   port === '' || port === usual ? [host] : [host, `${host}:${port}`]
 
 function isHot(route: Route, { door }: HotContext): boolean {
-  const { host, path, rewrite, listen, service, asleep, rules, speaksHttp2 } = route
-  if (host.startsWith('*') || path !== undefined || rewrite !== undefined || listen || speaksHttp2) return false
+  const { host, path, rewrite, listen, service, asleep, rules } = route
+  if (Object.keys(route).some((name) => !knownMembers.has(name))) return false
+  if (host.startsWith('*') || path !== undefined || rewrite !== undefined || listen) return false
   return !asleep && service !== door && followsRules(rules ?? {})
 }
+
+/** A route with any other member is not hot, so a new one is never ignored. */
+const knownMembers: ReadonlySet<string> = new Set<keyof Route>([
+  ...(['host', 'path', 'rewrite', 'listen', 'service', 'name', 'endpoints'] as const),
+  ...(['follow', 'replicas', 'reason', 'asleep', 'rules', 'tls'] as const),
+])
 
 const known: ReadonlySet<string> = new Set(['maxBodyBytes', ...Object.keys(hotRules)])
 
