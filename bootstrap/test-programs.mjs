@@ -8,9 +8,11 @@ import { aptInstall, isInstalled } from './system.mjs'
 export const testPrograms = [
   { name: 'docker-registry', from: 'docker-registry', tests: 'Tests with a container registry' },
   { name: 'mkfs.btrfs', from: 'btrfs-progs', tests: 'Tests of enforced limits of layers' },
-  // These need many libraries, and run no service.
+  // Some need many libraries. Chromium and nsupdate run no service.
   { name: 'chromium', from: 'chromium', tests: 'Tests of the console', isInstalledWhole: true },
   { name: 'nsupdate', from: 'bind9-dnsutils', tests: 'Tests of proofs in DNS', isInstalledWhole: true },
+  // Its service opens no port before somebody configures it.
+  { name: 'haproxy', from: 'haproxy', tests: 'Tests of HAProxy before the router', isInstalledWhole: true },
   { name: 'named', from: 'bind9', tests: 'Tests of proofs in DNS' },
 ]
 
