@@ -7,6 +7,8 @@ export interface ProxyHeader {
   readonly client: string | undefined
   /** The length of the header. */
   readonly bytes: number
+  /** The part of version 2 after the addresses, if any: each with a type, a length and a value. */
+  readonly details?: Buffer
 }
 
 /** 'more' if the header is not complete, 'invalid' if these bytes begin no header. */
@@ -56,14 +58,19 @@ function binaryHeader(first: Buffer): ProxyReading {
   const block = first.subarray(16, bytes)
   switch (family) {
     case 0x11:
-      return block.length < 12 ? 'invalid' : { client: [...block.subarray(0, 4)].join('.'), bytes }
+      return block.length < 12
+        ? 'invalid'
+        : { client: [...block.subarray(0, 4)].join('.'), bytes, ...detailsAfter(block, 12) }
     case 0x21:
-      return block.length < 36 ? 'invalid' : { client: ipv6(block), bytes }
+      return block.length < 36 ? 'invalid' : { client: ipv6(block), bytes, ...detailsAfter(block, 36) }
     default:
       // Other families name no client.
       return { client: undefined, bytes }
   }
 }
+
+const detailsAfter = (block: Buffer, addresses: number) =>
+  block.length > addresses && { details: block.subarray(addresses) }
 
 function ipv6(block: Buffer): string | undefined {
   const groups = Array.from({ length: 8 }, (_, index) => block.readUInt16BE(index * 2).toString(16))

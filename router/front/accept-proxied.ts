@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import { reportConnection } from '../connection-facts.ts'
-import { readProxyHeader } from './proxy-header.ts'
+import { readProxyHeader } from '../proxy-header.ts'
+import { readDetails } from './connection-details.ts'
 
 /**
  * Has a server accept connections that begin with a header of the PROXY protocol. The server's own
@@ -18,13 +19,13 @@ export function acceptProxied(server: Server): void {
       if (!Buffer.isBuffer(chunk)) return
       early = early.length === 0 ? chunk : Buffer.concat([early, chunk])
       const header = readProxyHeader(early)
-      if (header.state === 'partial') return
+      if (header === 'more') return
       socket.off('readable', read)
-      if (header.state === 'invalid') {
+      if (header === 'invalid' || header.client === undefined) {
         fail()
         return
       }
-      reportConnection(socket, header.facts)
+      reportConnection(socket, { address: header.client, ...readDetails(header.details ?? Buffer.alloc(0)) })
       if (early.length > header.bytes) socket.unshift(early.subarray(header.bytes))
       // Only in the next turn does the stream notice that its last reader has left.
       setImmediate(() => {
