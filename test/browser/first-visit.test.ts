@@ -7,7 +7,7 @@ import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
-test('an organization without projects leads to a URL that answers', { skip: noBrowser ?? false }, async (t) => {
+test('an organization without environments leads to a URL that answers', { skip: noBrowser ?? false }, async (t) => {
   const { page, server, errors, close } = await openConsole()
   t.after(close)
   const git = await openGitRemote({ url: `${server.apiUrl}/git/stall.git`, token: server.token })
@@ -29,6 +29,8 @@ test('an organization without projects leads to a URL that answers', { skip: noB
   await page.getByLabel('Environment').fill('x'.repeat(256))
   await page.getByRole('button', { name: 'Create both' }).click()
   await page.getByText('name must have at most 255 characters.').waitFor()
+  // The project is there already, and the form stays.
+  await page.getByRole('heading', { name: 'my-project', exact: true }).waitFor()
   await page.getByLabel('Environment').fill('production')
   await page.getByRole('button', { name: 'Create both' }).click()
 

@@ -19,17 +19,24 @@ const fields: readonly FieldSpec[] = [
 ]
 const initial = { project: 'my-project', name: 'production', mode: 'PRODUCTION' }
 
-/** The way to the first URL, for an organization without projects. Its first step is made here. */
-export function FirstVisit({ organizationId }: { readonly organizationId: string }) {
+interface FirstVisitProps {
+  readonly organizationId: string
+  /** The projects of the organization. None has an environment. */
+  readonly projects: readonly { readonly id: string; readonly name: string }[]
+}
+
+/** The way to the first URL, for an organization without environments. Its first step is here. */
+export function FirstVisit({ organizationId, projects }: FirstVisitProps) {
   const navigate = useNavigate()
   const { data: places } = useSuspenseQuery(clusters(organizationId))
-  /** A project of a try whose environment was refused. The next try uses it. */
+  /** The project of a try whose environment was refused, before the list has it. */
   const made = useRef<{ readonly id: string; readonly name: string }>(undefined)
   const refusal = useMay()('createProject')
   const cluster = (places.find(({ is_default }) => is_default) ?? places[0])?.id
   const send = async ({ project, ...body }: Draft) => {
     const name = String(project)
-    if (made.current?.name !== name) made.current = await api.createProject({ organizationId, body: { name } })
+    const known = [made.current, ...projects].find((one) => one?.name === name)
+    made.current = known ?? (await api.createProject({ organizationId, body: { name } }))
     return api.createEnvironment({ projectId: made.current.id, body: asBody({ ...body, cluster }) })
   }
   const form = useForm({
@@ -42,7 +49,6 @@ export function FirstVisit({ organizationId }: { readonly organizationId: string
         to: '/organizations/$organizationId/environments/$environmentId/new',
         params: { organizationId, environmentId },
       })
-      // Earlier, the list of projects would replace this form.
       await queries.invalidateQueries({ queryKey: ['organization', organizationId, 'projects'] })
     },
   })

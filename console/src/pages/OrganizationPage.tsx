@@ -34,7 +34,9 @@ export function OrganizationPage() {
       {isOpen && <NewProject organizationId={organizationId} onClose={() => setOpen(false)} />}
       <GoingOn organizationId={organizationId} projects={data} />
       <Copies organizationId={organizationId} projects={data} />
-      {data.length === 0 && <FirstVisit organizationId={organizationId} />}
+      {data.every(({ environments }) => environments.length === 0) && (
+        <FirstVisit organizationId={organizationId} projects={data} />
+      )}
       {data.map((project) => (
         <Section key={project.id} title={project.name} actions={<ProjectActions {...{ organizationId, project }} />}>
           {project.environments.length === 0 ? (
