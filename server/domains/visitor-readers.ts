@@ -54,15 +54,16 @@ export const visitorReaders = (
     const requestsPerMinute = positive(value)
     return requestsPerMinute === undefined ? {} : { requestsPerMinute }
   },
+  // Before the message, so that a wrong network is named by its own setting.
+  [`${prefix}maintenance_source_range`]: (value) => {
+    networksOf(value)
+    return {}
+  },
   [`${prefix}maintenance_message`]: (value, all) => {
     const message = text(value)
     if (/[\r\n\0]/.test(message)) throw new Error('it must be one line')
     const except = networksOf(all[`${prefix}maintenance_source_range`])
     return message === '' ? {} : { maintenance: { message, ...(except.length > 0 && { except }) } }
-  },
-  [`${prefix}maintenance_source_range`]: (value) => {
-    networksOf(value)
-    return {}
   },
   [`${prefix}redirects`]: (value) => {
     const redirects = redirectsOf(value)
