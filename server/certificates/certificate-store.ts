@@ -89,6 +89,17 @@ export const setChallenge = async (sql: Sql, { kind, host, token, answer }: Host
       updated_at = ${now}
     where host = ${host}`)
 
+/**
+ * A proof at the router ends with its attempt. One in DNS stays known until its record is removed.
+ */
+const routerProofGone = (sql: Sql) => sql`
+  challenge_token = case when challenge_kind = 'dns-01' then challenge_token end,
+  challenge_answer = case when challenge_kind = 'dns-01' then challenge_answer end`
+
+/** Forgets the proof of a host, because its record in DNS is removed. */
+export const clearChallenge = async (sql: Sql, host: string): Promise<void> =>
+  void (await sql`update host_certificate set challenge_token = null, challenge_answer = null where host = ${host}`)
+
 /** A certificate to store. */
 export interface StoredCertificate {
   readonly host: string
@@ -102,7 +113,7 @@ export interface StoredCertificate {
 export const storeCertificate = async (sql: Sql, { host, ...rest }: StoredCertificate, now: Date): Promise<void> =>
   void (await sql`
     update host_certificate set ${sql({ ...rest, failures: 0, finding: null, window_ask_at: null, updated_at: now })},
-      challenge_token = null, challenge_answer = null
+      ${routerProofGone(sql)}
     where host = ${host}`)
 
 /** Lists valid certificates for whose renewal windows the authority should be asked. */
@@ -134,7 +145,7 @@ export interface StoredFailure extends Pick<DueHost, 'host' | 'failures' | 'chal
 
 export const storeFailure = async (sql: Sql, { host, ...rest }: StoredFailure, now: Date): Promise<void> =>
   void (await sql`
-    update host_certificate set ${sql({ ...rest, updated_at: now })}, challenge_token = null, challenge_answer = null
+    update host_certificate set ${sql({ ...rest, updated_at: now })}, ${routerProofGone(sql)}
     where host = ${host}`)
 
 /**

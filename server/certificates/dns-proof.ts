@@ -8,7 +8,7 @@ export interface DnsProofOptions {
   /** The domain of the platform, in whose zone records are made. */
   readonly domain: string
   readonly records: DnsRecords
-  /** The name servers that are asked, `address` or `address:port`. Empty: those of this machine. */
+  /** The name servers to ask, `address` or `address:port`. Empty: this machine's name servers. */
   readonly nameServers: readonly string[]
   readonly clock: Clock
 }

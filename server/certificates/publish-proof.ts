@@ -1,6 +1,6 @@
 import { messageOf } from '../lib/error.ts'
 import type { HostProof } from './authority.ts'
-import { type DueHost, setChallenge } from './certificate-store.ts'
+import { clearChallenge, type DueHost, setChallenge } from './certificate-store.ts'
 import type { DnsRecord } from './dns-records.ts'
 import type { CertificateOptions } from './reconciler.ts'
 
@@ -25,7 +25,7 @@ export async function publishProof(
   const record = { name: await dns.place(proof.host, signal), value: proof.answer }
   // An attempt that does not end leaves the record. The next one finds it here.
   await setChallenge(database, { ...proof, token: record.name }, clock.now())
-  const removal = (): Promise<void> => withdraw(options, record, signal)
+  const removal = (): Promise<void> => withdraw(options, proof.host, record)
   try {
     await dns.show(record, signal)
   } catch (error) {
@@ -35,16 +35,24 @@ export async function publishProof(
   return removal
 }
 
-/** Takes the record of an attempt that did not end out of DNS. */
+/** Takes the record of an attempt that did not end out of DNS. Throws RefusedError. */
 export async function withdrawProof(options: ProofOptions, due: DueHost, signal: AbortSignal): Promise<void> {
-  const { challenge_kind: kind, left_token: name, left_answer: value } = due
-  if (kind === 'dns-01' && name !== null && value !== null) await withdraw(options, { name, value }, signal)
+  const { host, challenge_kind: kind, left_token: name, left_answer: value } = due
+  if (kind !== 'dns-01' || name === null || value === null) return
+  await options.dns?.remove({ name, value }, signal)
+  await clearChallenge(options.database, host)
 }
 
-/** A record that stays proves nothing afterwards, so its removal may fail. */
-async function withdraw({ dns, log }: ProofOptions, record: DnsRecord, signal: AbortSignal): Promise<void> {
+const withdrawMs = 10_000
+
+/**
+ * Takes a record out of DNS, also after the time of its attempt. One that stays proves nothing, and
+ * the next attempt removes it, so a failure is logged only.
+ */
+async function withdraw({ database, dns, log }: ProofOptions, host: string, record: DnsRecord): Promise<void> {
   try {
-    await dns?.remove(record, signal)
+    await dns?.remove(record, AbortSignal.timeout(withdrawMs))
+    await clearChallenge(database, host)
   } catch (error) {
     log.warn({ name: record.name, reason: messageOf(error) }, 'DNS record could not be removed')
   }
