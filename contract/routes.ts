@@ -195,7 +195,7 @@ export interface RouteRules {
   readonly maintenance?: { readonly message: string; readonly except?: readonly string[] }
   /** Requests for these paths are redirected. The first that matches decides. Never empty. */
   readonly redirects?: readonly RedirectRule[]
-  /** Headers for every request to an endpoint. They replace those of the client. */
+  /** Headers for every request to an endpoint. They replace the client's headers. */
   readonly requestHeaders?: Readonly<Record<string, string>>
   /** Requests without one of these logins and its password get 401 (RFC 7617). Never empty. */
   readonly basicAuth?: readonly BasicCredential[]

@@ -31,7 +31,7 @@ export function readProxyHeader(first: Buffer): ProxyReading {
   return 'invalid'
 }
 
-/** Whether all bytes, up to the length of `start`, are those of `start`. */
+/** Whether the bytes equal `start`, up to its length. */
 const begins = (first: Buffer, start: Buffer): boolean => {
   const known = first.subarray(0, start.length)
   return start.subarray(0, known.length).equals(known)

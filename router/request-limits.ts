@@ -9,7 +9,7 @@ const minuteMs = 60_000
 /**
  * Limits the requests of clients. Each may send a minute's number at once, and gets the same number
  * back evenly in the next minute. Each process counts by itself. If more clients than `most` are
- * known, those that were seen first are forgotten.
+ * known, the ones seen first are forgotten.
  */
 export class RequestLimits {
   readonly #most: number

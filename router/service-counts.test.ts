@@ -13,7 +13,7 @@ import { silentLog } from './log.ts'
 import { ServiceCounts } from './service-counts.ts'
 import { portOf, type TestBed, testBed } from './test-bed.ts'
 
-/** Takes the next batches, after those that a control plane has stored. */
+/** Takes the batches that follow the stored ones. */
 async function take({ tell }: TestBed, stored: Record<string, number> = {}): Promise<CountBatch[]> {
   const { status, body } = await tell('POST', '/traffic', { stored })
   assert.equal(status, 200)

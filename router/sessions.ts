@@ -43,7 +43,7 @@ interface Connected {
   readonly schemes: readonly string[]
 }
 
-/** The HTTP/2 connections of clients. Each stream is a request like those of HTTP/1.1. */
+/** The HTTP/2 connections of clients. Each stream is a request as in HTTP/1.1. */
 export class Sessions {
   readonly #traffic: Traffic
   readonly #connections: Connections

@@ -14,7 +14,7 @@ export interface HotMaps {
   readonly shares: HotLines
 }
 
-/** What the table alone does not say. */
+/** Facts that the table alone does not have. */
 export interface HotContext {
   /** The ports of clients. */
   readonly port: string

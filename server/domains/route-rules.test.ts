@@ -73,7 +73,7 @@ test('what a router could not act on is refused by its name, and left out where 
   }
 })
 
-test('timeouts of gRPC are those of its ports alone', () => {
+test('timeouts of gRPC apply to its ports alone', () => {
   const sent = ingress({ grpc_read_timeout_seconds: 5, grpc_send_timeout_seconds: 0, proxy_send_timeout_seconds: 7 })
   assert.equal(rulesProblem(sent), undefined)
   assert.deepEqual(rulesOf('container', sent), { ...usual, sendTimeoutMs: 7000 })

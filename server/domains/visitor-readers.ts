@@ -4,7 +4,7 @@ import { positive, type RuleReader, text } from './rule-reader.ts'
 const prefix = 'network.router.'
 const mostRedirects = 200
 const longestAddress = 2_000
-/** What a client accepts as a path, without a query and with one meaning for `*`. */
+/** A path that clients accept, without a query and with one meaning for `*`. */
 const path = /^\/[A-Za-z0-9._~!$&'()+,;=:@%/-]*$/
 
 /**

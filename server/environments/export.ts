@@ -34,7 +34,7 @@ export function createExport(options: ExportOptions) {
       const texts = withSecrets ? await openTexts({ database, vault }, row.organization_id, variables) : new Map()
       return zip(environmentFiles(exported, row.project_id, texts), clock.now())
     },
-    /** Leaves out environments of other modes, and those that are being copied or deleted. */
+    /** Leaves out environments of other modes, and environments in a copy or deletion. */
     async project(row: ProjectRow, mayRead: (mode: EnvironmentMode) => boolean): Promise<Buffer> {
       const rows = await listEnvironments(database, row.id)
       const environments: ExportedEnvironment[] = []

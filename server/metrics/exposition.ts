@@ -4,7 +4,7 @@ export type Labels = Readonly<Record<string, string>>
 export interface Sample {
   readonly labels?: Labels
   readonly value: number
-  /** What follows the name of the family, such as `_sum`. */
+  /** The end of the name, such as `_sum`. */
   readonly suffix?: string
 }
 

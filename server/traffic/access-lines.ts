@@ -11,7 +11,7 @@ export interface AccessLinesOptions {
   readonly lines: Pick<LineStore, 'append'>
 }
 
-/** Stores the lines of requests beside those that the services print. */
+/** Stores the lines of requests beside the output of the services. */
 export const createAccessLines = ({ router, name, lines }: AccessLinesOptions): Reconciler => ({
   name: reconcilerName('access lines', name),
   everyMs: 1_000,

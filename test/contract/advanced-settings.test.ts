@@ -62,7 +62,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ...Object.fromEntries(
     ['read', 'send'].map((direction) => [
       `network.ingress.grpc_${direction}_timeout_seconds`,
-      [5, 'server/domains/route-rules.test.ts', 'timeouts of gRPC are those of its ports alone'],
+      [5, 'server/domains/route-rules.test.ts', 'timeouts of gRPC apply to its ports alone'],
     ]),
   ),
   ...Object.fromEntries(

@@ -28,7 +28,7 @@ const traffic = (...points: ReturnType<typeof figures>[]): ServiceTraffic => ({
 
 const start = Date.parse('2026-06-01T12:00:00Z') / 1000
 
-test('rates are those of a second, and steps without requests have a gap in the latency', () => {
+test('rates are per second, and steps without requests have a gap in the latency', () => {
   const lines = trafficLines(traffic(figures(120, 6), figures(0)), start + 120)
   assert.deepEqual(lines.requests, [2, 0])
   assert.deepEqual(lines.errors, [5, null])

@@ -34,7 +34,10 @@ export function Chart({ label, times, values, unit }: ChartProps) {
       plot.current = null
     }
   }, [unit])
-  useEffect(() => plot.current?.setData([[...times], [...values]]), [times, values])
+  useEffect(() => {
+    // One value makes no line, and the axis would repeat its time.
+    if (times.length > 1) plot.current?.setData([[...times], [...values]])
+  }, [times, values])
   return <div ref={frame} role="img" aria-label={label} className={styles['frame']} />
 }
 
@@ -55,7 +58,7 @@ function optionsOf(element: HTMLElement, unit: string): Plot.Options {
       y: { range: (_, __, greatest) => [0, Math.max(10, greatest * 1.2)] },
     },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map(clockTime) },
+      { ...axis, values: (_, ticks) => ticks.map((tick) => (tick > 0 ? clockTime(tick) : '')) },
       { ...axis, size: 72, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) },
     ],
     series: [{}, { stroke: line, width: 1.5, points: { show: false } }],

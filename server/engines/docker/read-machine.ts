@@ -4,7 +4,7 @@ import type { DockerDaemon } from './daemon.ts'
 
 /** Returns the machine of a daemon, with the running containers of anybody. */
 export async function readMachine(daemon: Pick<DockerDaemon, 'json'>, signal: AbortSignal): Promise<MachineReport> {
-  // The members are those of Docker's published API.
+  // The members come from Docker's published API.
   const info = Object(await daemon.json({ method: 'GET', path: '/info', signal, timeoutMs: 20_000 }))
   return {
     ...thisMachine(),
