@@ -31,6 +31,9 @@ describe('a new build of the console', { skip: noBrowser ?? false }, () => {
       ...{ ports: [], healthchecks: {}, memory: 256 },
     })
     settings = `/environments/${environmentId}/container/${id}/settings`
+    // Code that the page loads while the browser is idle could fail before the input of a test, and
+    // the page would reload itself.
+    await page.addInitScript(() => Object.assign(globalThis, { requestIdleCallback: () => 0 }))
     await page.route('**/assets/*', answerAsset)
     await page.route((url) => url.pathname === '/' || url.pathname.startsWith('/organizations/'), answerPage)
     page.on('load', () => loads++)
@@ -38,7 +41,6 @@ describe('a new build of the console', { skip: noBrowser ?? false }, () => {
   after(() => ours?.close())
   beforeEach(async () => {
     isBuilt = false
-    // The browser loads these two while it is idle. An old page must not have them already.
     gone = /\/(?:BasePopup|Palette)-/
     await ours.open(settings)
     await page.getByLabel('Memory').waitFor()
