@@ -4,20 +4,17 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect } from 'node:tls'
 import { findFreePort } from '../support/free-port.ts'
+import { startDoorAuthority } from '../support/front-door.ts'
 import { openGitRemote } from '../support/git-remote.ts'
 import { askPlain, type SecureClient, secureClient } from '../support/https.ts'
-import { startNameServer } from '../support/name-server.ts'
-import { startPebble } from '../support/pebble/pebble.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 // The API, the console and the git host at the router of the platform, over HTTPS.
 
 const [routerPort, tlsPort] = [await findFreePort(), await findFreePort()]
-const names = await startNameServer({ after })
-names.zones.set('*.lab.test', { A: '127.0.0.1' })
-const pebble = await startPebble({ after }, { nameServer: names.address, httpPort: routerPort })
-const skip = pebble ? false : 'this machine has no Go'
+const authority = await startDoorAuthority({ after }, { domain: 'lab.test', httpPort: routerPort })
+const skip = authority ? false : 'this machine has no Go'
 const host = 'quayside.lab.test'
 let server: ServerProcess
 let client: SecureClient
@@ -25,18 +22,16 @@ let root = ''
 
 before(
   async () => {
-    if (!pebble) return
-    root = await pebble.root()
+    if (!authority) return
+    root = await authority.pebble.root()
     client = secureClient({ port: tlsPort, root })
     server = await startServer({
       env: {
-        QUAYSIDE_DOMAIN: 'lab.test',
+        ...authority.settings,
         QUAYSIDE_RATE_LIMIT: '1',
         QUAYSIDE_RATE_BURST: '2000',
         QUAYSIDE_ROUTER_PORT: String(routerPort),
         QUAYSIDE_ROUTER_TLS_PORT: String(tlsPort),
-        QUAYSIDE_ACME_DIRECTORY: pebble.directory,
-        NODE_EXTRA_CA_CERTS: pebble.serverRoot,
       },
     })
     const answers = async () =>
