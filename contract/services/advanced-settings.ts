@@ -9,6 +9,7 @@ import {
   number,
   own,
   type SettingTable,
+  type SettingValues,
   settingsOf,
   text,
   texts,
@@ -99,6 +100,17 @@ const settingsByKind = new Map<string, SettingTable>(
 )
 /** Returns the advanced settings of a kind of service. */
 export const settingsOfKind = (kind: string): SettingTable => settingsByKind.get(kind) ?? {}
+
+/**
+ * Returns the settings that act with the next deployment. The router applies all others without
+ * one.
+ */
+export const deployedSettings = (values: SettingValues): SettingValues =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([key]) => !key.startsWith('network.') || key === 'network.ingress.basic_auth_env_var',
+    ),
+  )
 
 /** Returns the place where the settings of a service of that kind act. */
 export const placeOfKind = (kind: KindName, able: SettingPlace['able']): SettingPlace => ({

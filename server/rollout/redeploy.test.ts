@@ -92,6 +92,17 @@ test('a deployment restarts nothing and applies the settings when they do not af
   assert.equal((await run('deploy')).made, 1)
 })
 
+test('a rule of the router needs no deployment, in contrast to a login', async () => {
+  const { path, run } = await running()
+  const status = async () => (await send('GET', `${path}/status`)).service_deployment_status
+  const network = { 'network.router.requests_per_minute': 100, 'network.ingress.enable_sticky_session': true }
+  await send('PUT', `${path}/advancedSettings`, network)
+  assert.equal(await status(), 'UP_TO_DATE')
+  assert.equal((await run('deploy')).made, 0)
+  await send('PUT', `${path}/advancedSettings`, { ...network, 'network.ingress.basic_auth_env_var': 'LOGINS' })
+  assert.equal(await status(), 'OUT_OF_DATE')
+})
+
 test('a deployment restarts an unhealthy version although nothing changed', async () => {
   const { id, run } = await running()
   engine.crash(id)

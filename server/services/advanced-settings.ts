@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { placeOfKind, settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import { deployedSettings, placeOfKind, settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
@@ -54,7 +54,8 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf }: A
       const table = settingsOfKind(service.kind)
       const [before, after] = [effectiveSettings(table, stored), effectiveSettings(table, values)]
       await storeAdvancedSettings(sql, service.id, values, clock.now())
-      if (!isDeepStrictEqual(before, after)) await raiseConfigVersion(sql, service.id)
+      if (!isDeepStrictEqual(deployedSettings(before), deployedSettings(after)))
+        await raiseConfigVersion(sql, service.id)
       return after
     })
 

@@ -125,6 +125,9 @@ test('a deployed service is out of date when groups, policy or advanced settings
   }
   const before = await version()
   await call('PUT', `/application/${applicationId}/network`, { sticky_session: true })
+  assert.equal(await version(), before)
+  const path = `/application/${applicationId}/advancedSettings`
+  await call('PUT', path, { 'deployment.termination_grace_period_seconds': 5 })
   assert.equal(await version(), before + 1)
   const group = a.objects.more['labelsGroupId']
   await call('PUT', `/application/${applicationId}`, { labels_groups: [{ id: group }] })
