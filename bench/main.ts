@@ -19,6 +19,7 @@ import { readingContract } from './reading-contract.ts'
 import { records } from './records.ts'
 import { redeploying } from './redeploying.ts'
 import { resting } from './resting.ts'
+import { routeChange } from './route-change.ts'
 import { routing } from './routing.ts'
 import { scale } from './scale.ts'
 import { starting } from './starting.ts'
@@ -43,6 +44,7 @@ const benchmarks: readonly Benchmark[] = [
   depth,
   accepting,
   routing,
+  routeChange,
   fronts,
   logging,
   hostile,

@@ -1,6 +1,6 @@
 /**
- * The route table that the control plane sends to a router, always whole. Both sides read this
- * file.
+ * A route of the table that the control plane sends to a router, whole or as changes. Both sides
+ * read this file.
  */
 export interface Route {
   /**
@@ -268,3 +268,16 @@ export interface RouteTable {
   readonly version: number
   readonly routes: readonly Route[]
 }
+
+/** The difference between two tables. A router with another version than `from` refuses it. */
+export interface RouteChanges {
+  readonly from: number
+  readonly version: number
+  /** Routes that are new, or replace the route with the same place. */
+  readonly put: readonly Route[]
+  /** The places of removed routes. */
+  readonly gone: readonly string[]
+}
+
+/** Returns the host and path of a route. No two routes of a table share them. */
+export const placeOf = ({ host, path = '/' }: Pick<Route, 'host' | 'path'>): string => host + path

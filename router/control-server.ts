@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { isDeepStrictEqual } from 'node:util'
-import type { RouteTable } from '@quayside/contract/routes.ts'
+import type { RouteChanges, RouteTable } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import type { Front } from './front/front.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Ports } from './ports.ts'
 import { record } from './record.ts'
-import { parseEndpoints, parseRouteTable } from './route-table.ts'
+import { parseEndpoints, parseRouteChanges, parseRouteTable } from './route-table.ts'
 import type { SecureFront } from './secure-front.ts'
+import { changedTable, hasSameRoutes, keepUnchanged } from './table-changes.ts'
 import { parseTlsMaterial } from './tls-material.ts'
 import type { Traffic } from './traffic.ts'
 import type { Waiting } from './waiting.ts'
@@ -56,6 +56,8 @@ export function createControlServer(options: ControlOptions): Server {
         return { status: 200, body: options.routes.table }
       case 'PUT /routes':
         return table.apply(await readJson(request))
+      case 'PATCH /routes':
+        return table.change(await readJson(request))
       case 'POST /confirm':
         return table.confirm(await readJson(request))
       case 'PUT /tls':
@@ -93,6 +95,11 @@ interface TableKeeper {
   /** Applies a table. It takes effect even if the disk cannot store it; `kept` reports that. */
   apply(body: unknown): Promise<Reply>
   /**
+   * Applies changes, like `apply`, to the table with the version that they name. Otherwise answers
+   * 409, and the whole table must be sent.
+   */
+  change(body: unknown): Promise<Reply>
+  /**
    * Answers like `apply` if the table with the version of the body is applied and stored. Otherwise
    * the whole table must be sent.
    */
@@ -103,28 +110,47 @@ interface TableKeeper {
 function tableKeeper({ routes, waiting, ports, front, log, save, confirm: confirmed }: ControlOptions): TableKeeper {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
-  const apply = async (table: RouteTable): Promise<Reply> => {
+  const apply = async (sent: RouteTable): Promise<Reply> => {
     const { version } = routes.table
-    const same = table.version === version && isDeepStrictEqual(table.routes, routes.table.routes)
+    const table = keepUnchanged(routes.table, sent)
+    const same = table.version === version && hasSameRoutes(table, routes.table)
     if (table.version < version || (table.version === version && !same)) {
       return { status: 409, body: { version, message: `table ${table.version} is not newer than table ${version}` } }
     }
-    if (!same) {
-      routes.apply(table)
-      waiting.look()
-    }
+    return same ? settle(table) : follow(table)
+  }
+  const follow = async (table: RouteTable): Promise<Reply> => {
+    routes.apply(table)
+    waiting.look()
     confirmed?.()
-    await Promise.all([ports.look(), same ? front?.settle() : front?.follow()])
-    if (!same || !kept) {
-      kept = await save(table).then(
-        () => true,
-        (error: unknown) => {
-          log.error('route table could not be stored on disk', { error: describe(error) })
-          return false
-        },
-      )
+    const saved = keep(table)
+    try {
+      await Promise.all([ports.look(), front?.follow()])
+    } finally {
+      kept = await saved
     }
     return applied()
+  }
+  const settle = async (table: RouteTable): Promise<Reply> => {
+    confirmed?.()
+    await Promise.all([ports.look(), front?.settle()])
+    kept ||= await keep(table)
+    return applied()
+  }
+  const keep = (table: RouteTable): Promise<boolean> =>
+    save(table).then(
+      () => true,
+      (error: unknown) => {
+        log.error('route table could not be stored on disk', { error: describe(error) })
+        return false
+      },
+    )
+  const change = async (changes: RouteChanges): Promise<Reply> => {
+    const { version } = routes.table
+    if (changes.from !== version || !kept) {
+      return { status: 409, body: { version, message: `table ${changes.from} is not in effect or not stored` } }
+    }
+    return follow(changedTable(routes.table, changes))
   }
   const confirm = async (version: unknown): Promise<Reply> => {
     const current = routes.table.version
@@ -148,6 +174,10 @@ function tableKeeper({ routes, waiting, ports, front, log, save, confirm: confir
     apply: async (body) => {
       const table = parseRouteTable(body)
       return inTurn(() => apply(table))
+    },
+    change: async (body) => {
+      const changes = parseRouteChanges(body)
+      return inTurn(() => change(changes))
     },
     confirm: async (body) => {
       const { version } = record(body, 'the request')

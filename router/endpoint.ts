@@ -16,6 +16,8 @@ export const keyOf = ({ address, port }: RouteEndpoint): string => `${address} $
 export class Endpoint {
   readonly address: string
   readonly port: number
+  /** The value of `keyOf`. */
+  readonly key: string
   /** For logs and pages. */
   readonly label: string
   /** Requests and upgraded connections that have not ended. */
@@ -36,6 +38,7 @@ export class Endpoint {
   constructor({ address, port }: RouteEndpoint) {
     this.address = address
     this.port = port
+    this.key = keyOf({ address, port })
     this.label = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
   }
 

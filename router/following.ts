@@ -71,7 +71,8 @@ export class Following {
     // It may have returned, with another table.
     if (!presence.isAway || routes.table !== table) return
     const endpointsOf = (route: Route): readonly RouteEndpoint[] => moved(route, found)
-    if (table.routes.every((route) => isDeepStrictEqual(endpointsOf(route), routes.endpointsOf(route)))) return
+    if (table.routes.every((route) => isDeepStrictEqual(endpointsOf(route), routes.endpointsOf(route).map(plain))))
+      return
     this.#isChanged = true
     log.info('the control plane is away: routes follow the names of their replicas')
     routes.apply(table, endpointsOf)
@@ -101,6 +102,8 @@ function moved({ follow, endpoints }: Route, found: ReadonlyMap<string, readonly
   if (addresses === undefined || !first) return endpoints
   return addresses.map((address) => ({ address, port: first.port }))
 }
+
+const plain = ({ address, port }: RouteEndpoint): RouteEndpoint => ({ address, port })
 
 async function resolveName(name: string): Promise<readonly string[] | undefined> {
   try {

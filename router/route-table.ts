@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import {
   isRoutePath,
+  placeOf,
   type Route,
+  type RouteChanges,
   type RouteEndpoint,
   type RoutePort,
   type RouteTable,
@@ -22,17 +24,44 @@ export function parseRouteTable(value: unknown): RouteTable {
     throw new Error('version: a whole number is expected')
   }
   if (!Array.isArray(routes)) throw new Error('routes: a list is expected')
-  const places = new Set<string>()
   const parsed = routes.map((route: unknown, index) => parseRoute(route, `routes[${index}]`))
+  checkPlaces(parsed)
+  checkPorts(parsed)
+  return { version, routes: parsed }
+}
+
+function checkPlaces(routes: readonly Route[]): void {
+  const places = new Set<string>()
+  for (const route of routes) {
+    const { host, path = '/' } = route
+    const place = placeOf(route)
+    if (places.has(place)) throw new Error(`routes: "${path}" of the host name "${host}" is listed twice`)
+    places.add(place)
+  }
+}
+
+/** Throws an Error if two routes share a port. */
+export function checkPorts(routes: readonly Route[]): void {
   const ports = new Set<number>()
-  for (const { host, path = '/', listen } of parsed) {
-    if (places.has(host + path)) throw new Error(`routes: "${path}" of the host name "${host}" is listed twice`)
-    places.add(host + path)
+  for (const { listen } of routes) {
     if (!listen) continue
     if (ports.has(listen.port)) throw new Error(`routes: port ${listen.port} is listed twice`)
     ports.add(listen.port)
   }
-  return { version, routes: parsed }
+}
+
+/** Reads changes from untrusted data. Throws like `parseRouteTable`. */
+export function parseRouteChanges(value: unknown): RouteChanges {
+  const { from, version, put, gone } = record(value, 'the changes')
+  if (typeof from !== 'number') throw new Error('from: a number is expected')
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version <= from) {
+    throw new Error('version: a whole number above from is expected')
+  }
+  if (!Array.isArray(put)) throw new Error('put: a list is expected')
+  if (!Array.isArray(gone) || !gone.every((place) => typeof place === 'string')) {
+    throw new Error('gone: a list of strings is expected')
+  }
+  return { from, version, put: put.map((route: unknown, index) => parseRoute(route, `put[${index}]`)), gone }
 }
 
 /** Reads a list of endpoints from untrusted data. Throws like `parseRouteTable`. */

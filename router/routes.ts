@@ -32,6 +32,8 @@ export class Routes {
   #hosts = new Map<string, Target | Places<Target>>()
   #endpoints = new Map<string, Endpoint>()
   #turn = 0
+  /** Whether every route has the endpoints of the table. */
+  #isAsSent = true
 
   get table(): RouteTable {
     return this.#table
@@ -65,33 +67,49 @@ export class Routes {
     return this.#hosts.get(host) ?? this.#hosts.get(`*${host.slice(host.indexOf('.'))}`)
   }
 
-  /** Returns the endpoints that a route of the table has now. */
+  /**
+   * Returns the endpoints that a route of the table has now: the same list until the route or its
+   * endpoints change.
+   */
   endpointsOf(route: Route): readonly RouteEndpoint[] {
-    return this.#targets.get(route)?.endpoints.map(({ address, port }) => ({ address, port })) ?? []
+    return this.#targets.get(route)?.endpoints ?? noEndpoints
+  }
+
+  /** Whether a route of the table has an endpoint now. */
+  lists(endpoint: RouteEndpoint): boolean {
+    return this.#endpoints.get(keyOf(endpoint))?.listed ?? false
   }
 
   /**
-   * Replaces the table. New requests use this one. `endpointsOf` returns other endpoints for its
-   * routes.
+   * Replaces the table. New requests use this one. Routes that are objects of the previous table
+   * keep their targets. `endpointsOf` returns other endpoints for its routes.
    */
-  apply(table: RouteTable, endpointsOf: (route: Route) => readonly RouteEndpoint[] = (route) => route.endpoints): void {
+  apply(table: RouteTable, endpointsOf?: (route: Route) => readonly RouteEndpoint[]): void {
     const known = this.#endpoints
     const listed = new Map<string, Endpoint>()
     const divided = dividedHosts(table)
+    const kept = endpointsOf === undefined && this.#isAsSent ? this.#targets : noTargets
+    const endpointAt = (each: RouteEndpoint): Endpoint => {
+      const key = keyOf(each)
+      const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
+      listed.set(key, endpoint)
+      return endpoint
+    }
     const targets = table.routes.map((route): Target => {
-      const endpoints = endpointsOf(route).map((each) => {
-        const key = keyOf(each)
-        const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
-        listed.set(key, endpoint)
+      const byPath = divided.has(route.host)
+      const last = kept.get(route)
+      const endpoints = last?.endpoints ?? (endpointsOf?.(route) ?? route.endpoints).map(endpointAt)
+      for (const endpoint of endpoints) {
+        listed.set(endpoint.key, endpoint)
         endpoint.tune(route)
-        return endpoint
-      })
-      const { host, path = '/', rewrite, rules } = route
-      const byPath = divided.has(host)
+      }
+      if (last?.byPath === byPath) return last
+      const { path = '/', rewrite, rules } = route
       return { route, place: { path, rewrite }, byPath, endpoints, rules: rules && compileRules(rules) }
     })
+    this.#isAsSent = endpointsOf === undefined
     this.#table = table
-    this.#targets = new Map(targets.map((target) => [target.route, target]))
+    this.#targets = byRoute(targets)
     this.#hosts = byHost(targets)
     this.#endpoints = new Map(listed)
     for (const endpoint of listed.values()) if (!endpoint.listed) endpoint.listed = true
@@ -177,20 +195,40 @@ export class Routes {
   }
 }
 
+const noEndpoints: readonly RouteEndpoint[] = []
+const noTargets: ReadonlyMap<Route, Target> = new Map()
+
 /** Returns the path and query that an endpoint of the target receives. */
 export const seenTarget = ({ byPath, place }: Target, target: string): string =>
   byPath ? forwardedTarget(place, target) : target
 
 /** Returns the host names with a route that has a path or rewrites one. */
-const dividedHosts = ({ routes }: RouteTable): ReadonlySet<string> =>
-  new Set(routes.flatMap(({ host, path, rewrite }) => (path === undefined && rewrite === undefined ? [] : [host])))
+function dividedHosts({ routes }: RouteTable): ReadonlySet<string> {
+  const hosts = new Set<string>()
+  for (const { host, path, rewrite } of routes) if (path !== undefined || rewrite !== undefined) hosts.add(host)
+  return hosts
+}
+
+function byRoute(targets: readonly Target[]): ReadonlyMap<Route, Target> {
+  const routes = new Map<Route, Target>()
+  for (const target of targets) routes.set(target.route, target)
+  return routes
+}
 
 function byHost(targets: readonly Target[]): Map<string, Target | Places<Target>> {
   const hosts = new Map<string, Target | Places<Target>>()
-  for (const [host, own] of Map.groupBy(targets, ({ route }) => route.host)) {
-    const [first] = own
-    if (first) hosts.set(host, first.byPath ? new Places(own) : first)
+  const divided = new Map<string, Target[]>()
+  for (const target of targets) {
+    const { host } = target.route
+    if (!target.byPath) {
+      if (!hosts.has(host)) hosts.set(host, target)
+      continue
+    }
+    const own = divided.get(host)
+    if (own) own.push(target)
+    else divided.set(host, [target])
   }
+  for (const [host, own] of divided) hosts.set(host, new Places(own))
   return hosts
 }
 

@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { RouteTable } from '@quayside/contract/routes.ts'
+import type { Route, RouteTable } from '@quayside/contract/routes.ts'
 import { codeOf, describe, type Log } from './log.ts'
 import { emptyTable, parseRouteTable } from './route-table.ts'
 
@@ -22,7 +22,7 @@ export async function saveTable(path: string, table: RouteTable): Promise<void> 
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)
   try {
-    await file.writeFile(JSON.stringify(table))
+    await file.writeFile(textOf(table))
     await file.sync()
   } finally {
     await file.close()
@@ -34,4 +34,16 @@ export async function saveTable(path: string, table: RouteTable): Promise<void> 
   } finally {
     await directory.close()
   }
+}
+
+/** The text of each route. A table keeps the objects of its unchanged routes. */
+const texts = new WeakMap<Route, string>()
+
+function textOf({ version, routes }: RouteTable): string {
+  const parts = routes.map((route) => {
+    const text = texts.get(route) ?? JSON.stringify(route)
+    texts.set(route, text)
+    return text
+  })
+  return `{"version":${version},"routes":[${parts.join()}]}`
 }

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import type { RouterConfig } from '../config.ts'
 import { freePort, listenPrivate, requireFree } from '../listen.ts'
@@ -9,7 +8,8 @@ import type { Traffic } from '../traffic.ts'
 import { acceptProxied } from './accept-proxied.ts'
 import { Front, ownSocket } from './front.ts'
 import { frontFiles } from './front-files.ts'
-import { hotMaps } from './hot-routes.ts'
+import { HotTable } from './hot-table.ts'
+import { ServicesByEndpoint } from './services-by-endpoint.ts'
 import { findHaproxy } from './start-haproxy.ts'
 
 /** A router behind HAProxy. */
@@ -44,24 +44,24 @@ export async function createBehind(
   traffic.port = String(port)
   traffic.tlsPort = tlsPort === undefined ? '' : String(tlsPort)
   const { routes, certificates, connections, log } = traffic
-  const context = {
-    port: traffic.port,
-    tlsPort: traffic.tlsPort,
-    hasCertificate: (name: string) => certificates.at(name) !== undefined,
-  }
   const own = ownSocket(files)
-  const services = new Map<string, string>()
+  const services = new ServicesByEndpoint(routes)
+  const table = new HotTable((route, endpoints) => services.note(route, endpoints))
   const front = new Front({
     program,
     log,
     isMine: own.isMine,
+    isListed: (label) => services.isListed(label),
     certificates: () => certificates.all,
     settings: { host, port, tlsPort, files, connections, trusted },
-    maps: () => {
-      const endpointsOf = (route: Route): readonly RouteEndpoint[] => routes.endpointsOf(route)
-      noteServices(services, routes.table.routes, endpointsOf)
-      return hotMaps(routes.table.routes, endpointsOf, { ...context, door: certificates.door?.service })
-    },
+    hosts: () =>
+      table.hosts(routes.table.routes, {
+        port: traffic.port,
+        tlsPort: traffic.tlsPort,
+        door: certificates.door?.service,
+        endpointsOf: (route) => routes.endpointsOf(route),
+        hasCertificate: (name) => certificates.at(name) !== undefined,
+      }),
   })
   let taken: Promise<void> | undefined
   const take = async (): Promise<void> => {
@@ -78,7 +78,7 @@ export async function createBehind(
     takeOver,
     count: async (counts) => {
       for (const [label, carried] of await front.carried()) {
-        const service = services.get(label)
+        const service = services.at(label)
         if (service !== undefined) counts.recordCarried(service, carried)
       }
     },
@@ -99,20 +99,6 @@ export async function createBehind(
       }
       cancel()
     },
-  }
-}
-
-/** The most endpoints whose services are remembered after they have left the table. */
-const mostServices = 50_000
-
-function noteServices(
-  services: Map<string, string>,
-  routes: readonly Route[],
-  endpointsOf: (route: Route) => readonly RouteEndpoint[],
-): void {
-  if (services.size > mostServices) services.clear()
-  for (const route of routes) {
-    for (const { address, port } of endpointsOf(route)) services.set(`${address}:${port}`, route.service)
   }
 }
 

@@ -4,8 +4,9 @@ import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
 import { askFront, changeFront } from './admin-socket.ts'
 import { type Configuration, configurationOf, type FrontSettings } from './configuration.ts'
-import type { HotLines, HotMaps } from './hot-routes.ts'
-import { mapChanges } from './map-changes.ts'
+import { mapNames } from './hot-routes.ts'
+import type { HotHosts } from './hot-table.ts'
+import { beginReplacement, linesOf, mapCommands, replacement } from './map-changes.ts'
 import { findHaproxy, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
 import { type Carried, Tallies, type Tally } from './tallies.ts'
 import { storeCertificates, storedCertificates } from './tls-store.ts'
@@ -20,10 +21,12 @@ export interface FrontOptions {
   readonly program: string
   readonly settings: FrontSettings
   readonly log: Log
-  /** Returns the maps of the current table. */
-  maps(): HotMaps
+  /** Returns the hot lines of the current table. */
+  hosts(): HotHosts
   /** Returns the current certificates. HAProxy serves them if it has a port for TLS. */
   certificates(): readonly TlsCertificate[]
+  /** Whether the table lists an endpoint, by `address:port`. */
+  isListed(label: string): boolean
   /** Returns whether HAProxy still belongs to this router, and not to a later one. */
   isMine(): Promise<boolean>
 }
@@ -36,10 +39,10 @@ export interface FrontOptions {
 export class Front {
   readonly #options: FrontOptions
   readonly #configuration: Configuration
-  readonly #tallies = new Tallies()
+  readonly #tallies: Tallies
   #running: Running | undefined
   /** The lines in HAProxy. Undefined if they are unknown. */
-  #lines: HotMaps | undefined
+  #lines: HotHosts | undefined
   /** The certificates in HAProxy. Undefined if they are unknown. */
   #served: readonly TlsCertificate[] | undefined
   #turn: Promise<unknown> = Promise.resolve()
@@ -50,6 +53,7 @@ export class Front {
   constructor(options: FrontOptions) {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
+    this.#tallies = new Tallies(options.isListed)
   }
 
   /** The process. Undefined if none runs. */
@@ -87,7 +91,9 @@ export class Front {
 
   /** Applies the current table if the last change failed. */
   async settle(): Promise<void> {
-    if (!this.#lines || this.#served !== this.#options.certificates()) await this.follow()
+    const { settings, certificates } = this.#options
+    const isServed = settings.tlsPort === undefined || this.#served === certificates()
+    if (!this.#lines || !isServed) await this.follow()
   }
 
   /** Returns what HAProxy carried for each endpoint since the last call, by `address:port`. */
@@ -155,10 +161,10 @@ export class Front {
     this.#running = undefined
     this.#tallies.restart()
     this.#forget()
-    const maps = this.#options.maps()
-    await writeMaps(settings, maps)
+    const hosts = this.#options.hosts()
+    await writeMaps(settings, hosts)
     this.#running = await startHaproxy(program, settings.files, configuration, found)
-    this.#lines = maps
+    this.#lines = hosts
     await this.#certify()
     log.info('HAProxy started in front of the router', { pid: this.#running.pid })
   }
@@ -170,17 +176,12 @@ export class Front {
 
   /** Sends what changed. Throws if HAProxy does not answer. */
   async #send(): Promise<void> {
-    const { maps: files, admin } = this.#options.settings.files
     await this.#certify()
-    const maps = this.#options.maps()
+    const hosts = this.#options.hosts()
     const before = this.#lines
     this.#lines = undefined
-    // Lines of plain and secure name those of shares. A request that misses one goes to the router.
-    const isSecure = this.#options.settings.tlsPort !== undefined
-    for (const name of ['shares', 'plain', ...(isSecure ? (['secure'] as const) : [])] as const) {
-      await sendLines(admin, files[name], before?.[name], maps[name])
-    }
-    this.#lines = maps
+    await sendLines(this.#options.settings, before, hosts)
+    this.#lines = hosts
   }
 
   /** Sends the certificates, if they are other ones than before. */
@@ -214,18 +215,27 @@ export class Front {
   }
 }
 
-async function sendLines(admin: string, file: string, before: HotLines | undefined, lines: HotLines): Promise<void> {
-  const changes = mapChanges(file, before, lines)
-  if (!changes) return
-  const begun = changes.begins && (await changeFront(admin, changes.begins, /^New version created: \d+$/))
-  const version = begun?.split(': ').at(-1) ?? ''
-  for (const command of changes.commands(version)) await changeFront(admin, command)
+async function sendLines({ files, tlsPort }: FrontSettings, before: HotHosts | undefined, hosts: HotHosts) {
+  const { maps, admin } = files
+  const commands = before && mapCommands(maps, before, hosts)
+  if (commands) {
+    for (const line of commands) await changeFront(admin, line)
+    return
+  }
+  for (const name of mapNames) {
+    if (name === 'secure' && tlsPort === undefined) continue
+    const begun = await changeFront(admin, beginReplacement(maps[name]), /^New version created: \d+$/)
+    const version = begun.split(': ').at(-1) ?? ''
+    for (const command of replacement(maps[name], version, linesOf(hosts, name))) await changeFront(admin, command)
+  }
 }
 
-async function writeMaps({ files }: FrontSettings, maps: HotMaps): Promise<void> {
+async function writeMaps({ files }: FrontSettings, hosts: HotHosts): Promise<void> {
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
-  for (const name of ['plain', 'secure', 'shares'] as const) {
-    const text = [...maps[name]].map(([key, line]) => `${key} ${line}\n`).join('')
+  for (const name of mapNames) {
+    const text = linesOf(hosts, name)
+      .map(([key, line]) => `${key} ${line}\n`)
+      .join('')
     await writeFile(files.maps[name], text, { mode: 0o600 })
   }
   await writeFile(files.certificates, '', { mode: 0o600 })

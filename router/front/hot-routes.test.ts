@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
-import { type HotContext, hotMaps } from './hot-routes.ts'
+import { HotTable } from './hot-table.ts'
+import { linesOf, mapCommands } from './map-changes.ts'
 
 const endpoints = [{ address: '10.0.0.3', port: 8080 }]
 const rules = { maxBodyBytes: 1000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 const route: Route = { host: 'app.test', service: 's', name: 'shop', endpoints, rules }
-const context: HotContext = {
+const sources = {
   port: '8080',
   tlsPort: '443',
-  hasCertificate: (host) => host === 'safe.test',
+  hasCertificate: (host: string) => host === 'safe.test',
+  endpointsOf: (one: Route) => one.endpoints,
   door: 'platform',
 }
 
 const mapsOf = (routes: readonly Route[]) => {
-  const { plain, secure, shares } = hotMaps(routes, (one) => one.endpoints, context)
-  return { plain: Object.fromEntries(plain), secure: Object.fromEntries(secure), shares: Object.fromEntries(shares) }
+  const hosts = new HotTable().hosts(routes, sources)
+  const [plain, secure, shares] = (['plain', 'secure', 'shares'] as const).map((name) => linesOf(hosts, name))
+  return {
+    plain: Object.fromEntries(plain ?? []),
+    secure: Object.fromEntries(secure ?? []),
+    shares: Object.fromEntries(shares ?? []),
+  }
 }
 
 test('a plain route is hot at its name, and at its name with the port of clients', () => {
@@ -71,4 +78,58 @@ test('routes that only the router can serve are not hot', () => {
   ]
   for (const one of cold) assert.deepEqual(mapsOf([{ ...route, ...one }]).plain, {}, JSON.stringify(one))
   assert.deepEqual(mapsOf([route, { ...route, path: '/api' }]).plain, {})
+})
+
+const files = { plain: 'plain', secure: 'secure', shares: 'shares' }
+
+test('a change among ten thousand routes computes and sends the lines of the changed route alone', () => {
+  const table = new HotTable()
+  const routes = Array.from({ length: 10_000 }, (_, index) => ({ ...route, host: `app-${index}.test` }))
+  const before = table.hosts(routes, sources)
+  assert.equal(table.computed, 10_000)
+  routes[5_000] = { ...route, host: 'app-5000.test', endpoints: [{ address: '10.0.0.9', port: 80 }] }
+  const after = table.hosts(routes, sources)
+  assert.equal(table.computed, 10_001)
+  assert.deepEqual(mapCommands(files, before, after), [
+    'set map plain app-5000.test 10.0.0.9:80\\ 1000; set map plain app-5000.test:8080 10.0.0.9:80\\ 1000',
+  ])
+  assert.deepEqual(mapCommands(files, after, table.hosts(routes, sources)), [])
+})
+
+test('lines follow the certificate and the endpoints of a route', () => {
+  const table = new HotTable()
+  const safe = { ...route, host: 'safe.test', tls: { from: 'platform', redirects: true } } as const
+  const certified = table.hosts([safe], sources)
+  assert.equal(linesOf(certified, 'plain').length, 0)
+  const bare = table.hosts([safe], { ...sources, hasCertificate: () => false })
+  assert.equal(linesOf(bare, 'secure').length, 0)
+  assert.equal(linesOf(bare, 'plain').length, 2)
+  assert.equal(table.hosts([safe], { ...sources, endpointsOf: () => [] }).size, 0)
+})
+
+test('names of shares are sent after their shares, and removed before them', () => {
+  const two = { ...route, endpoints: [...endpoints, { address: '10.0.0.4', port: 8080 }] }
+  const none = new HotTable().hosts([], sources)
+  const both = new HotTable().hosts([two], sources)
+  const mapsIn = (commands: readonly string[] | undefined): string[] =>
+    (commands ?? []).flatMap((line) => [...line.matchAll(/(?:add|del) map (\w+)/g)].map(([, name = '']) => name))
+  const [first, ...rest] = mapsIn(mapCommands(files, none, both))
+  assert.deepEqual([first, rest.at(-1)], ['shares', 'plain'])
+  const removed = mapsIn(mapCommands(files, both, none))
+  assert.deepEqual([removed[0], removed.at(-1)], ['plain', 'shares'])
+})
+
+test('a line of commands fits into the buffer of HAProxy', () => {
+  const hosts = (count: number, port: number) => {
+    const routes = Array.from({ length: count }, (_, index) => ({
+      ...route,
+      host: `${index}-${'x'.repeat(60)}.${'y'.repeat(60)}.${'z'.repeat(60)}.test`,
+      endpoints: [{ address: '10.0.0.9', port }],
+    }))
+    return new HotTable().hosts(routes, sources)
+  }
+  const longest = (commands: readonly string[] | undefined) => Math.max(...(commands ?? []).map(({ length }) => length))
+  assert.ok(longest(mapCommands(files, hosts(0, 80), hosts(1_000, 80))) < 13_000)
+  assert.ok(longest(mapCommands(files, hosts(200, 80), hosts(200, 81))) < 13_000)
+  assert.equal(mapCommands(files, hosts(1_000, 80), hosts(1_000, 81)), undefined)
 })

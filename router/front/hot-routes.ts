@@ -1,26 +1,24 @@
 import { isIPv4 } from 'node:net'
 import type { Route, RouteRules } from '@quayside/contract/routes.ts'
 
-/** The key of a request in a map of HAProxy, and its line. */
-export type HotLines = ReadonlyMap<string, string>
-
 /** The maps by which HAProxy finds the endpoints of requests that it carries on its own. */
-export interface HotMaps {
-  /** For plain HTTP: the Host header. */
-  readonly plain: HotLines
-  /** For TLS: the server name of the handshake, a slash, and the Host header. */
-  readonly secure: HotLines
-  /** The lines of routes with several endpoints: `#`, the host name, `#`, and a number. */
-  readonly shares: HotLines
-}
+export const mapNames = ['shares', 'plain', 'secure'] as const
+export type MapName = (typeof mapNames)[number]
+
+/**
+ * The lines of one host, each with its key. `plain` has the Host headers of plain HTTP. `secure`
+ * has those of TLS, behind the server name of the handshake and a slash. `shares` has the lines of
+ * a route with several endpoints: `#`, the host name, `#`, and a number.
+ */
+export type HotLines = Readonly<Record<MapName, readonly (readonly [string, string])[]>>
 
 /** Facts that the table alone does not have. */
 export interface HotContext {
   /** The ports of clients. */
   readonly port: string
   readonly tlsPort: string
-  /** Returns whether a host has a certificate. */
-  hasCertificate(host: string): boolean
+  /** Whether the host has a certificate. */
+  readonly isCertified: boolean
   /** The service whose requests get a secret. */
   readonly door: string | undefined
 }
@@ -35,31 +33,23 @@ const mostEndpoints = 12
 const anyBytes = Number.MAX_SAFE_INTEGER
 
 /**
- * Returns the lines of the routes that HAProxy carries exactly as the router does. All other
- * requests go to the router. `endpointsOf` returns the current endpoints of a route.
+ * Returns the lines of a host if HAProxy carries its only route exactly as the router does.
+ * Otherwise undefined: all its requests go to the router. `endpoints` are the current ones.
  */
-export function hotMaps(
-  routes: readonly Route[],
-  endpointsOf: (route: Route) => Route['endpoints'],
-  context: HotContext,
-): HotMaps {
-  const [plain, secure, shares] = [new Map<string, string>(), new Map<string, string>(), new Map<string, string>()]
-  for (const [host, own] of Map.groupBy(routes, (route) => route.host)) {
-    const [route] = own
-    if (own.length !== 1 || !route || !isHot(route, context)) continue
-    const endpoints = endpointsOf(route)
-    if (endpoints.length === 0 || endpoints.length > mostEndpoints) continue
-    if (!endpoints.every(({ address }) => isIPv4(address))) continue
-    const most = route.rules?.maxBodyBytes ?? anyBytes
-    const lines = endpoints.map(({ address, port }) => `${address}:${port} ${most}`)
-    const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}# ${most}`
-    if (lines.length > 1) for (const [key, one] of sharesOf(host, lines)) shares.set(key, one)
-    const isCertified = context.hasCertificate(host)
-    if (!(route.tls?.redirects && isCertified))
-      for (const name of namesAt(host, context.port, '80')) plain.set(name, line)
-    if (isCertified) for (const name of namesAt(host, context.tlsPort, '443')) secure.set(`${host}/${name}`, line)
+export function hotLines(route: Route, endpoints: Route['endpoints'], context: HotContext): HotLines | undefined {
+  const { port, tlsPort, isCertified } = context
+  if (!isHot(route, context) || endpoints.length === 0 || endpoints.length > mostEndpoints) return undefined
+  if (!endpoints.every(({ address }) => isIPv4(address))) return undefined
+  const { host, rules, tls } = route
+  const most = rules?.maxBodyBytes ?? anyBytes
+  const lines = endpoints.map((one) => `${one.address}:${one.port} ${most}`)
+  const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}# ${most}`
+  const isPlain = !(tls?.redirects && isCertified)
+  return {
+    shares: lines.length > 1 ? sharesOf(host, lines) : [],
+    plain: isPlain ? namesAt(host, port, '80').map((name) => [name, line]) : [],
+    secure: isCertified && tlsPort !== '' ? namesAt(host, tlsPort, '443').map((name) => [`${host}/${name}`, line]) : [],
   }
-  return { plain, secure, shares }
 }
 
 const sharesOf = (host: string, lines: readonly string[]): [string, string][] =>

@@ -22,11 +22,24 @@ interface Seen {
 
 const nothing: Carried = { statuses: [0, 0, 0, 0, 0], bytesIn: 0, bytesOut: 0 }
 
-/** Reads the counts of endpoints from HAProxy, across its restarts. Keys are `address:port`. */
+/**
+ * Reads the counts of endpoints from HAProxy, across its restarts. Keys are `address:port`. An
+ * endpoint that neither HAProxy nor the table has any more is forgotten.
+ */
 export class Tallies {
+  readonly #isListed: (key: string) => boolean
   readonly #seen = new Map<string, Seen>()
   /** What of each endpoint was returned by `since`. */
   readonly #taken = new Map<string, Carried>()
+
+  constructor(isListed: (key: string) => boolean) {
+    this.#isListed = isListed
+  }
+
+  /** Returns how many endpoints are remembered. */
+  get size(): number {
+    return this.#seen.size
+  }
 
   /** Reads the answer to `show table endpoints`. */
   read(text: string): ReadonlyMap<string, Tally> {
@@ -41,7 +54,9 @@ export class Tallies {
       found.set(key, { open: of('conn_cur'), total: this.#totalOf(key, of('http_req_cnt')), carried })
     }
     for (const key of this.#seen.keys()) {
-      if (!found.has(key)) found.set(key, { open: 0, total: this.#totalOf(key, 0), carried: nothing })
+      if (found.has(key)) continue
+      if (this.#isListed(key)) found.set(key, { open: 0, total: this.#totalOf(key, 0), carried: nothing })
+      else this.#forget(key)
     }
     return found
   }
@@ -64,6 +79,11 @@ export class Tallies {
   restart(): void {
     this.#taken.clear()
     for (const [key, { raw, base }] of this.#seen) this.#seen.set(key, { raw: 0, base: base + raw })
+  }
+
+  #forget(key: string): void {
+    this.#seen.delete(key)
+    this.#taken.delete(key)
   }
 
   #totalOf(key: string, raw: number): number {

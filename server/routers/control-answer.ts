@@ -6,7 +6,7 @@ import type { Activity } from './router.ts'
 
 /** One request to the control server of a router process. */
 export interface ControlRequest {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST'
   readonly path: string
   readonly body?: unknown
   readonly timeoutMs: number

@@ -90,6 +90,43 @@ test('own router: continues from the version of the process and keeps it for the
   assert.equal(await versionNow(), 44)
 })
 
+test('own router: a change is sent without the other routes of the table', async (t) => {
+  const home = await routerHome()
+  t.after(() => home.close())
+  const bodies: string[] = []
+  const { controlSocket: socketPath } = home.options
+  const controlSocket = join(dirname(socketPath), 'watched.sock')
+  const watched = createServer((request, response) => {
+    const { method = '', url = '' } = request
+    const answered = forward({ socketPath, method, path: url }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500)
+      answer.pipe(response)
+    })
+    request.setEncoding('utf8').on('data', (text: string) => {
+      bodies.push(`${method} ${text}`)
+      answered.write(text)
+    })
+    request.on('end', () => answered.end())
+  })
+  await new Promise<void>((resolve) => watched.listen(controlSocket, resolve))
+  t.after(() => watched.close())
+  const router = createOwnRouter({ process: { ...home.options, controlSocket } })
+  const route = (host: string, port: number) => ({
+    host,
+    service: 's',
+    name: 'a',
+    endpoints: [{ address: '::1', port }],
+  })
+  const routes = ['a.test', 'b.test', 'c.test'].map((host) => route(host, 80))
+  await router.replaceAll(routes, signal)
+  bodies.length = 0
+  const put = [route('b.test', 81), route('d.test', 80)]
+  await router.replaceAll([...put, route('a.test', 80)], signal)
+  assert.deepEqual(bodies, [`PATCH ${JSON.stringify({ from: 1, version: 2, put, gone: ['c.test/'] })}`])
+  const health = await askRouter(controlSocket, { method: 'GET', path: '/routes', timeoutMs: 5_000 })
+  assert.deepEqual(health.body, { version: 2, routes: [route('a.test', 80), ...put] })
+})
+
 test('own router: a table is sent again when the process has another one or does not know how to confirm', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())

@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { HostCertificate, Route, RouteTable } from '@quayside/contract/routes.ts'
+import type { HostCertificate, Route } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
 import {
   activityIn,
   batchesIn,
   type ControlAnswer,
+  type ControlRequest,
   linesIn,
   numberIn,
   servicesIn,
@@ -16,6 +16,7 @@ import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
 import { sendCertificates } from './send-certificates.ts'
+import { changesBetween, type SentRoutes, sentRoutes } from './sent-routes.ts'
 
 export interface OwnRouterOptions {
   /** The certificates of its hosts. Without it, the router speaks HTTP only. */
@@ -30,9 +31,10 @@ export interface OwnRouterOptions {
 const attempts = 5
 
 /**
- * The router as a separate process. A new table gets the version after that of the process. The
- * same table keeps its version, and is sent again only if the process does not confirm it. Tables
- * are applied one at a time.
+ * The router as a separate process. A new table gets the version after that of the process. Only
+ * its changes are sent, unless the process has another table than the last one. The same table
+ * keeps its version, and is sent again only if the process does not confirm it. Tables are applied
+ * one at a time.
  */
 export function createOwnRouter({
   process: options,
@@ -41,26 +43,30 @@ export function createOwnRouter({
   timeoutMs = 5_000,
 }: OwnRouterOptions): Router {
   const { controlSocket } = options
-  let last: RouteTable = { version: 0, routes: [] }
+  let last: Sent = { version: 0, routes: [], sent: new Map() }
   let turn: Promise<unknown> = Promise.resolve()
+  const ask = (question: Pick<ControlRequest, 'method' | 'path' | 'body'>, signal: AbortSignal) =>
+    askRouter(controlSocket, { ...question, timeoutMs, signal })
 
   const put = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
-    const isKnown = last.version > 0 && isDeepStrictEqual(last.routes, routes)
-    if (isKnown) {
-      const confirmed = await askRouter(controlSocket, {
-        method: 'POST',
-        path: '/confirm',
-        body: { version: last.version },
-        timeoutMs,
+    const sent = sentRoutes(routes)
+    const changes = last.version === 0 ? undefined : changesBetween(last, { routes, sent })
+    const isKnown = changes !== undefined && changes.put.length + changes.gone.length === 0
+    if (changes) {
+      const answer = await ask(
+        isKnown ? confirmationOf(last) : { method: 'PATCH', path: '/routes', body: changes },
         signal,
-      })
-      if (confirmed.status === 200) return takenOf(confirmed)
-    }
-    let table = isKnown ? last : { version: last.version + 1, routes }
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const answer = await askRouter(controlSocket, { method: 'PUT', path: '/routes', body: table, timeoutMs, signal })
+      )
       if (answer.status === 200) {
-        last = { version: table.version, routes: structuredClone(routes) }
+        last = { version: isKnown ? last.version : changes.version, routes, sent }
+        return takenOf(answer)
+      }
+    }
+    let table = { version: isKnown ? last.version : last.version + 1, routes }
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const answer = await ask({ method: 'PUT', path: '/routes', body: table }, signal)
+      if (answer.status === 200) {
+        last = { version: table.version, routes, sent }
         return takenOf(answer)
       }
       if (answer.status !== 409) throw unexpected(answer)
@@ -122,6 +128,15 @@ export function createOwnRouter({
     },
   }
 }
+
+/** The table that the process had last. */
+interface Sent {
+  readonly version: number
+  readonly routes: readonly Route[]
+  readonly sent: SentRoutes
+}
+
+const confirmationOf = ({ version }: Sent) => ({ method: 'POST', path: '/confirm', body: { version } }) as const
 
 /** Returns the states of the hosts of a table. */
 const certificatesOf = (

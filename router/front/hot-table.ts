@@ -1,0 +1,64 @@
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import { type HotContext, type HotLines, hotLines } from './hot-routes.ts'
+
+/** The lines of hosts, by host. A host whose lines are unchanged keeps its object. */
+export type HotHosts = ReadonlyMap<string, HotLines>
+
+/** What the lines of all hosts depend on. */
+export interface HotSources extends Omit<HotContext, 'isCertified'> {
+  /** Returns the current endpoints of a route: the same list until they change. */
+  endpointsOf(route: Route): readonly RouteEndpoint[]
+  hasCertificate(host: string): boolean
+}
+
+interface Known {
+  readonly endpoints: readonly RouteEndpoint[]
+  readonly isCertified: boolean
+  readonly door: string | undefined
+  readonly lines: HotLines | undefined
+}
+
+/** Computes the lines of hot routes, and keeps those of unchanged routes. */
+export class HotTable {
+  #known = new WeakMap<Route, Known>()
+  /** How often the lines of a route were computed. It only grows. */
+  computed = 0
+
+  readonly #note: (route: Route, endpoints: readonly RouteEndpoint[]) => void
+
+  /** `note` is called for each route whose lines are computed. */
+  constructor(note: (route: Route, endpoints: readonly RouteEndpoint[]) => void = () => {}) {
+    this.#note = note
+  }
+
+  /** Returns the lines of these routes. Ports of `sources` must not change between calls. */
+  hosts(routes: readonly Route[], sources: HotSources): HotHosts {
+    const hosts = new Map<string, HotLines>()
+    const divided = new Set<string>()
+    const seen = new Set<string>()
+    for (const { host } of routes) {
+      if (seen.has(host)) divided.add(host)
+      seen.add(host)
+    }
+    for (const route of routes) {
+      const lines = divided.has(route.host) ? undefined : this.#linesOf(route, sources)
+      if (lines) hosts.set(route.host, lines)
+    }
+    return hosts
+  }
+
+  #linesOf(route: Route, { endpointsOf, hasCertificate, ...context }: HotSources): HotLines | undefined {
+    const { door } = context
+    const endpoints = endpointsOf(route)
+    const isCertified = hasCertificate(route.host)
+    const known = this.#known.get(route)
+    if (known && known.endpoints === endpoints && known.isCertified === isCertified && known.door === door) {
+      return known.lines
+    }
+    this.computed++
+    this.#note(route, endpoints)
+    const lines = hotLines(route, endpoints, { ...context, isCertified })
+    this.#known.set(route, { endpoints, isCertified, door, lines })
+    return lines
+  }
+}
