@@ -91,8 +91,9 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     leaving: false,
     closing: false,
   }
-  const plain = pod ? acceptHttp2(traffic, createTrafficServer(traffic)) : createTrafficServer(traffic)
   const { haproxy } = config
+  const isBehind = pod !== undefined || haproxy !== undefined
+  const plain = isBehind ? acceptHttp2(traffic, createTrafficServer(traffic)) : createTrafficServer(traffic)
   const behind = haproxy === undefined ? undefined : await createBehind(traffic, plain.server, { ...config, haproxy })
   const tls = createSecureFront(traffic, config, behind)
   const fronts = tls.front ? [plain, tls.front] : [plain]

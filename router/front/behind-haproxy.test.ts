@@ -16,4 +16,5 @@ else {
   await import('../control-server.test.ts')
   await import('../tls.test.ts')
   await import('../http2-attacks.test.ts')
+  await import('../grpc.test.ts')
 }

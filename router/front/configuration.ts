@@ -131,6 +131,7 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
     `  use_backend hot-${name} if hot idle_safe !has_length`,
     `  use_backend once-${name} if hot`,
+    '  use_backend own-calls if { fc_http_major 2 } { req.fhdr(content-type) -m beg application/grpc }',
     '  default_backend own',
     ...hotBackends(settings, name, port),
     `backend clients-${name}`,
@@ -222,12 +223,18 @@ function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: n
 const ownServer = ({ own }: FrontFiles): string =>
   `server own unix@${own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
 
-const backends = ({ files }: FrontSettings): string[] => [
-  'backend own',
+const ownBackend = ({ files }: FrontSettings, name: string, protocol: string): string[] => [
+  `backend ${name}`,
   '  timeout connect 5s',
   `  timeout server ${dayMs}ms`,
   '  retries 3',
-  `  ${ownServer(files)}`,
+  `  ${ownServer(files)}${protocol}`,
+]
+
+/** Calls of gRPC reach the router over HTTP/2: their status can be in the headers of a response. */
+const backends = (settings: FrontSettings): string[] => [
+  ...ownBackend(settings, 'own', ''),
+  ...ownBackend(settings, 'own-calls', ' proto h2'),
   'backend endpoints',
   '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt,gpc(5),bytes_in_cnt,bytes_out_cnt',
 ]

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { findFreePort } from '../../../test/support/free-port.ts'
 import { textsClient, textsService } from '../../../test/support/grpc.ts'
+import { haproxy, missingHaproxy } from '../../../test/support/haproxy.ts'
 import { selfSigned } from '../../../test/support/self-signed.ts'
 import { until } from '../../../test/support/until.ts'
 import { createOwnRouter } from './own-router.ts'
@@ -30,7 +31,14 @@ async function startTexts(after: (work: () => void) => void): Promise<number> {
   return promise
 }
 
-test('no call of gRPC fails while router processes replace each other', async (t) => {
+const withoutHaproxy = (await missingHaproxy()) ?? false
+
+test('no call of gRPC fails while router processes replace each other', (t) => replaceProcesses(t))
+
+const behind = 'no call of gRPC fails while router processes behind HAProxy replace each other'
+test(behind, { skip: withoutHaproxy }, (t) => replaceProcesses(t, haproxy))
+
+async function replaceProcesses(t: TestContext, program?: string): Promise<void> {
   const [home, tlsPort] = [await routerHome(), await findFreePort()]
   t.after(() => home.close())
   const source = {
@@ -41,7 +49,8 @@ test('no call of gRPC fails while router processes replace each other', async (t
     }),
     states: async () => new Map(),
   }
-  const options = { ...home.options, tls: { port: tlsPort, source } }
+  const front = program === undefined ? {} : { haproxy: program }
+  const options = { ...home.options, tls: { port: tlsPort, source }, ...front }
   await ensureRouterProcess(options)
   const endpoints = [{ address: '127.0.0.1', port: await startTexts((work) => t.after(work)) }]
   const route = { host, service: 's', name: 'texts', speaksHttp2: true, endpoints }
@@ -66,4 +75,4 @@ test('no call of gRPC fails while router processes replace each other', async (t
   isOver = true
   await callers
   t.diagnostic(`${calls * 2} calls over 3 hand-overs, 0 failed`)
-})
+}
