@@ -51,6 +51,8 @@ export interface Route {
    * The service sleeps because it had no requests. A request wakes it and waits for an endpoint.
    */
   readonly asleep?: boolean
+  /** A new version that is being tried out, if any. A route of a TCP or UDP port has none. */
+  readonly canary?: RouteCanary
   /** The rules for its requests, if any. */
   readonly rules?: RouteRules
   /** The certificate of its host. Without it, the host has none. */
@@ -261,6 +263,16 @@ export interface RouteEndpoint {
   /** An IP address. */
   readonly address: string
   readonly port: number
+}
+
+/** A new version of a service that gets a share of the requests. The endpoints get the others. */
+export interface RouteCanary {
+  /** Its release. Its requests are counted under it. */
+  readonly release: string
+  /** The number of requests in 100 that it gets, from 1 to 100. */
+  readonly percent: number
+  /** Never empty. */
+  readonly endpoints: readonly RouteEndpoint[]
 }
 
 export interface RouteTable {

@@ -71,6 +71,8 @@ export function createControlServer(options: ControlOptions): Server {
         return wakes(options.waiting, await readJson(request), signal)
       case 'GET /activity':
         return { status: 200, body: { services: options.routes.activity(await options.front?.tallies()) } }
+      case 'GET /canaries':
+        return { status: 200, body: { canaries: options.routes.canaries.counts() } }
       case 'POST /traffic':
         return { status: 200, body: { batches: await options.traffic(storedIn(await readJson(request))) } }
       case 'POST /lines':

@@ -63,7 +63,7 @@ export function failureOf(target: Target | undefined, host: string): Failure | u
     const message = `No application answers at ${host}. Check the address, or add this domain to a service.`
     return { status: 404, message }
   }
-  if (target.endpoints.length > 0) return undefined
+  if (target.endpoints.length > 0 || target.trial) return undefined
   const { name, reason } = target.route
   return {
     status: 503,

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { Dispatcher, Pool as UndiciPool } from 'undici'
 import Pool from 'undici/lib/dispatcher/pool.js'
+import type { Canary } from './canaries.ts'
 import { after } from './clock.ts'
 import { EndpointSessions } from './endpoint-sessions.ts'
 import { limits } from './limits.ts'
@@ -24,6 +25,8 @@ export class Endpoint {
   open = 0
   /** Every request so far. It only grows. */
   total = 0
+  /** The new version that it belongs to, while that is being tried out. */
+  canary: Canary | undefined
   /** Avoided until this time, in monotonic milliseconds. */
   asideUntil = 0
   #listed = true

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { RequestLine } from './access-lines.ts'
 import { answerFailure } from './answer-failure.ts'
 import { Answering } from './answering.ts'
+import { type Canary, recordStatus } from './canaries.ts'
 import { bodyOf, type ClientRequest, type ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
 import { DeadlineOver, RetriedAnswer, watchSending } from './deadlines.ts'
@@ -121,7 +122,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const sticky = this.#rules?.given.sticky ? stickyIn(this.#request.headers.cookie) : undefined
-    const endpoint = this.#traffic.routes.choose(target, sticky)
+    const endpoint = this.#traffic.routes.choose(target, sticky, this.#tries > 0)
     if (!endpoint) {
       const message = `${target.route.name} has too many open requests. Try again in a moment.`
       this.#fail({ status: 503, message, retryAfterSeconds: 1 })
@@ -206,6 +207,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#answering?.addTrailers(controller.rawTrailers)
+    recordStatus(this.#endpoint?.canary, this.#status)
     this.#release()
     this.#end(true)
     this.#answering?.end()
@@ -222,6 +224,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const { final, page } = failureOfEndpoint(error)
+    if (endpoint?.canary) this.#recordFailure(endpoint.canary, error, page)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
       sent: this.#sent && !isUnprocessed(error),
@@ -235,6 +238,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     this.#giveUp(error, endpoint, page)
+  }
+
+  /**
+   * Counts a try that the new version did not answer. A request that is itself at fault, and a
+   * client that left in the middle of its body, say nothing about the version.
+   */
+  #recordFailure(canary: Canary, error: Error, { status }: EndpointFailure['page']): void {
+    if (error instanceof RetriedAnswer) canary.record(error.status >= 500)
+    else if (!(status === 400 || error instanceof BodyTooLarge || this.#request.socket.destroyed)) canary.record(true)
   }
 
   /**
@@ -291,6 +303,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #endLate(wholeMs: number): void {
     if (this.#ended || this.#clientGone) return
     const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
+    if (!this.#answering && this.#request.complete) this.#endpoint?.canary?.record(true)
     if (this.#answering) this.#response.destroy()
     else this.#fail({ status: 504, message: `${name} did not answer within ${wholeMs / 1000} s.` })
     this.#controller?.abort(new DeadlineOver('REQUEST_TIMEOUT', wholeMs))

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Canary } from './canaries.ts'
 import { after, monotonic } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import { failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
@@ -29,7 +30,7 @@ export interface Caller {
   readonly allowHalfOpen?: boolean
   refuse(failure: Failure): void
   /** The endpoint is held until the socket closes. */
-  converse(socket: Socket, target: Target): void
+  converse(socket: Socket, target: Target, canary: Canary | undefined): void
 }
 
 /**
@@ -49,7 +50,7 @@ function attempt(caller: Caller, tries: number, startedAt: number): void {
     return
   }
   const failure = failureOf(target, host)
-  const endpoint = target && traffic.routes.choose(target, caller.wanted)
+  const endpoint = target && traffic.routes.choose(target, caller.wanted, tries > 1)
   const name = target?.route.name ?? host
   if (failure && target?.route.asleep && !traffic.closing) {
     const cancel = traffic.waiting.hold({ host, url }, target, {
@@ -68,7 +69,7 @@ function attempt(caller: Caller, tries: number, startedAt: number): void {
     if (error) return unreached(caller, endpoint, error, { tries, startedAt })
     socket.once('close', () => endpoint.release())
     if (client.destroyed) socket.destroy()
-    else caller.converse(socket, target)
+    else caller.converse(socket, target, endpoint.canary)
   }, caller.allowHalfOpen)
 }
 
@@ -80,6 +81,7 @@ function unreached(
 ): void {
   const { traffic, host } = caller
   endpoint.release()
+  if (!caller.client.destroyed) endpoint.canary?.record(true)
   endpoint.asideUntil = monotonic() + limits.asideMs
   const { final, page } = failureOfEndpoint(error)
   const elapsedMs = monotonic() - startedAt

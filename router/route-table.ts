@@ -3,6 +3,7 @@ import {
   isRoutePath,
   placeOf,
   type Route,
+  type RouteCanary,
   type RouteChanges,
   type RouteEndpoint,
   type RoutePort,
@@ -102,6 +103,19 @@ function parseSpeech(value: unknown, where: string): Pick<Route, 'speaksHttp2'> 
   return { speaksHttp2: value }
 }
 
+function parseCanary(value: unknown, where: string, hasPort: boolean): { readonly canary?: RouteCanary } {
+  if (value === undefined) return {}
+  const { release, percent, endpoints } = record(value, where)
+  if (hasPort) throw new Error(`${where}: a route of a port has none`)
+  if (typeof release !== 'string') throw new Error(`${where}.release: a string is expected`)
+  if (typeof percent !== 'number' || !Number.isInteger(percent) || percent < 1 || percent > 100) {
+    throw new Error(`${where}.percent: a whole number from 1 to 100 is expected`)
+  }
+  const parsed = parseEndpoints(endpoints, `${where}.endpoints`)
+  if (parsed.length === 0) throw new Error(`${where}.endpoints: at least one is expected`)
+  return { canary: { release, percent, endpoints: parsed } }
+}
+
 function parseRoute(value: unknown, where: string): Route {
   const given = record(value, where)
   const { host, path, rewrite, listen, service, name, endpoints, follow, reason, asleep, rules, tls } = given
@@ -138,6 +152,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(asleep === undefined ? {} : { asleep }),
     ...parseSpeech(given['speaksHttp2'], `${where}.speaksHttp2`),
     ...parseTls(tls, `${where}.tls`),
+    ...parseCanary(given['canary'], `${where}.canary`, port !== undefined),
     ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),
   }
 }

@@ -34,7 +34,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 18
+const protocol = 19
 
 export interface RunningRouter {
   /** The port that clients use. */

@@ -1,4 +1,5 @@
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+import { Canaries, type Canary } from './canaries.ts'
 import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
 import type { Tally } from './front/tallies.ts'
@@ -18,8 +19,15 @@ export interface Target {
    */
   readonly byPath: boolean
   readonly endpoints: readonly Endpoint[]
+  /** The new version that is being tried out, with its endpoints. */
+  readonly trial: Trial | undefined
   /** Undefined if the route has no rules. */
   readonly rules: Rules | undefined
+}
+
+interface Trial {
+  readonly canary: Canary
+  readonly endpoints: readonly Endpoint[]
 }
 
 /**
@@ -27,6 +35,7 @@ export interface Target {
  * requests.
  */
 export class Routes {
+  readonly canaries = new Canaries()
   #table: RouteTable = emptyTable
   #targets: ReadonlyMap<Route, Target> = new Map()
   #hosts = new Map<string, Target | Places<Target>>()
@@ -89,23 +98,31 @@ export class Routes {
     const listed = new Map<string, Endpoint>()
     const divided = dividedHosts(table)
     const kept = endpointsOf === undefined && this.#isAsSent ? this.#targets : noTargets
+    this.canaries.follow(table)
     const endpointAt = (each: RouteEndpoint): Endpoint => {
       const key = keyOf(each)
       const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
       listed.set(key, endpoint)
       return endpoint
     }
+    const list = (endpoints: readonly Endpoint[], route: Route, canary?: Canary): void => {
+      for (const endpoint of endpoints) {
+        listed.set(endpoint.key, endpoint)
+        endpoint.tune(route)
+        endpoint.canary = canary
+      }
+    }
     const targets = table.routes.map((route): Target => {
       const byPath = divided.has(route.host)
       const last = kept.get(route)
       const endpoints = last?.endpoints ?? (endpointsOf?.(route) ?? route.endpoints).map(endpointAt)
-      for (const endpoint of endpoints) {
-        listed.set(endpoint.key, endpoint)
-        endpoint.tune(route)
-      }
-      if (last?.byPath === byPath) return last
+      list(endpoints, route)
+      const canary = route.canary && this.canaries.of(route.service)
+      const trial = canary && { canary, endpoints: (route.canary?.endpoints ?? []).map(endpointAt) }
+      if (trial) list(trial.endpoints, route, canary)
+      if (last?.byPath === byPath && !trial) return last
       const { path = '/', rewrite, rules } = route
-      return { route, place: { path, rewrite }, byPath, endpoints, rules: rules && compileRules(rules) }
+      return { route, place: { path, rewrite }, byPath, endpoints, trial, rules: rules && compileRules(rules) }
     })
     this.#isAsSent = endpointsOf === undefined
     this.#table = table
@@ -118,10 +135,12 @@ export class Routes {
 
   /**
    * Returns the endpoint for one more request: the wanted one if it is usable, otherwise the least
-   * busy. Undefined if all are full.
+   * busy. Undefined if all are full. While a new version is being tried out, the request goes to
+   * the version whose turn it is.
    */
-  choose(target: Target, wanted?: string): Endpoint | undefined {
-    const { endpoints } = target
+  choose(target: Target, wanted?: string, isRetry = false): Endpoint | undefined {
+    const { endpoints, trial } = target
+    if (trial) return chooseVersion(target, trial, { wanted, isRetry, turn: this.#turn++ })
     const own = wanted === undefined ? undefined : usable(endpoints, wanted)
     if (own) return own
     if (endpoints.length === 1) {
@@ -137,7 +156,8 @@ export class Routes {
    */
   activity(others?: ReadonlyMap<string, Tally>): { service: string; requests: number; open: number }[] {
     const services = new Map<string, Set<Endpoint>>()
-    for (const { route, endpoints } of this.#targets.values()) {
+    for (const { route, endpoints: own, trial } of this.#targets.values()) {
+      const endpoints = trial ? [...own, ...trial.endpoints] : own
       if (endpoints.length === 0) continue
       const known = services.get(route.service)
       if (known) for (const endpoint of endpoints) known.add(endpoint)
@@ -230,6 +250,29 @@ function byHost(targets: readonly Target[]): Map<string, Target | Places<Target>
   }
   for (const [host, own] of divided) hosts.set(host, new Places(own))
   return hosts
+}
+
+interface Choice {
+  readonly wanted: string | undefined
+  readonly isRetry: boolean
+  readonly turn: number
+}
+
+/**
+ * Returns the endpoint of the version whose turn it is, or of the other one if that has none. A
+ * client with a cookie stays at its version. A retry goes to the previous version if it answers, so
+ * that a client notices little of a new version that fails.
+ */
+function chooseVersion({ endpoints }: Target, trial: Trial, { wanted, isRetry, turn }: Choice): Endpoint | undefined {
+  const now = monotonic()
+  const own = wanted === undefined ? undefined : (usable(endpoints, wanted) ?? usable(trial.endpoints, wanted))
+  if (own && !isRetry) return own
+  if (isRetry) {
+    const previous = leastBusy(endpoints, turn, now)
+    return previous && previous.asideUntil <= now ? previous : leastBusy([...endpoints, ...trial.endpoints], turn, now)
+  }
+  const [first, second] = trial.canary.takesNext() ? [trial.endpoints, endpoints] : [endpoints, trial.endpoints]
+  return leastBusy(first, turn, now) ?? leastBusy(second, turn, now)
 }
 
 /** Returns the endpoint with this id, unless it is full or avoided. */

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerFailureRaw } from './answer-failure.ts'
+import { type Canary, recordStatus } from './canaries.ts'
 import { after, monotonic } from './clock.ts'
 import { endConnection } from './end-connection.ts'
 import { limits } from './limits.ts'
@@ -50,14 +51,14 @@ export function passUpgrade(upgrade: Upgrade): void {
       refuse(upgrade, failure)
       if (target) traffic.services.recordOwn(target.route.service, failure.status, monotonic() - startedAt)
     },
-    converse: (socket, reached) => {
+    converse: (socket, reached, canary) => {
       traffic.services.watch(reached.route.service, socket)
-      converse(upgrade, socket, reached)
+      converse(upgrade, socket, reached, canary)
     },
   })
 }
 
-function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
+function converse(upgrade: Upgrade, socket: Duplex, target: Target, canary: Canary | undefined): void {
   const { request, head, client, traffic } = upgrade
   const { service } = target.route
   const startedAt = monotonic()
@@ -74,6 +75,7 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
   const answered = listen(upgrade, outgoing, socket)
   const begun = ({ statusCode = 502 }: IncomingMessage): void => {
     cancel()
+    recordStatus(canary, statusCode)
     // The time of a conversation is not one of an answer.
     traffic.services.recordRequest(service, statusCode, 0, 0, monotonic() - startedAt, -1)
   }
@@ -83,6 +85,7 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
     socket.destroy()
     if (answered()) client.destroy()
     else {
+      if (!client.destroyed) canary?.record(true)
       refuse(upgrade, { status: 502, message: `${target.route.name} ended the connection before it answered.` })
       traffic.services.recordOwn(service, 502, monotonic() - startedAt)
     }

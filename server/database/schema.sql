@@ -200,6 +200,25 @@ create table backup_restore (
   constraint backup_restore_pkey PRIMARY KEY (id)
 );
 
+create table canary (
+  service_id uuid not null,
+  request_id uuid not null,
+  release_id uuid not null,
+  percent integer not null,
+  endpoints jsonb not null,
+  step integer not null,
+  step_started_at timestamp with time zone not null,
+  counts jsonb not null,
+  requests_before bigint not null,
+  failed_before bigint not null,
+  constraint canary_pkey PRIMARY KEY (service_id),
+  constraint canary_release_id_fkey FOREIGN KEY (release_id) REFERENCES release(id) ON DELETE CASCADE,
+  constraint canary_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
+  constraint canary_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX canary_release ON public.canary USING btree (release_id);
+CREATE INDEX canary_request ON public.canary USING btree (request_id);
+
 create table chart_diff (
   id uuid not null,
   service_id uuid not null,

@@ -1,5 +1,14 @@
 /** The addresses of services: host names, the route table, and its way to the router. */
 export { credentialsOf } from './basic-auth.ts'
+export {
+  type CanaryCounts,
+  type CanaryRow,
+  deleteCanary,
+  findCanary,
+  putCanary,
+  setCanaryCounts,
+  setCanaryEndpoints,
+} from './canary-store.ts'
 export { createCustomDomains } from './custom-domains.ts'
 export { createHostDeclarer } from './declare-hosts.ts'
 export { listEnvironmentLinks } from './environment-links.ts'

@@ -1,4 +1,11 @@
-import type { BasicCredential, Route, RouteEndpoint, RoutePort, RouteRules } from '@quayside/contract/routes.ts'
+import type {
+  BasicCredential,
+  Route,
+  RouteCanary,
+  RouteEndpoint,
+  RoutePort,
+  RouteRules,
+} from '@quayside/contract/routes.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
@@ -26,11 +33,25 @@ interface TableRow extends TlsRow {
   /** Labels of the pods of a chart's port. */
   readonly pods: Readonly<Record<string, string>> | null
   readonly asleep: boolean
+  readonly canary: RouteCanary | null
   readonly kind: KindName
   readonly wishes: SettingValues
   readonly basic_auth: readonly BasicCredential[] | null
   readonly engine: string | null
 }
+
+/**
+ * The new version `y` at the port of a route `r`, if its request still runs. A request that ended
+ * in any way leaves no share behind.
+ */
+const canaryColumn = (sql: Sql) => sql`
+    case when y.service_id is not null then (
+      select jsonb_build_object('release', y.release_id, 'percent', y.percent, 'endpoints',
+        jsonb_agg(jsonb_build_object('address', n.address, 'port', n.port) order by n.address))
+      from jsonb_to_recordset(y.endpoints) as n(address text, port integer)
+      where n.port = r.internal_port
+        and exists (select from deployment_request q where q.id = y.request_id and q.finished_at is null)
+      having count(*) > 0) end as canary`
 
 /** A query of all routes with everything that their tables contain, and their engine. */
 const tableRows = (sql: Sql) => sql`
@@ -39,6 +60,7 @@ const tableRows = (sql: Sql) => sql`
       e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
+      ${canaryColumn(sql)},
       k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
       d.generate_certificate, u.host is not null as has_upload
     from route r join service s on s.id = r.service_id
@@ -46,6 +68,7 @@ const tableRows = (sql: Sql) => sql`
       left join custom_domain d on d.id = r.custom_domain_id
       left join (${uploadedHosts(sql)}) u on u.host = d.domain and r.public_port is null
       left join service_scale c on c.service_id = s.id
+      left join canary y on y.service_id = s.id and r.public_port is null
       left join release e on e.id = coalesce(r.release_id, s.release_id)`
 
 /** A text for the routes of all clusters of one engine, which differs if their table does. */
@@ -121,6 +144,7 @@ export async function readTable(
       endpoints,
       pods,
       asleep,
+      canary,
       kind,
       wishes,
       basic_auth,
@@ -152,6 +176,7 @@ export async function readTable(
         : { replicas: { environment: environment_id, release: release_id, ...(pods && { pods }) } }),
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
       ...(endpoints.length === 0 && asleep ? { asleep } : {}),
+      ...(canary && { canary }),
       ...rulesMember(rulesOf(kind, wishes, speaks_http2), basic_auth),
     }),
   )

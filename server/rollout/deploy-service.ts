@@ -1,4 +1,5 @@
 import { isChartKind, isStackKind, isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { tryOut } from './canary.ts'
 import { installChart, type MadeChart, makeChart } from './deploy-chart.ts'
 import { deployStack } from './deploy-stack.ts'
 import { diffChart, isDiff } from './diff-chart.ts'
@@ -50,6 +51,7 @@ export async function* deployService(options: Recipe, work: Work, among: Among):
     const frozen = await loadFrozen(options, work, made.release)
     const healthy = await startHealthy(options, work, frozen, among.whenBegun) // DEPLOYMENT
     const isKept = healthy.release !== frozen.release.id
+    if (!isKept) await tryOut(options, work, frozen.release, healthy) // CANARY, if the service has steps
     // STILL_HEALTHY, unless the running release is kept
     const endpoints = isKept ? healthy.endpoints : await stillHealthy(options, work, healthy, frozen.deadline)
     await moveTraffic(options, work, { release: healthy.release, endpoints, isKept }) // ROUTER_DEPLOYMENT

@@ -1,4 +1,11 @@
-import { listServiceRoutes, portAddress, type RouteRow, setEndpoints, unreachedText } from '../domains/index.ts'
+import {
+  deleteCanary,
+  listServiceRoutes,
+  portAddress,
+  type RouteRow,
+  setEndpoints,
+  unreachedText,
+} from '../domains/index.ts'
 import { type Endpoint, EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { lockService } from '../services/index.ts'
@@ -39,7 +46,11 @@ async function publish(
 ): Promise<void> {
   const { service_id: id } = target
   await context.fenced((sql) =>
-    Promise.all([lockService(sql, id), setEndpoints(sql, id, release, endpoints, options.clock.now())]),
+    Promise.all([
+      lockService(sql, id),
+      setEndpoints(sql, id, release, endpoints, options.clock.now()),
+      deleteCanary(sql, id),
+    ]),
   )
   failpoint('route.recorded')
   const taken = await whileUnreachable(options, signal, report, () => options.routes.apply(signal))

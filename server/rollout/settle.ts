@@ -2,7 +2,7 @@ import { isChartKind, isStackKind, isTaskKind } from '@quayside/contract/service
 import { isFailed, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
-import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
+import { deleteCanary, findCanary, listServiceRoutes, setCanaryEndpoints, setEndpoints } from '../domains/index.ts'
 import { liveEndpoints } from '../observations/index.ts'
 import { leaveService, type TargetRow, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
@@ -92,6 +92,7 @@ async function fail(options: Recipe, work: Work, failure: Failure): Promise<void
       const now = options.clock.now()
       await context.fenced(async (sql) => {
         await finishTarget(sql, { target, state: failure.state, reason, now })
+        await deleteCanary(sql, id)
         await setLastDeployment(sql, id, now)
       })
     },
@@ -117,18 +118,23 @@ async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Prom
   await options.engine.retire(target.service_id, keep, { signal, output: report })
 }
 
-/** Returns false if the routes never left the previous version. */
+/** Returns false if the new version never had requests. */
 async function returnTraffic(
   options: Recipe,
-  { target, context }: Work,
+  { target, context, request }: Work,
   keep: string | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
   const id = target.service_id
   const routes = await listServiceRoutes(options.database, id)
-  if (routes.every((route) => (route.release_id ?? undefined) === keep)) return false
+  const isShared = (await findCanary(options.database, id, request.id)) !== undefined
+  if (!isShared && routes.every((route) => (route.release_id ?? undefined) === keep)) return false
   const endpoints = keep ? liveEndpoints(keep, await options.engine.observe(id, signal)) : []
-  await context.fenced((sql) => setEndpoints(sql, id, keep ?? null, endpoints, options.clock.now()))
+  await context.fenced(async (sql) => {
+    await setEndpoints(sql, id, keep ?? null, endpoints, options.clock.now())
+    // The row stays until the end is written, so that a second try knows of the share.
+    if (isShared) await setCanaryEndpoints(sql, id, [])
+  })
   await options.routes.apply(signal)
   return true
 }

@@ -22,6 +22,7 @@ export const createAbsentRouter = (clock: Clock): Router => ({
   },
   activity: async () => new Map(),
   takeCounts: async () => [],
+  canaryCounts: async () => [],
   takeLines: async () => [],
   portAddresses: async () => [],
   certificates: async () => [],

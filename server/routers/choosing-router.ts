@@ -29,6 +29,7 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
     // A router that was never chosen has carried nothing. No cluster is asked for that.
     takeCounts: async (stored, signal) => last?.takeCounts(stored, signal) ?? [],
+    canaryCounts: async (signal) => last?.canaryCounts(signal) ?? [],
     takeLines: async (signal) => last?.takeLines(signal) ?? [],
     activity: async (signal) => (await current(signal)).activity(signal),
     portAddresses: async (signal) => (await current(signal)).portAddresses(signal),

@@ -1,5 +1,6 @@
 import { type RequestOptions, request } from 'node:http'
 import { type AccessLine, isAccessLine } from '@quayside/contract/access-line.ts'
+import { type CanaryCount, isCanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import { type CountBatch, isCounts } from '@quayside/contract/traffic-counts.ts'
 import type { Activity } from './router.ts'
@@ -115,6 +116,13 @@ export function linesIn(answer: ControlAnswer, wanted: ReadonlySet<string>): rea
   const { lines } = answer.body
   if (answer.status !== 200 || !Array.isArray(lines)) throw unexpected(answer)
   return lines.slice(0, mostLines).filter((line) => isAccessLine(line) && wanted.has(line.service))
+}
+
+/** Returns the numbers of an answer to `/canaries`. Throws for another answer. */
+export function canariesIn(answer: ControlAnswer): readonly CanaryCount[] {
+  const { canaries } = answer.body
+  if (answer.status !== 200 || !Array.isArray(canaries)) throw unexpected(answer)
+  return canaries.filter(isCanaryCount)
 }
 
 /** Returns a number of an answer. Throws if it is missing. */

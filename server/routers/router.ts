@@ -1,4 +1,5 @@
 import type { AccessLine } from '@quayside/contract/access-line.ts'
+import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { ClusterTls, HostCertificate, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 
@@ -33,6 +34,11 @@ export interface Router {
    * of the last stored batch of each process. A router that does not count returns none.
    */
   takeCounts(stored: StoredBatches, signal: AbortSignal): Promise<readonly CountBatch[]>
+  /**
+   * Returns how requests to the new versions of the table ended, by router process. A router that
+   * does not share requests between versions returns none.
+   */
+  canaryCounts(signal: AbortSignal): Promise<readonly CanaryCount[]>
   /**
    * Returns the lines of requests to services that want them, since the last call. A router that
    * does not see requests returns none.

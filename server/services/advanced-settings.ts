@@ -7,6 +7,7 @@ import { effectiveSettings, type SettingValues, settingsProblem } from '@quaysid
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, notFound } from '../lib/error.ts'
+import { canaryProblem } from './canary-settings.ts'
 import {
   findAdvancedSettings,
   lockAdvancedSettings,
@@ -49,7 +50,7 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf }: A
       const values = next(stored)
       const refused = refusedSettings(values, stored, placeOfKind(service.kind, ableOf(engine)))
       if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
-      const problem = problemOf(values, stored)
+      const problem = canaryProblem(values, stored) ?? problemOf(values, stored)
       if (problem !== undefined) throw new AppError('invalid', problem)
       const table = settingsOfKind(service.kind)
       const [before, after] = [effectiveSettings(table, stored), effectiveSettings(table, values)]

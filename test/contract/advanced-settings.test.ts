@@ -132,6 +132,18 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
 }
 
+/** Settings that act on a Docker Engine only. */
+const actingOnMachines: typeof acting = Object.fromEntries(
+  Object.entries({ steps: '5,25', step_seconds: 30, max_error_percent: 1, min_requests: 50 }).map(([key, value]) => [
+    `deployment.canary.${key}`,
+    [
+      value,
+      'server/rollout/canary-plan.test.ts',
+      'the advanced settings of a service become the plan of its canary deployments',
+    ],
+  ]),
+)
+
 /** Settings that act on clusters of Kubernetes only. */
 const actingOnClusters: typeof acting = {
   'deployment.affinity.node.required': [
@@ -220,12 +232,14 @@ async function checkRecord(
   }
 }
 
+const onMachines = { ...acting, ...actingOnMachines }
 for (const kind of ['application', 'container', 'job'] as const) {
   test(`every advanced setting of a ${kind} has an effect or is rejected with the reason`, () =>
     checkRecord(
       `/${kind}/${kind === 'application' ? a.objects.applicationId : a.objects.more[`${kind}Id`]}/advancedSettings`,
       settingsOfKind(kind),
-      (key) => key in acting,
+      (key) => key in onMachines,
+      onMachines,
     ))
 }
 for (const kind of ['application', 'container', 'job'] as const) {
@@ -270,8 +284,22 @@ test('every advanced setting of the built-in cluster is rejected with the reason
 
 test('each setting with an effect names a test that exists', () => {
   const onClusters = Object.entries(byCluster).map(([key, [file, name]]) => [key, [undefined, file, name]] as const)
-  for (const [key, [, file, name]] of [...Object.entries({ ...acting, ...actingOnClusters }), ...onClusters]) {
+  for (const [key, [, file, name]] of [...Object.entries({ ...onMachines, ...actingOnClusters }), ...onClusters]) {
     assert.ok(key in advancedSettings, key)
     assert.ok(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').includes(name), `${file}: ${name}`)
   }
+})
+
+test('canary steps that cannot be followed are rejected with the reason', async () => {
+  const path = `/application/${a.objects.applicationId}/advancedSettings`
+  const wrong = ['0', '101', '50,5', '5,5', 'half', '5,,25', '1,'.repeat(2000)]
+  for (const steps of wrong) {
+    const { status, message } = await put(path, { 'deployment.canary.steps': steps })
+    assert.equal(status, 400, steps)
+    assert.match(message, /^deployment\.canary\.steps: /)
+  }
+  const recreated = { 'deployment.canary.steps': '5', 'deployment.update_strategy.type': 'Recreate' }
+  assert.match((await put(path, recreated)).message, /two versions share the requests, but .* is Recreate/)
+  assert.equal((await put(path, { 'deployment.canary.steps': ' 5, 25 ' })).status, 201)
+  assert.equal((await put(path, {})).status, 201)
 })

@@ -13,6 +13,7 @@ const names = [
   'BEGIN',
   'BUILD',
   'BUILD_QUEUEING',
+  'CANARY',
   'DEPLOYMENT',
   'DEPLOYMENT_QUEUEING',
   'DIFF',

@@ -81,7 +81,7 @@ export interface DockerEngineOptions {
 const capabilitiesOf = (runsStacks: boolean): EngineCapabilities => ({
   description: 'a Docker Engine, which runs applications, containers, databases and jobs',
   shapes: new Set(['long-running', 'task', ...(runsStacks ? ['stack' as const] : [])]),
-  settings: new Set(['read-only-root', 'lifecycle-commands']),
+  settings: new Set(['read-only-root', 'lifecycle-commands', 'canary']),
   images: 'shared',
   publishesPorts: true,
   scalesByLoad: false,

@@ -25,7 +25,7 @@ export class FakeEngine extends FakeInside implements Engine {
   capabilities: EngineCapabilities = {
     description: 'a Docker Engine, which runs applications, containers, databases and jobs',
     shapes: new Set(['long-running', 'task']),
-    settings: new Set(['read-only-root', 'lifecycle-commands']),
+    settings: new Set(['read-only-root', 'lifecycle-commands', 'canary']),
     images: 'shared',
     publishesPorts: true,
     scalesByLoad: false,

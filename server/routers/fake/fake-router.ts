@@ -1,4 +1,5 @@
 import type { AccessLine } from '@quayside/contract/access-line.ts'
+import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { CountBatch } from '@quayside/contract/traffic-counts.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
@@ -30,6 +31,8 @@ export interface FakeRouter extends Router {
   secured: readonly RouteCertificate[]
   /** The lines of requests that nobody has taken yet. */
   readonly lines: AccessLine[]
+  /** How requests to new versions ended. */
+  canaries: readonly CanaryCount[]
   /** The batches of numbers that the router has. It keeps those that are not stored. */
   batches: readonly CountBatch[]
   /** Makes every call throw this error. Undefined ends that. */
@@ -60,10 +63,15 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     addresses: [],
     secured: [],
     batches: [],
+    canaries: [],
     lines: [],
     takeLines: async (signal) => {
       check(signal)
       return router.lines.splice(0)
+    },
+    canaryCounts: async (signal) => {
+      check(signal)
+      return router.canaries
     },
     takeCounts: async (stored, signal) => {
       check(signal)

@@ -39,6 +39,7 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
   return {
     countsRequests: () => false,
     takeCounts: async () => [],
+    canaryCounts: async () => [],
     takeLines: async () => [],
     /** Returns once the API server has the objects. Controllers follow within `controllerLagMs`. */
     replaceAll: (routes, signal) => {

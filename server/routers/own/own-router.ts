@@ -5,6 +5,7 @@ import {
   batchesIn,
   type ControlAnswer,
   type ControlRequest,
+  canariesIn,
   linesIn,
   numberIn,
   servicesIn,
@@ -116,6 +117,8 @@ export function createOwnRouter({
       batchesIn(
         await askRouter(controlSocket, { method: 'POST', path: '/traffic', body: { stored }, timeoutMs, signal }),
       ),
+    canaryCounts: async (signal) =>
+      canariesIn(await askRouter(controlSocket, { method: 'GET', path: '/canaries', timeoutMs, signal })),
     takeLines: async (signal) => {
       const wanted = servicesWithLines(last.routes)
       if (wanted.size === 0) return []

@@ -49,6 +49,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
     activity: (signal) => routers.activity(signal),
     takeLines: (signal) => routers.takeLines(signal),
     takeCounts: (stored, signal) => routers.takeCounts(stored, signal),
+    canaryCounts: async () => [],
     portAddresses: async () => [],
     certificates: async () => routers.certificates(),
     renew: (signal) => routers.renew(signal),

@@ -1,0 +1,21 @@
+/** How the requests to a new version that is being tried out ended, in one router process. */
+export interface CanaryCount {
+  /** Identifies the process. */
+  readonly source: string
+  readonly service: string
+  readonly release: string
+  /** The answered and the failed requests since the process knows the version. */
+  readonly requests: number
+  /** Those that got a status of 500 or above, or no whole answer. */
+  readonly failed: number
+}
+
+/** Whether a value is a count that can be true. */
+export function isCanaryCount(value: unknown): value is CanaryCount {
+  const { source, service, release, requests, failed } = Object(value)
+  const areNames = [source, service, release].every((name) => typeof name === 'string' && name.length <= 64)
+  return areNames && isNumber(requests) && isNumber(failed) && failed <= requests
+}
+
+const isNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

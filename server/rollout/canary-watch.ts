@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type CanaryRow,
+  findCanary,
+  leadsTo,
+  setCanaryCounts,
+  setCanaryEndpoints,
+  setEndpoints,
+} from '../domains/index.ts'
+import { type Endpoint, EngineError } from '../engines/index.ts'
+import { liveEndpoints } from '../observations/index.ts'
+import { lockService } from '../services/index.ts'
+import { type CanaryPlan, fewText, type Outcomes, outcomesOf, progressText, whyBack, withNewer } from './canary-plan.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
+
+/** How often requests and replicas are looked at. */
+const lookMs = 1000
+/** How often a long step reports its requests. */
+const reportMs = 30_000
+
+/** A new version on trial, and the release that has the other requests. */
+export interface Trial {
+  readonly plan: CanaryPlan
+  readonly release: string
+  readonly previous: string
+  /** Where the new version answered when it became healthy. */
+  readonly endpoints: readonly Endpoint[]
+}
+
+/**
+ * Watches a step until its time is over. Returns its counts. Throws EngineError if too many
+ * requests failed, or if the new version no longer runs.
+ */
+export async function watchStep(
+  options: Recipe,
+  work: Work,
+  trial: Trial,
+  row: CanaryRow,
+  signal: AbortSignal,
+): Promise<CanaryRow['counts']> {
+  const { clock } = options
+  const { plan } = trial
+  const before: Outcomes = { requests: row.requests_before, failed: row.failed_before }
+  const endMs = row.step_started_at.getTime() + plan.stepSeconds * 1000
+  let counts = row.counts
+  let reportAt = clock.monotonic() + reportMs
+  for (;;) {
+    // In this order: a step that is over is judged by requests from its whole time.
+    const isOver = clock.now().getTime() >= endMs
+    counts = await count(options, work, trial, counts, signal)
+    const all = outcomesOf(counts)
+    const back = whyBack(plan, all, before)
+    if (back !== undefined) throw new EngineError('refused', back)
+    await follow(options, work, trial, signal)
+    if (isOver || clock.monotonic() >= reportAt) {
+      work.report.line(progressText(plan, row.step, all, before))
+      reportAt = clock.monotonic() + reportMs
+    }
+    const few = isOver ? fewText(plan, all, before) : undefined
+    if (few !== undefined) work.report.line(few, 'warning')
+    if (isOver) return counts
+    await clock.sleep(Math.min(lookMs, Math.max(1, endMs - clock.now().getTime())), signal)
+  }
+}
+
+/** Stores and returns the newest counts of the version. */
+async function count(
+  options: Recipe,
+  { target, context, report }: Work,
+  { release }: Trial,
+  counts: CanaryRow['counts'],
+  signal: AbortSignal,
+): Promise<CanaryRow['counts']> {
+  const id = target.service_id
+  const found = await whileUnreachable(options, signal, report, () => options.router.canaryCounts(signal))
+  const own = found.filter((one) => one.service === id && one.release === release)
+  const newer = withNewer(counts, own)
+  if (!isDeepStrictEqual(newer, counts)) await context.fenced((sql) => setCanaryCounts(sql, id, newer))
+  return newer
+}
+
+/**
+ * Sends requests only to replicas that run. The observer leaves the service alone while a request
+ * acts on it. Throws if no replica of the new version runs any more.
+ */
+async function follow(
+  options: Recipe,
+  { target, context, report, request }: Work,
+  { release, previous, endpoints }: Trial,
+  signal: AbortSignal,
+): Promise<void> {
+  const id = target.service_id
+  const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(id, signal))
+  const running = new Set(liveEndpoints(release, seen).map(keyOf))
+  const live = endpoints.filter((endpoint) => running.has(keyOf(endpoint)))
+  if (live.length === 0) {
+    throw new EngineError(
+      'crashed',
+      'It went back to the previous version: no replica of the new version runs any more.',
+    )
+  }
+  const others = liveEndpoints(previous, seen)
+  const row = await findCanary(options.database, id, request.id)
+  const isSame = isDeepStrictEqual(row?.endpoints.map(keyOf), live.map(keyOf))
+  if (isSame && (await leadsTo(options.database, id, previous, others))) return
+  await context.fenced(async (sql) => {
+    await lockService(sql, id)
+    await setEndpoints(sql, id, previous, others, options.clock.now())
+    await setCanaryEndpoints(sql, id, live)
+  })
+  await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
+}
+
+const keyOf = ({ address, port }: { readonly address: string; readonly port: number }): string => `${address} ${port}`
