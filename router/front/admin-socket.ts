@@ -23,13 +23,16 @@ export function askFront(path: string, command: string): Promise<string> {
   return promise
 }
 
+/** HAProxy does not accept a command. The message says why. */
+export class FrontRefusal extends Error {}
+
 /**
  * Sends a command that changes something. Such a command answers nothing, or says that it is done.
- * Throws with HAProxy's message if it refuses.
+ * Throws FrontRefusal with HAProxy's message if it refuses.
  */
 export async function changeFront(path: string, command: string, done = /^$/): Promise<string> {
   const answer = await askFront(path, command)
   if (done.test(answer)) return answer
   const [first = ''] = command.split('\n', 1)
-  throw new Error(`HAProxy refused "${first}": ${answer}`)
+  throw new FrontRefusal(`HAProxy refused "${first}": ${answer}`)
 }

@@ -70,6 +70,7 @@ export function configurationOf(settings: FrontSettings): Configuration {
     // copies the whole buffer of each request that it may send again, so it is not larger.
     `  tune.bufsize ${headerBytes + rewriteBytes}`,
     `  tune.maxrewrite ${rewriteBytes}`,
+    '  ssl-load-extra-files none',
     ...profile.map((line) => `  ${line}`),
   ]
   return { text: `${[...first, ...body].join('\n')}\n`, mark }

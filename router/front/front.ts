@@ -1,19 +1,26 @@
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import type { RouteEndpoint, TlsCertificate } from '@quayside/contract/routes.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
-import { askFront, changeFront } from './admin-socket.ts'
+import { askFront } from './admin-socket.ts'
 import { type Configuration, configurationOf, type FrontSettings } from './configuration.ts'
-import { mapNames } from './hot-routes.ts'
 import type { HotHosts } from './hot-table.ts'
-import { beginReplacement, linesOf, mapCommands, replacement } from './map-changes.ts'
-import { findHaproxy, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
+import { writeKeyFiles } from './key-files.ts'
+import { sendLines, writeMaps } from './maps.ts'
+import { findHaproxy, isAlive, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
 import { type Carried, Tallies, type Tally } from './tallies.ts'
-import { storeCertificates, storedCertificates } from './tls-store.ts'
+import { TlsStore } from './tls-store.ts'
 
 /** How often the router looks whether HAProxy runs. */
 const lookMs = 250
 const drainLookMs = 20
+/**
+ * A fresh HAProxy listens once it has read these certificates, within two seconds. The others
+ * follow over its socket. One that replaces another reads all of them before.
+ */
+const mostAtStart = 2_000
+/** So many certificates are sent over the socket before changes of routes have their turn. */
+const mostAtOnce = 200
 /** How long a change waits for an HAProxy that starts again. */
 const patienceMs = 4_000
 
@@ -43,8 +50,8 @@ export class Front {
   #running: Running | undefined
   /** The lines in HAProxy. Undefined if they are unknown. */
   #lines: HotHosts | undefined
-  /** The certificates in HAProxy. Undefined if they are unknown. */
-  #served: readonly TlsCertificate[] | undefined
+  readonly #store: TlsStore
+  #isFilling = false
   #turn: Promise<unknown> = Promise.resolve()
   #cancelLook = (): void => {}
   #isStarted = false
@@ -54,11 +61,17 @@ export class Front {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
     this.#tallies = new Tallies(options.isListed)
+    this.#store = new TlsStore(options.settings.files, options.log)
   }
 
   /** The process. Undefined if none runs. */
   get pid(): number | undefined {
     return this.#running?.pid
+  }
+
+  /** Returns how many certificates were sent over the socket. */
+  get sentCertificates(): number {
+    return this.#store.sent
   }
 
   /** Starts HAProxy, or adopts the running one. Rejects if it does not start. */
@@ -91,9 +104,7 @@ export class Front {
 
   /** Applies the current table if the last change failed. */
   async settle(): Promise<void> {
-    const { settings, certificates } = this.#options
-    const isServed = settings.tlsPort === undefined || this.#served === certificates()
-    if (!this.#lines || !isServed) await this.follow()
+    if (!this.#lines || !this.#isServed()) await this.follow()
   }
 
   /** Returns what HAProxy carried for each endpoint since the last call, by `address:port`. */
@@ -142,13 +153,14 @@ export class Front {
     if (this.#running) signalHaproxy(this.#running, 'SIGKILL')
   }
 
-  /** Returns whether HAProxy has ended. */
+  /** Returns whether HAProxy has ended. Its ports are free a moment after its socket is closed. */
   async hasEnded(): Promise<boolean> {
-    return (await findHaproxy(this.#options.settings.files)) === undefined
+    const isGone = (await findHaproxy(this.#options.settings.files)) === undefined
+    return isGone && !(this.#running && (await isAlive(this.#running)))
   }
 
   async #ensure(): Promise<void> {
-    const { program, settings, log, isMine } = this.#options
+    const { settings, log, isMine } = this.#options
     if (!(await isMine())) return this.leave()
     const found = await findHaproxy(settings.files)
     const configuration = this.#configuration
@@ -163,15 +175,38 @@ export class Front {
     this.#forget()
     const hosts = this.#options.hosts()
     await writeMaps(settings, hosts)
-    this.#running = await startHaproxy(program, settings.files, configuration, found)
+    this.#running = await this.#launch(found)
     this.#lines = hosts
     await this.#certify()
     log.info('HAProxy started in front of the router', { pid: this.#running.pid })
   }
 
+  /** Starts HAProxy with certificates that it reads from a RAM disk. */
+  async #launch(previous: Running | undefined): Promise<Running> {
+    const { program, settings, log, certificates } = this.#options
+    if (previous) await this.#store.learn()
+    const { files, tlsPort } = settings
+    const start = { program, files, configuration: this.#configuration, previous }
+    const known = tlsPort === undefined ? [] : this.#store.accepted(certificates())
+    const wanted = previous ? known : known.slice(0, mostAtStart)
+    const keys = wanted.length > 0 ? await writeKeyFiles(wanted, files.folder) : undefined
+    try {
+      await writeFile(files.certificates, keys?.list ?? '', { mode: 0o600 })
+      return await startHaproxy({ ...start, certificates: wanted.length })
+    } catch (error) {
+      if (!keys) throw error
+      // Another version of HAProxy may refuse one. Over the socket it is refused alone.
+      log.error('HAProxy did not start with its certificates', { error: describe(error) })
+      await writeFile(files.certificates, '', { mode: 0o600 })
+      return await startHaproxy({ ...start, certificates: 0 })
+    } finally {
+      await keys?.remove()
+    }
+  }
+
   #forget(): void {
     this.#lines = undefined
-    this.#served = undefined
+    this.#store.forget()
   }
 
   /** Sends what changed. Throws if HAProxy does not answer. */
@@ -184,15 +219,22 @@ export class Front {
     this.#lines = hosts
   }
 
-  /** Sends the certificates, if they are other ones than before. */
+  #isServed(): boolean {
+    return this.#options.settings.tlsPort === undefined || this.#store.serves(this.#options.certificates())
+  }
+
+  /** Sends certificates that are missing. The last of many are sent in later turns. */
   async #certify(): Promise<void> {
-    const { settings, log } = this.#options
-    const wanted = this.#options.certificates()
-    if (settings.tlsPort === undefined || this.#served === wanted) return
-    this.#served = undefined
-    const refused = await storeCertificates(settings.files, await storedCertificates(settings.files), wanted)
-    for (const [host, error] of refused) log.error('certificate cannot be used', { host, error })
-    this.#served = wanted
+    if (this.#isServed()) return
+    if ((await this.#store.follow(this.#options.certificates(), mostAtOnce)) || this.#isFilling) return
+    this.#isFilling = true
+    this.#inTurn(async () => {
+      this.#isFilling = false
+      if (!this.#isLeft) await this.#certify()
+    }).catch((error: unknown) => {
+      // The next look or change of routes tries again.
+      this.#options.log.warn('certificates did not reach HAProxy', { error: describe(error) })
+    })
   }
 
   #watch(): void {
@@ -212,55 +254,5 @@ export class Front {
     const result = this.#turn.then(work)
     this.#turn = result.catch(() => {})
     return result
-  }
-}
-
-async function sendLines({ files, tlsPort }: FrontSettings, before: HotHosts | undefined, hosts: HotHosts) {
-  const { maps, admin } = files
-  const commands = before && mapCommands(maps, before, hosts)
-  if (commands) {
-    for (const line of commands) await changeFront(admin, line)
-    return
-  }
-  for (const name of mapNames) {
-    if (name === 'secure' && tlsPort === undefined) continue
-    const begun = await changeFront(admin, beginReplacement(maps[name]), /^New version created: \d+$/)
-    const version = begun.split(': ').at(-1) ?? ''
-    for (const command of replacement(maps[name], version, linesOf(hosts, name))) await changeFront(admin, command)
-  }
-}
-
-async function writeMaps({ files }: FrontSettings, hosts: HotHosts): Promise<void> {
-  await mkdir(files.folder, { recursive: true, mode: 0o700 })
-  for (const name of mapNames) {
-    const text = linesOf(hosts, name)
-      .map(([key, line]) => `${key} ${line}\n`)
-      .join('')
-    await writeFile(files.maps[name], text, { mode: 0o600 })
-  }
-  await writeFile(files.certificates, '', { mode: 0o600 })
-}
-
-/** The socket of one router, which several routers in turn have at the same path. */
-export interface OwnSocket {
-  /** The path on which this router listens first. */
-  readonly path: string
-  /** Takes the path to which HAProxy connects. */
-  take(): Promise<void>
-  /** Returns whether this router still has that path. */
-  isMine(): Promise<boolean>
-}
-
-/** Returns the socket of this process in front of which HAProxy runs. */
-export function ownSocket({ own }: FrontSettings['files']): OwnSocket {
-  const path = `${own}.${process.pid}`
-  let inode: number | undefined
-  return {
-    path,
-    take: async () => {
-      inode = (await stat(path)).ino
-      await rename(path, own)
-    },
-    isMine: async () => inode !== undefined && (await stat(own).catch(() => undefined))?.ino === inode,
   }
 }

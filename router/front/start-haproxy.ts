@@ -8,6 +8,8 @@ import type { Configuration } from './configuration.ts'
 import type { FrontFiles } from './front-files.ts'
 
 const startMs = 10_000
+/** HAProxy needs up to a millisecond to read a certificate. */
+const startMsPerCertificate = 5
 const lookMs = 10
 
 /** A running HAProxy. */
@@ -30,17 +32,23 @@ export async function findHaproxy({ admin }: FrontFiles): Promise<Running | unde
   }
 }
 
+export interface StartOptions {
+  readonly program: string
+  readonly files: FrontFiles
+  readonly configuration: Configuration
+  /** Hands over its listening sockets, and ends once its open requests have ended. */
+  readonly previous: Running | undefined
+  /** How many certificates it reads. */
+  readonly certificates: number
+}
+
 /**
- * Starts HAProxy with a configuration, and waits until it listens. It outlives this process.
- * `previous` hands over its listening sockets, and ends once its open requests have ended. Throws
+ * Starts HAProxy with a configuration, and waits until it listens. It outlives this process. Throws
  * with HAProxy's own message if it does not start.
  */
-export async function startHaproxy(
-  program: string,
-  files: FrontFiles,
-  { text, mark }: Configuration,
-  previous: Running | undefined,
-): Promise<Running> {
+export async function startHaproxy(options: StartOptions): Promise<Running> {
+  const { program, files, previous, certificates } = options
+  const { text, mark } = options.configuration
   await writeFile(`${files.configuration}.new`, text, { mode: 0o600 })
   await rename(`${files.configuration}.new`, files.configuration)
   const handOver = previous ? ['-x', files.admin, '-sf', String(previous.pid)] : []
@@ -49,7 +57,8 @@ export async function startHaproxy(
   child.once('error', (error) => {
     failure = error
   })
-  for (const end = monotonic() + startMs; monotonic() < end; await sleep(lookMs)) {
+  const patienceMs = startMs + certificates * startMsPerCertificate
+  for (const end = monotonic() + patienceMs; monotonic() < end; await sleep(lookMs)) {
     if (failure !== undefined || child.exitCode !== null || child.signalCode !== null) break
     const found = await findHaproxy(files)
     if (found && found.pid === child.pid && found.mark === mark) return found
@@ -71,6 +80,17 @@ function spawnDetached(program: string, args: readonly string[], log: string): C
   closeSync(output)
   child.unref()
   return child
+}
+
+/** Returns whether the process has not ended. Nobody may have collected an ended one. */
+export async function isAlive({ pid }: Running): Promise<boolean> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(codeOf(error) ?? '')) return false
+    throw error
+  }
 }
 
 /** Sends a signal to HAProxy. A process that is gone needs none. */

@@ -1,59 +1,127 @@
 import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
 import type { TlsCertificate } from '@quayside/contract/routes.ts'
-import { askFront, changeFront } from './admin-socket.ts'
+import type { Log } from '../log.ts'
+import { askFront, changeFront, FrontRefusal } from './admin-socket.ts'
 import type { FrontFiles } from './front-files.ts'
 
-/** The certificates in HAProxy: the host of each by its name there. */
-export type StoredCertificates = ReadonlyMap<string, string>
+const names = new WeakMap<TlsCertificate, string>()
 
 /** Returns the name of a certificate in HAProxy. Another certificate of a host has another name. */
-export function nameOfCertificate({ host, chain, key }: TlsCertificate): string {
-  const mark = createHash('sha256').update(chain).update(key).digest('hex').slice(0, 16)
-  return `${host.replace('*', '_')}.${mark}.pem`
+export function nameOfCertificate(one: TlsCertificate): string {
+  const known = names.get(one)
+  if (known !== undefined) return known
+  const { host, chain, key } = one
+  const mark = createHash('sha256').update(`${host}\n`).update(chain).update(key).digest('hex').slice(0, 32)
+  const name = `${host.replace('*', '_').slice(0, 200)}.${mark}.pem`
+  names.set(one, name)
+  return name
 }
 
-/** Returns the certificates that HAProxy serves. */
-export async function storedCertificates({ admin, certificates }: FrontFiles): Promise<StoredCertificates> {
-  const text = await askFront(admin, `show ssl crt-list ${certificates}`)
-  return new Map([...text.matchAll(/^([^\s#]\S*\.pem) (\S+)$/gm)].map(([, name = '', host = '']) => [name, host]))
-}
+/** Returns a certificate with its issuers and its key, without empty lines. */
+export const pemOf = ({ chain, key }: TlsCertificate): string =>
+  `${chain.trim()}\n${key.trim()}\n`.replace(/\n\s*\n/g, '\n')
 
-/**
- * Brings HAProxy's certificates to the wanted ones, in its memory only. A new certificate of a host
- * is served before the previous one is removed. Returns those that HAProxy refuses, with its
- * message.
- */
-export async function storeCertificates(
-  files: FrontFiles,
-  stored: StoredCertificates,
-  wanted: readonly TlsCertificate[],
-): Promise<ReadonlyMap<string, string>> {
-  const names = new Set<string>()
-  const refused = new Map<string, string>()
-  for (const one of wanted) {
-    const name = nameOfCertificate(one)
-    names.add(name)
-    if (stored.has(name)) continue
+/** The certificates in HAProxy's memory. They change over its socket. */
+export class TlsStore {
+  readonly #files: FrontFiles
+  readonly #log: Log
+  /** How HAProxy calls each certificate, by its name. Undefined if that is unknown. */
+  #stored: Map<string, string> | undefined
+  /** The names of certificates that HAProxy does not accept. */
+  readonly #refused = new Set<string>()
+  /** The list to which the refused ones belong. */
+  #wanted: readonly TlsCertificate[] = []
+  #served: readonly TlsCertificate[] | undefined
+  /** The names of certificates that an HAProxy has accepted. */
+  #accepted = new Set<string>()
+  /** How many certificates were sent over the socket. It only grows. */
+  sent = 0
+
+  constructor(files: FrontFiles, log: Log) {
+    this.#files = files
+    this.#log = log
+  }
+
+  /** Must be called if another HAProxy runs, or if it is unknown which certificates it has. */
+  forget(): void {
+    this.#stored = undefined
+    this.#served = undefined
+  }
+
+  /** Whether HAProxy serves these certificates, except refused ones. */
+  serves(wanted: readonly TlsCertificate[]): boolean {
+    return this.#served === wanted
+  }
+
+  /**
+   * Returns those certificates that this HAProxy or the one before has accepted. Users may upload
+   * certificates: an invalid one must not keep HAProxy from starting.
+   */
+  accepted(wanted: readonly TlsCertificate[]): readonly TlsCertificate[] {
+    return wanted.filter((one) => this.#accepted.has(nameOfCertificate(one)))
+  }
+
+  /** Learns which certificates the running HAProxy has accepted. */
+  async learn(): Promise<void> {
+    for (const name of (await storedCertificates(this.#files)).keys()) this.#accepted.add(name)
+  }
+
+  /**
+   * Sends at most `most` of the certificates that HAProxy lacks. A new certificate of a host is
+   * served before the previous one is removed. Returns whether nothing is left to do. Throws if
+   * HAProxy does not answer.
+   */
+  async follow(wanted: readonly TlsCertificate[], most: number): Promise<boolean> {
+    this.#served = undefined
+    if (this.#wanted !== wanted) this.#refused.clear()
+    this.#wanted = wanted
+    const stored = this.#stored ?? (await storedCertificates(this.#files))
+    // After an error, the next call asks HAProxy.
+    this.#stored = undefined
+    const byName = new Map(wanted.map((one) => [nameOfCertificate(one), one]))
+    const missing = [...byName].filter(([name]) => !stored.has(name) && !this.#refused.has(name))
+    for (const [name, one] of missing.slice(0, most)) if (await this.#add(name, one)) stored.set(name, name)
+    const room = most - missing.length
+    const gone = room > 0 ? [...stored].filter(([name]) => !byName.has(name)) : []
+    for (const [name, inHaproxy] of gone.slice(0, room)) {
+      await this.#remove(inHaproxy)
+      stored.delete(name)
+    }
+    this.#stored = stored
+    this.#accepted = new Set(stored.keys())
+    const isDone = room > 0 && gone.length <= room
+    if (isDone) this.#served = wanted
+    return isDone
+  }
+
+  async #add(name: string, one: TlsCertificate): Promise<boolean> {
+    const { admin, certificates } = this.#files
+    this.sent++
     try {
-      await add(files, name, one)
+      // A store that an interrupted change left already exists, and is filled again.
+      const fill = `new ssl cert ${name}; set ssl cert ${name} <<\n${pemOf(one)}`
+      await changeFront(admin, fill, /Transaction (?:created|updated)/)
+      const serve = `commit ssl cert ${name}; add ssl crt-list ${certificates} <<\n${name} ${one.host}\n`
+      await changeFront(admin, serve, /Success![\s\S]*Success!/)
+      return true
     } catch (error) {
-      refused.set(one.host, error instanceof Error ? error.message : String(error))
+      if (!(error instanceof FrontRefusal)) throw error
+      this.#refused.add(name)
+      this.#log.error('certificate cannot be used', { host: one.host, error: error.message })
+      return false
     }
   }
-  for (const name of stored.keys()) if (!names.has(name)) await remove(files, name)
-  return refused
+
+  async #remove(inHaproxy: string): Promise<void> {
+    const { admin, certificates } = this.#files
+    await changeFront(admin, `del ssl crt-list ${certificates} ${inHaproxy}`, /deleted in crtlist/)
+    await changeFront(admin, `del ssl cert ${inHaproxy}`, /deleted!/)
+  }
 }
 
-async function add({ admin, certificates }: FrontFiles, name: string, one: TlsCertificate): Promise<void> {
-  const text = `${one.chain.trim()}\n${one.key.trim()}`.replace(/\n\s*\n/g, '\n')
-  // A store that an interrupted change left already exists, and is filled again.
-  const fill = `new ssl cert ${name}; set ssl cert ${name} <<\n${text}\n`
-  await changeFront(admin, fill, /Transaction (?:created|updated)/)
-  const serve = `commit ssl cert ${name}; add ssl crt-list ${certificates} <<\n${name} ${one.host}\n`
-  await changeFront(admin, serve, /Success![\s\S]*Success!/)
-}
-
-async function remove({ admin, certificates }: FrontFiles, name: string): Promise<void> {
-  await changeFront(admin, `del ssl crt-list ${certificates} ${name}`, /deleted in crtlist/)
-  await changeFront(admin, `del ssl cert ${name}`, /deleted!/)
+/** Returns how HAProxy calls the certificates that it serves, by their names. */
+async function storedCertificates({ admin, certificates }: FrontFiles): Promise<Map<string, string>> {
+  const text = await askFront(admin, `show ssl crt-list ${certificates}`)
+  return new Map([...text.matchAll(/^([^\s#]\S*\.pem) \S+$/gm)].map(([, name = '']) => [basename(name), name]))
 }

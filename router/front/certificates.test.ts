@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { connect } from 'node:tls'
+import { type ConnectionLimits, usualConnections } from '@quayside/contract/connection-shares.ts'
+import type { TlsCertificate } from '@quayside/contract/routes.ts'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { selfSigned } from '../../test/support/self-signed.ts'
+import { until } from '../../test/support/until.ts'
+import { freePort } from '../listen.ts'
+import { silentLog } from '../log.ts'
+import { Front } from './front.ts'
+import { frontFiles } from './front-files.ts'
+
+const skip = (await missingHaproxy()) ?? false
+const many = (count: number, from = 0): TlsCertificate[] =>
+  Array.from({ length: count }, (_, at) => ({
+    host: `app-${at + from}.test`,
+    chain: selfSigned.cert,
+    key: selfSigned.key,
+  }))
+
+interface Bed {
+  readonly front: Front
+  readonly tlsPort: number
+  readonly folder: string
+  /** Starts another front, as the next router does, with other limits if given. */
+  next(limits?: Partial<ConnectionLimits>): Promise<Front>
+  /** Replaces the certificates of all fronts. */
+  replace(certificates: readonly TlsCertificate[]): void
+}
+
+async function frontBed(t: TestContext, first: readonly TlsCertificate[]): Promise<Bed> {
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-front-'))
+  let certificates = first
+  const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+  const files = frontFiles(join(folder, 'control.sock'))
+  const create = async (limits: Partial<ConnectionLimits> = {}): Promise<Front> => {
+    const connections = { ...usualConnections, ...limits }
+    const settings = { host: '127.0.0.1', port, tlsPort, files, connections, trusted: [] }
+    const front = new Front({
+      program: haproxy,
+      settings,
+      log: silentLog,
+      hosts: () => new Map(),
+      isListed: () => false,
+      certificates: () => certificates,
+      isMine: async () => true,
+    })
+    await front.start()
+    return front
+  }
+  const front = await create()
+  t.after(async () => {
+    front.kill()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const replace = (next: readonly TlsCertificate[]): void => {
+    certificates = next
+  }
+  return { front, tlsPort, folder: files.folder, replace, next: create }
+}
+
+/** Returns whether a handshake for this host succeeds. */
+const isServed = (port: number, servername: string): Promise<boolean> => {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })
+  socket.once('secureConnect', () => resolve(true)).once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
+}
+
+const keyFolders = async (): Promise<string[]> =>
+  (await readdir('/dev/shm')).filter((name) => name.startsWith('quayside-keys-'))
+
+test('the next router adopts HAProxy with its certificates, and sends none of them again', { skip }, async (t) => {
+  const { front, tlsPort, replace, next } = await frontBed(t, many(150))
+  assert.equal(front.sentCertificates, 150)
+  front.leave()
+  const later = await next()
+  t.after(async () => later.kill())
+  assert.equal(later.pid, front.pid)
+  replace([...many(149), ...many(1, 500)])
+  await later.follow()
+  assert.equal(later.sentCertificates, 1)
+  assert.deepEqual(
+    await Promise.all(['app-0.test', 'app-500.test', 'app-149.test'].map((host) => isServed(tlsPort, host))),
+    [true, true, false],
+  )
+})
+
+test('a killed HAProxy starts again with its certificates, and leaves no key in a file', { skip }, async (t) => {
+  const before = await keyFolders()
+  const broken = { host: 'broken.test', chain: selfSigned.cert, key: 'none' }
+  const { front, tlsPort, folder } = await frontBed(t, [...many(50), broken])
+  assert.equal(front.sentCertificates, 51)
+  const { pid } = front
+  process.kill(pid ?? 0, 'SIGKILL')
+  await until('another one runs', () => front.pid !== undefined && front.pid !== pid)
+  assert.ok(await isServed(tlsPort, 'app-49.test'))
+  assert.ok(!(await isServed(tlsPort, 'other.test')))
+  assert.ok(!(await isServed(tlsPort, 'broken.test')))
+  await front.follow()
+  assert.equal(front.sentCertificates, 51)
+  assert.deepEqual(
+    (await keyFolders()).filter((name) => !before.includes(name)),
+    [],
+  )
+  assert.doesNotMatch(await readFile(join(folder, 'haproxy.log'), 'utf8'), /PRIVATE|refused/)
+})
+
+test('an HAProxy that replaces another one has its certificates from the beginning', { skip }, async (t) => {
+  const { front, tlsPort, next } = await frontBed(t, many(150))
+  front.leave()
+  const later = await next({ perClient: 77 })
+  t.after(async () => later.kill())
+  assert.notEqual(later.pid, front.pid)
+  assert.equal(later.sentCertificates, 0)
+  assert.ok(await isServed(tlsPort, 'app-149.test'))
+})
+
+test('changes of routes have their turn while many certificates are sent', { skip }, async (t) => {
+  const { front, tlsPort, replace } = await frontBed(t, [])
+  replace(many(700))
+  await front.follow()
+  assert.equal(front.sentCertificates, 200)
+  await front.follow()
+  assert.ok(front.sentCertificates < 700, `${front.sentCertificates}`)
+  await until('all are served', () => isServed(tlsPort, 'app-699.test'))
+  assert.equal(front.sentCertificates, 700)
+  await front.settle()
+  assert.equal(front.sentCertificates, 700)
+})
