@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { usualConnections } from '@quayside/contract/connection-shares.ts'
+import { Shares, usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { acceptHttp2 } from './accept-http2.ts'
@@ -87,6 +87,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     trusts,
     isProxy: networkList([...config.trusted, ...(config.proxies ?? [])]),
     connections: config.connections ?? usualConnections,
+    doorShares: new Shares(),
     tunnels,
     leaving: false,
     closing: false,

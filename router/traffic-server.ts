@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { doorHeader } from '@quayside/contract/routes.ts'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { monotonic } from './clock.ts'
 import { Connections, refuseConnection } from './connections.ts'
+import { enterDoor } from './door.ts'
 import { endConnection } from './end-connection.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
@@ -122,8 +122,7 @@ export function serve(
     return
   }
   setRequestHeaders(rules, head)
-  signDoor(traffic, target, head)
-  const failure = failureOf(target, host)
+  const failure = enterDoor(traffic, target, head, response) ?? failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
     const heldAt = monotonic()
     const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
@@ -141,11 +140,6 @@ export function serve(
   } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(target)
 }
 
-/** Adds the secret of this router to a request for the platform itself. */
-function signDoor({ certificates: { door } }: Traffic, target: Target | undefined, { forwarded }: RequestHead): void {
-  if (door && target?.route.service === door.service) forwarded.push(doorHeader, door.secret)
-}
-
 function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
   client.on('error', () => client.destroy())
   traffic.counts.requests++
@@ -158,10 +152,10 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
     ruled ??
     (refusal === undefined ? undefined : malformed({ refusal })) ??
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
-    (host === undefined ? undefined : misdirection(traffic, request, { head, host, target }))
+    (host === undefined ? undefined : misdirection(traffic, request, { head, host, target })) ??
+    enterDoor(traffic, target, head, client)
   if (host !== undefined && failure === undefined) {
     setRequestHeaders(target?.rules, head)
-    signDoor(traffic, target, head)
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
     traffic.counts.refused++

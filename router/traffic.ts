@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
+import type { ConnectionLimits, Shares } from '@quayside/contract/connection-shares.ts'
 import type { AccessLines } from './access-lines.ts'
 import type { Certificates } from './certificates.ts'
 import type { Log } from './log.ts'
@@ -44,6 +44,8 @@ export interface Traffic {
   readonly isProxy: (address: string) => boolean
   /** The limits of each port. */
   readonly connections: ConnectionLimits
+  /** The open requests of each client at the platform itself. */
+  readonly doorShares: Shares
   /** Upgraded HTTP connections and TCP connections of clients. */
   readonly tunnels: Set<Duplex>
   /** Each connection ends after its current response. */

@@ -17,4 +17,5 @@ else {
   await import('../tls.test.ts')
   await import('../http2-attacks.test.ts')
   await import('../grpc.test.ts')
+  await import('../door.test.ts')
 }

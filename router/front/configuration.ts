@@ -124,6 +124,9 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `  tcp-request connection track-sc0 src,ipmask(32,64) table clients-${name}`,
     `  tcp-request connection reject if !trusted { sc0_conn_cur gt ${perClient} }`,
     `  tcp-request connection reject if trusted { sc0_conn_cur gt ${ofProxy} }`,
+    // One connection of HTTP/2 carries many requests.
+    '  http-request track-sc2 src,ipmask(32,64) table streams if { fc_http_major 2 } !trusted',
+    `  http-request deny deny_status 429 if { sc2_conn_cur gt ${perClient} }`,
     '  http-request set-var(txn.host) req.hdr(host)',
     `  http-request set-var(txn.route) ${key},map_str(${files.maps[name]})`,
     ...passing(),
@@ -236,6 +239,8 @@ const ownBackend = ({ files }: FrontSettings, name: string, protocol: string): s
 const backends = (settings: FrontSettings): string[] => [
   ...ownBackend(settings, 'own', ''),
   ...ownBackend(settings, 'own-calls', ' proto h2'),
+  'backend streams',
+  `  stick-table type ipv6 size ${Math.max(settings.connections.total, 10_000)} expire 1m store conn_cur`,
   'backend endpoints',
   '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt,gpc(5),bytes_in_cnt,bytes_out_cnt',
 ]
