@@ -56,6 +56,7 @@ export class Front {
   #cancelLook = (): void => {}
   #isStarted = false
   #isLeft = false
+  #isEnding = false
 
   constructor(options: FrontOptions) {
     this.#options = options
@@ -144,17 +145,23 @@ export class Front {
   /** Has HAProxy accept no connection any more and end once its open requests have ended. */
   stop(): void {
     this.leave()
+    this.#isEnding = true
     if (this.#running) signalHaproxy(this.#running, 'SIGUSR1')
   }
 
   /** Ends HAProxy at once. */
   kill(): void {
     this.leave()
+    this.#isEnding = true
     if (this.#running) signalHaproxy(this.#running, 'SIGKILL')
   }
 
-  /** Returns whether HAProxy has ended. Its ports are free a moment after its socket is closed. */
+  /**
+   * Returns whether HAProxy has ended, once it is neither started nor changed. Its ports are free a
+   * moment after its socket is closed.
+   */
   async hasEnded(): Promise<boolean> {
+    await this.#turn
     const isGone = (await findHaproxy(this.#options.settings.files)) === undefined
     return isGone && !(this.#running && (await isAlive(this.#running)))
   }
@@ -175,7 +182,10 @@ export class Front {
     this.#forget()
     const hosts = this.#options.hosts()
     await writeMaps(settings, hosts)
+    // It may have ended because `stop` was called meanwhile.
+    if (this.#isLeft) return
     this.#running = await this.#launch(found)
+    if (this.#isEnding) return signalHaproxy(this.#running, 'SIGKILL')
     this.#lines = hosts
     await this.#certify()
     log.info('HAProxy started in front of the router', { pid: this.#running.pid })
