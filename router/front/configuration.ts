@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { limits } from '../limits.ts'
 import type { FrontFiles } from './front-files.ts'
-import { hotRules, shareCount } from './hot-routes.ts'
+import { hotRules } from './hot-routes.ts'
+import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
 
 /** The settings of a front. */
 export interface FrontSettings {
@@ -29,11 +30,6 @@ const dayMs = 86_400_000
 /** Of one request's or response's header block. */
 const headerBytes = 16 * 1024
 const rewriteBytes = 2 * 1024
-
-/** Header names that requests of clients must not carry to endpoints, as in `request-head.ts`. */
-const dropped =
-  '^(?:x-forwarded-.*|x-real-ip|x-quayside-door|forwarded|proxy|proxy-connection|proxy-authorization|' +
-  'keep-alive|te|trailer|http2-settings|.*[^a-z0-9-].*)$'
 
 /** The intermediate profile of https://wiki.mozilla.org/Security/Server_Side_TLS. */
 const profile = [
@@ -115,7 +111,7 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
   const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
   const isTrusted = trusted.length === 0 ? 'always_false' : `src ${trusted.join(' ')}`
   const tls = ` ssl strict-sni crt-list ${files.certificates} alpn h2,http/1.1`
-  const key = name === 'plain' ? 'var(txn.host)' : 'ssl_fc_sni,concat(/,txn.host)'
+  const rules = { files, name, trusts: trusted.length > 0 }
   return [
     `frontend ${name}`,
     `  bind ${host.includes(':') ? `[${host}]` : host}:${port}${name === 'secure' ? tls : ''}`,
@@ -124,79 +120,41 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `  tcp-request connection track-sc0 src,ipmask(32,64) table clients-${name}`,
     `  tcp-request connection reject if !trusted { sc0_conn_cur gt ${perClient} }`,
     `  tcp-request connection reject if trusted { sc0_conn_cur gt ${ofProxy} }`,
+    // Written once for a connection, because each request has it in two headers.
+    '  tcp-request connection set-var-fmt(sess.client) %[src]',
     // One connection of HTTP/2 carries many requests.
     '  http-request track-sc2 src,ipmask(32,64) table streams if { fc_http_major 2 } !trusted',
     `  http-request deny deny_status 429 if { sc2_conn_cur gt ${perClient} }`,
-    '  http-request set-var(txn.host) req.hdr(host)',
-    `  http-request set-var(txn.route) ${key},map_str(${files.maps[name]})`,
-    ...passing(),
-    ...sharing(files),
+    ...readingRules(rules),
     `  http-after-response set-header connection close if { fe_conn gt ${Math.floor(total * crowdedShare)} }`,
     `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
-    `  use_backend hot-${name} if hot idle_safe !has_length`,
-    `  use_backend once-${name} if hot`,
-    '  use_backend own-calls if { fc_http_major 2 } { req.fhdr(content-type) -m beg application/grpc }',
-    '  default_backend own',
+    ...choosingRules(rules),
     ...hotBackends(settings, name, port),
     `backend clients-${name}`,
     `  stick-table type ipv6 size ${Math.max(total * 2, 10_000)} expire 1m store conn_cur`,
   ]
 }
 
-/**
- * Decides which requests are hot: those whose reading leaves no choice. The router decides about
- * all others.
- */
-const passing = (): string[] => [
-  '  acl has_route var(txn.route) -m found',
-  '  acl one_host req.hdr_cnt(host) eq 1',
-  '  acl is_path url -m beg /',
-  '  acl is_h2 fc_http_major 2',
-  '  acl fragment url -m sub \\#',
-  '  acl challenge path -m beg /.well-known/acme-challenge/',
-  '  acl method_connect method CONNECT',
-  '  acl linked req.fhdr(connection) -m found',
-  '  acl usual_link req.fhdr(connection) -m str -i keep-alive close',
-  '  acl codings req.fhdr(transfer-encoding) -m found',
-  '  acl expects req.fhdr(expect) -m found',
-  '  acl upgrades req.fhdr(upgrade) -m found',
-  '  acl passwords req.fhdr_cnt(authorization) gt 1',
-  '  acl has_length req.fhdr(content-length) -m found',
-  '  acl lengths req.fhdr_cnt(content-length) gt 1',
-  '  http-request set-var(txn.hot) bool(true) if has_route one_host is_path !fragment !challenge',
-  '  http-request set-var(txn.hot) bool(true) if has_route one_host is_h2 !fragment !challenge',
-  '  http-request unset-var(txn.hot) if method_connect or codings or expects or upgrades or passwords or lengths',
-  '  http-request unset-var(txn.hot) if linked !usual_link',
-  '  http-request unset-var(txn.hot) if trusted',
-  "  http-request set-var(txn.most) var(txn.route),field(2,' ') if has_route",
-  '  http-request unset-var(txn.hot) if { req.hdr_val(content-length),sub(txn.most) gt 0 }',
-  '  acl hot var(txn.hot) -m bool',
-  '  acl idle_safe method GET HEAD OPTIONS TRACE',
-]
-
-/** Chooses the line of one endpoint of a route with several. Without one, a request is not hot. */
-const sharing = (files: FrontFiles): string[] => [
-  '  acl shared var(txn.route) -m beg \\#',
-  `  http-request set-var(txn.turn) rand(${shareCount}) if hot shared`,
-  "  http-request set-var(txn.name) var(txn.route),field(1,' ') if hot shared",
-  `  http-request set-var(txn.route) var(txn.name),concat(,txn.turn),map_str(${files.maps.shares}) if hot shared`,
-  '  http-request unset-var(txn.hot) if shared',
-]
-
 /** Sets the endpoint of a hot request, counts the request there, and names its sender. */
 const addressing = (isSecure: boolean, port: number): string[] => [
-  "  http-request set-var(txn.endpoint) var(txn.route),field(1,' ')",
-  '  http-request set-dst var(txn.endpoint),field(1,:)',
-  '  http-request set-dst-port var(txn.endpoint),field(2,:)',
-  '  http-request track-sc1 var(txn.endpoint) table endpoints',
+  '  http-request set-dst var(txn.route),field(1,:)',
+  // A number ends at the space after it.
+  '  http-request set-dst-port var(txn.route),field(2,:)',
+  "  http-request track-sc1 var(txn.route),field(1,' ') table endpoints",
   `  http-request deny deny_status 503 if { sc1_conn_cur gt ${limits.openPerEndpoint} }`,
-  `  http-request del-header ${dropped} -m reg`,
-  '  http-request add-header X-Forwarded-For %[src]',
+  droppingRule,
+  '  http-request add-header X-Forwarded-For %[var(sess.client)]',
   `  http-request add-header X-Forwarded-Proto ${isSecure ? 'https' : 'http'}`,
   '  http-request add-header X-Forwarded-Host %[var(txn.host)]',
   `  http-request add-header X-Forwarded-Port ${port}`,
-  '  http-request add-header X-Real-IP %[src]',
+  '  http-request add-header X-Real-IP %[var(sess.client)]',
 ]
+
+const countOf = (group: number): string =>
+  `  http-response sc-inc-gpc(${group - 1},1) if { status ${group}00:${group}99 }`
+
+/** Counts responses by the class of their status. Most have 2xx and meet no further rule. */
+const counting = [countOf(2), '  http-response allow if { status 200:299 }', ...[1, 3, 4, 5].map(countOf)]
 
 /**
  * `hot` retries requests that change nothing. `once` has a new connection for each request, so
@@ -211,7 +169,7 @@ function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: n
     '  retries 1',
     `  retry-on ${retried}`,
     ...addressing(name === 'secure', port),
-    ...[1, 2, 3, 4, 5].map((group) => `  http-response sc-inc-gpc(${group - 1},1) if { status ${group}00:${group}99 }`),
+    ...counting,
     '  use-server direct if TRUE',
     '  server direct 0.0.0.0:0 weight 0',
     `  ${ownServer(files)}`,

@@ -29,7 +29,8 @@ test('an HAProxy that ends while its router looks after it is not started again'
       connections: usualConnections,
       trusted: [],
     },
-    maps: () => ({ plain: new Map(), secure: new Map(), shares: new Map() }),
+    hosts: () => new Map(),
+    isListed: () => false,
     certificates: () => [],
     isMine: () => {
       looks++

@@ -12,6 +12,18 @@ const startMs = 10_000
 const startMsPerCertificate = 5
 const lookMs = 10
 
+/**
+ * HAProxy frees and allocates a buffer several times for each request. By default the C library
+ * returns each freed one to the kernel, which clears it for the next request: about a seventh of
+ * the CPU of requests over HTTP/2. With these settings each thread keeps up to 64 buffers, and 16 MiB of free
+ * memory stay with the process. Other C libraries ignore them.
+ */
+const memory = [
+  'glibc.malloc.tcache_max=20480',
+  'glibc.malloc.tcache_count=64',
+  `glibc.malloc.trim_threshold=${16 * 1024 * 1024}`,
+]
+
 /** A running HAProxy. */
 export interface Running {
   readonly pid: number
@@ -74,7 +86,7 @@ function spawnDetached(program: string, args: readonly string[], log: string): C
   const child = spawn(program, [...args], {
     shell: false,
     detached: true,
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', GLIBC_TUNABLES: memory.join(':') },
     stdio: ['ignore', output, output],
   })
   closeSync(output)

@@ -1,0 +1,96 @@
+import { doorHeader } from '@quayside/contract/routes.ts'
+import type { FrontFiles } from './front-files.ts'
+import { shareCount } from './hot-routes.ts'
+
+/** Which requests a frontend reads. */
+export interface RequestRules {
+  readonly files: FrontFiles
+  readonly name: 'plain' | 'secure'
+  /** Whether some clients are trusted proxies. The frontend must have the condition `trusted`. */
+  readonly trusts: boolean
+}
+
+/** Names of request headers that endpoints must not get from clients, as in `request-head.ts`. */
+const hopNames = ['forwarded', 'http2-settings', 'keep-alive', 'proxy', 'proxy-authorization', 'proxy-connection']
+const droppedNames = [...hopNames, 'te', 'trailer', doorHeader, 'x-real-ip']
+const droppedPrefix = 'x-forwarded-'
+/** Programs read other characters in names as a minus sign. */
+const unusualCharacter = '[^a-z0-9,-]'
+/** Names of headers whose values decide whether a request is hot. */
+const checkedNames = ['authorization', 'connection', 'content-length', 'expect', 'transfer-encoding', 'upgrade']
+
+/** A list of names with commas that has one of these names. It takes linear time. */
+const listWith = (names: readonly string[]): string =>
+  `(?:^|,)(?:(?:${names.join('|')})(?:,|$)|${droppedPrefix})|${unusualCharacter}`
+
+const droppedList = listWith(droppedNames)
+const checkedList = listWith([...checkedNames, ...droppedNames])
+/** One name that is dropped. */
+export const droppedName = `^(?:(?:${droppedNames.join('|')})$|${droppedPrefix})|${unusualCharacter}`
+/**
+ * The target of a request: a path, after scheme and authority over HTTP/2, without a fragment. The
+ * router answers questions of authorities.
+ */
+const hotTarget = String.raw`^(?:[^/\#]*//[^/\#]*)?/(?!\.well-known/acme-challenge/)[^\#]*$`
+
+/**
+ * Finds the line of a request and marks requests with headers that need a look. Each rule costs
+ * time for every request, so usual requests meet few of them, and variables are rare.
+ */
+export const readingRules = ({ files, name }: RequestRules): string[] => [
+  // HAProxy has rejected different Host headers and merged equal ones. This is the whole value.
+  '  http-request set-var(txn.host) req.fhdr(host)',
+  `  http-request set-var(txn.route) ${keys[name]},map_str(${files.maps[name]})`,
+  // The line of one endpoint of a route with several. A missing one leads to the router.
+  `  http-request set-var(txn.turn) rand(${shareCount}) if { var(txn.route) -m beg \\# }`,
+  `  http-request set-var(txn.route) "var(txn.route),field(1,' '),concat(,txn.turn),map_str(${files.maps.shares},-)"` +
+    ' if { var(txn.turn) -m found }',
+  `  http-request set-var(txn.checked) bool(true) if { req.hdr_names -m reg ${checkedList} }`,
+  '  acl checked var(txn.checked) -m found',
+  "  http-request set-var(txn.most) var(txn.route),field(2,' ') if checked",
+]
+
+const keys = { plain: 'var(txn.host)', secure: 'ssl_fc_sni,concat(/,txn.host)' } as const
+
+/** Removes the headers that endpoints must not get from clients. */
+export const droppingRule =
+  `  http-request del-header ${droppedName} -m reg if { var(txn.checked) -m found } ` +
+  `{ req.hdr_names -m reg ${droppedList} }`
+
+/**
+ * Chooses the backend. Hot requests are those whose reading leaves no choice. The router decides
+ * about all others. The first line that fits counts, so the most usual requests come first.
+ */
+export const choosingRules = ({ name, trusts }: RequestRules): string[] => [
+  // Lines of endpoints have a colon. Others name a share that is missing.
+  '  acl has_route var(txn.route) -m sub :',
+  '  acl is_path url -m beg /',
+  '  acl is_path fc_http_major 2',
+  `  acl hot_target url -m reg ${hotTarget}`,
+  '  acl idle_safe method GET HEAD OPTIONS TRACE',
+  // Over HTTP/2 a body may come without any header that announces it.
+  '  acl is_whole internal.htx.has_eom',
+  '  acl has_body req.body_len gt 0',
+  '  acl connections req.fhdr_cnt(connection) gt 1',
+  '  acl linked req.fhdr(connection) -m found',
+  '  acl usual_link req.fhdr(connection) -m str -i keep-alive close',
+  '  acl codings req.fhdr(transfer-encoding) -m found',
+  '  acl expects req.fhdr(expect) -m found',
+  '  acl upgrades req.fhdr(upgrade) -m found',
+  '  acl passwords req.fhdr_cnt(authorization) gt 1',
+  '  acl has_length req.fhdr(content-length) -m found',
+  '  acl lengths req.fhdr_cnt(content-length) gt 1',
+  '  acl fits req.hdr_val(content-length),sub(txn.most) le 0',
+  // Calls of gRPC reach the router over HTTP/2. Their routes have no line.
+  '  acl calls req.fhdr(content-type) -m beg application/grpc',
+  '  acl over_http2 fc_http_major 2',
+  ...(trusts ? ['  use_backend own-calls if trusted over_http2 calls', '  use_backend own if trusted'] : []),
+  `  use_backend hot-${name} if !checked has_route is_path hot_target idle_safe is_whole !has_body`,
+  '  use_backend own-calls if !has_route over_http2 calls',
+  '  use_backend own if codings or expects or upgrades or passwords or connections or linked !usual_link',
+  '  use_backend own if lengths or has_length !fits or !has_length !is_whole or !has_length has_body',
+  '  use_backend own if { method CONNECT }',
+  `  use_backend hot-${name} if has_route is_path hot_target idle_safe !has_length`,
+  `  use_backend once-${name} if has_route is_path hot_target`,
+  '  default_backend own',
+]
