@@ -6,6 +6,7 @@ import type { Operation } from './operation.ts'
 import { accountOperations } from './resources/account.ts'
 import { anyVariableOperations } from './resources/any-variable.ts'
 import { apiTokenOperations } from './resources/api-token.ts'
+import { canaryOperations } from './resources/canary.ts'
 import { catalogueOperations } from './resources/catalogue.ts'
 import { clusterOperations } from './resources/cluster.ts'
 import { clusterActionOperations } from './resources/cluster-actions.ts'
@@ -86,6 +87,7 @@ export const contract = {
   ...copyOperations,
   ...deploymentHistoryOperations,
   ...deploymentComparisonOperations,
+  ...canaryOperations,
   ...operationsIn('history', matrix),
   ...overviewOperations,
   ...trafficOperations,

@@ -1,5 +1,6 @@
 /** The addresses of services: host names, the route table, and its way to the router. */
 export { credentialsOf } from './basic-auth.ts'
+export { promoteService, readCanary } from './canaries.ts'
 export {
   type CanaryCounts,
   type CanaryRow,

@@ -28,8 +28,8 @@ export interface Trial {
 }
 
 /**
- * Watches a step until its time is over. Returns its counts. Throws EngineError if too many
- * requests failed, or if the new version no longer runs.
+ * Watches a step until its time is over or a person ends it. Returns its row. Throws EngineError if
+ * too many requests failed, or if the new version no longer runs.
  */
 export async function watchStep(
   options: Recipe,
@@ -37,7 +37,7 @@ export async function watchStep(
   trial: Trial,
   row: CanaryRow,
   signal: AbortSignal,
-): Promise<CanaryRow['counts']> {
+): Promise<CanaryRow> {
   const { clock } = options
   const { plan } = trial
   const before: Outcomes = { requests: row.requests_before, failed: row.failed_before }
@@ -51,14 +51,14 @@ export async function watchStep(
     const all = outcomesOf(counts)
     const back = whyBack(plan, all, before)
     if (back !== undefined) throw new EngineError('refused', back)
-    await follow(options, work, trial, signal)
+    const { endpoints, is_promoted } = await follow(options, work, trial, row, signal)
     if (isOver || clock.monotonic() >= reportAt) {
       work.report.line(progressText(plan, row.step, all, before))
       reportAt = clock.monotonic() + reportMs
     }
     const few = isOver ? fewText(plan, all, before) : undefined
     if (few !== undefined) work.report.line(few, 'warning')
-    if (isOver) return counts
+    if (isOver || is_promoted) return { ...row, counts, endpoints, is_promoted }
     await clock.sleep(Math.min(lookMs, Math.max(1, endMs - clock.now().getTime())), signal)
   }
 }
@@ -81,14 +81,15 @@ async function count(
 
 /**
  * Sends requests only to replicas that run. The observer leaves the service alone while a request
- * acts on it. Throws if no replica of the new version runs any more.
+ * acts on it. Returns the present row. Throws if no replica of the new version runs any more.
  */
 async function follow(
   options: Recipe,
   { target, context, report, request }: Work,
   { release, previous, endpoints }: Trial,
+  known: CanaryRow,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Pick<CanaryRow, 'endpoints' | 'is_promoted'>> {
   const id = target.service_id
   const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(id, signal))
   const running = new Set(liveEndpoints(release, seen).map(keyOf))
@@ -100,15 +101,16 @@ async function follow(
     )
   }
   const others = liveEndpoints(previous, seen)
-  const row = await findCanary(options.database, id, request.id)
-  const isSame = isDeepStrictEqual(row?.endpoints.map(keyOf), live.map(keyOf))
-  if (isSame && (await leadsTo(options.database, id, previous, others))) return
+  const row = (await findCanary(options.database, id, request.id)) ?? known
+  const isSame = isDeepStrictEqual(row.endpoints.map(keyOf), live.map(keyOf))
+  if (isSame && (await leadsTo(options.database, id, previous, others))) return row
   await context.fenced(async (sql) => {
     await lockService(sql, id)
     await setEndpoints(sql, id, previous, others, options.clock.now())
     await setCanaryEndpoints(sql, id, live)
   })
   await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
+  return { ...row, endpoints: live }
 }
 
 const keyOf = ({ address, port }: { readonly address: string; readonly port: number }): string => `${address} ${port}`

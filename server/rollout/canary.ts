@@ -66,8 +66,10 @@ async function takeSteps(options: Recipe, work: Work, trial: Trial, signal: Abor
   let row = await findCanary(options.database, work.target.service_id, work.request.id)
   for (let step = row?.step ?? 0; step < plan.steps.length; step++) {
     if (row?.step !== step) row = await enter(options, work, trial, { step, row }, signal)
-    const counts = await watchStep(options, work, trial, row, signal)
-    row = { ...row, counts }
+    row = await watchStep(options, work, trial, row, signal)
+    if (!row.is_promoted) continue
+    work.report.line('The steps were ended by hand.')
+    return
   }
 }
 
@@ -87,6 +89,10 @@ async function enter(
     release_id: release,
     percent: plan.steps[step] ?? 0,
     endpoints: row?.endpoints ?? endpoints,
+    steps: plan.steps,
+    step_seconds: plan.stepSeconds,
+    max_error_percent: plan.maxErrorPercent,
+    is_promoted: false,
     step,
     step_started_at: options.clock.now(),
     counts,

@@ -114,7 +114,7 @@ test('a version that fails goes back, and its clients saw no more than its share
   const said = (await lines()).join('\n')
   assert.match(
     said,
-    /It went back to the previous version: \d+ of \d+ requests to the new version failed \(100 %, the limit is 10 %\)\./,
+    /It went back to the previous version: \d+ of \d+ requests to the new version failed \(100 %, the limit is 10 %/,
   )
   assert.ok(end.lost.length >= 20 && end.lost.length <= 60, `${end.lost.length} of ${end.sent} were lost`)
   assert.deepEqual([...end.bodies.keys()], ['two'])

@@ -10,6 +10,7 @@ import { Missing } from './Failed.tsx'
 import { OutOfDate } from './OutOfDate.tsx'
 import { ServiceActions } from './ServiceActions.tsx'
 import { type ServiceParams, ServiceTabs } from './ServiceTabs.tsx'
+import { CanaryStep } from './service/CanaryStep.tsx'
 
 interface ServiceFrameProps {
   readonly params: ServiceParams
@@ -53,6 +54,7 @@ export function ServiceFrame({ params, children }: ServiceFrameProps) {
       actions={<ServiceActions {...{ kind, serviceId, status: row.status }} />}
     >
       <ServiceTabs {...params} />
+      <CanaryStep {...{ environmentId, kind, serviceId, state: row.status.state }} />
       <OutOfDate environmentId={environmentId} serviceId={serviceId} />
       {children(row, place)}
     </Page>

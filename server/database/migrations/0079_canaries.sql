@@ -5,6 +5,12 @@ create table canary (
   request_id uuid not null references deployment_request on delete cascade,
   release_id uuid not null references release on delete cascade,
   percent integer not null,
+  -- The percentages of all steps, and the limits with which the deployment began.
+  steps jsonb not null,
+  step_seconds integer not null,
+  max_error_percent integer not null,
+  -- Whether a person ended the steps.
+  is_promoted boolean not null,
   -- Where it answers: a list of addresses and ports.
   endpoints jsonb not null,
   -- The current step, from 0, and when it began.

@@ -1,4 +1,5 @@
 import { authorizeParent, type Caller, mayAccess, requireNewEnvironment, visible } from '../../access/index.ts'
+import { promoteService, readCanary } from '../../domains/index.ts'
 import type { Copier } from '../../environments/index.ts'
 import {
   compareDeployments,
@@ -70,6 +71,8 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
     listEnvironmentLog: async ({ target }) => ({
       results: toEnvironmentLogV1(await environmentLog(database, lines, target, undefined)),
     }),
+    getServiceCanary: ({ target }) => readCanary(database, target.id),
+    promoteServiceCanary: ({ target }) => promoteService(database, target.id),
     compareDeployments: ({ target, query }) => compareDeployments(rooms, target, query),
     listServiceDeploymentQueue: async ({ target }) => ({ results: await serviceQueue(database, target.id) }),
     getRequestStatus: async ({ query, memberships }) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { OperationName } from '../../../contract/contract.ts'
 import { newId } from '../../../server/lib/id.ts'
+import { addCanaryStep } from '../../support/canary-step.ts'
 import { addExecution, executionOf } from '../../support/execution.ts'
 import type { Objects } from '../../support/fixture.ts'
 import type { Platform } from '../../support/platform.ts'
@@ -48,6 +49,15 @@ const onceDeployed = (kind: 'container' | 'database' | 'job' | 'helm'): Good => 
     return fresh
   },
 })
+
+/** A service in a canary step. */
+const inStep: Good = {
+  prepare: async (platform) => {
+    const fresh = await platform.addObjects(platform.a)
+    await addCanaryStep(platform.database, fresh.applicationId)
+    return fresh
+  },
+}
 
 const stage = { body: { name: 'Another stage', description: null } }
 const hours = {
@@ -117,6 +127,8 @@ export const environments: Partial<Record<OperationName, Good>> = {
     },
     of: ({ applicationId }) => ({ query: { from: executionOf(applicationId), to: executionOf(applicationId) } }),
   },
+  getServiceCanary: inStep,
+  promoteServiceCanary: inStep,
   listContainerDeploymentHistory: onceDeployed('container'),
   listDatabaseDeploymentHistory: onceDeployed('database'),
   listJobDeploymentHistory: onceDeployed('job'),
