@@ -13,6 +13,9 @@ export interface PodConfig {
    * on their own.
    */
   readonly leaveMs: number
+  /** The ports that clients use. Undefined: the ports of the pod. */
+  readonly publicPort?: number
+  readonly publicTlsPort?: number
 }
 
 /** The flags of a router in a pod, for `parseArgs`. */
@@ -22,6 +25,8 @@ export const podFlags = {
   'ready-port': { type: 'string' },
   stored: { type: 'string' },
   'leave-seconds': { type: 'string', default: '0' },
+  'public-port': { type: 'string' },
+  'public-tls-port': { type: 'string' },
 } as const
 
 type PodValues = { readonly [Flag in keyof typeof podFlags]?: string | undefined }
@@ -38,6 +43,8 @@ export function parsePodConfig(values: PodValues): PodConfig | undefined {
     readyPort: portIn(values, 'ready-port'),
     stored: pathIn(values, 'stored'),
     leaveMs: secondsIn(values, 'leave-seconds') * 1000,
+    ...(values['public-port'] !== undefined && { publicPort: portIn(values, 'public-port') }),
+    ...(values['public-tls-port'] !== undefined && { publicTlsPort: portIn(values, 'public-tls-port') }),
   }
 }
 

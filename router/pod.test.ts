@@ -102,9 +102,10 @@ test('a router in a pod is ready once the control plane has sent a table', async
 })
 
 test('a router in a pod becomes ready with a stored table while the control plane is away', () => {
-  assert.equal(new Readiness(true, 0).isReady, true)
-  assert.equal(new Readiness(true, 60_000).isReady, false)
-  assert.equal(new Readiness(false, 0).isReady, false)
+  assert.equal(new Readiness({ hasStored: true, waitMs: 0 }).isReady, true)
+  assert.equal(new Readiness({ hasStored: true, waitMs: 60_000 }).isReady, false)
+  assert.equal(new Readiness({ hasStored: false, waitMs: 0 }).isReady, false)
+  assert.equal(new Readiness({ hasStored: true, waitMs: 0, lacksCertificates: () => true }).isReady, false)
 })
 
 test('a router in a pod starts without a damaged stored table', async (t) => {

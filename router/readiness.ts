@@ -2,19 +2,27 @@ import { createServer, type Server } from 'node:http'
 import { monotonic } from './clock.ts'
 import { limits } from './limits.ts'
 
+export interface ReadinessOptions {
+  /** Whether the router started with a table. */
+  readonly hasStored: boolean
+  /** Whether hosts of the table need certificates that the router does not have yet. */
+  readonly lacksCertificates?: () => boolean
+  /** How long a router with a stored table waits for the control plane. */
+  readonly waitMs?: number
+}
+
 /**
  * Decides whether a router in a pod may get requests. It needs the table of the control plane. If
- * that is away, the table with which the router started is the newest one.
+ * that is away, the table with which the router started is the newest one. Only the control plane
+ * has the certificates: a router without them would refuse handshakes that others complete.
  */
 export class Readiness {
   readonly #startedAt = monotonic()
-  readonly #hasStored: boolean
-  readonly #waitMs: number
+  readonly #options: ReadinessOptions
   #isConfirmed = false
 
-  constructor(hasStored: boolean, waitMs: number = limits.unconfirmedMs) {
-    this.#hasStored = hasStored
-    this.#waitMs = waitMs
+  constructor(options: ReadinessOptions) {
+    this.#options = options
   }
 
   /** Must be called when the control plane has sent its table. */
@@ -23,7 +31,9 @@ export class Readiness {
   }
 
   get isReady(): boolean {
-    return this.#isConfirmed || (this.#hasStored && monotonic() - this.#startedAt >= this.#waitMs)
+    const { hasStored, lacksCertificates = () => false, waitMs = limits.unconfirmedMs } = this.#options
+    const hasTable = this.#isConfirmed || (hasStored && monotonic() - this.#startedAt >= waitMs)
+    return hasTable && !lacksCertificates()
   }
 }
 

@@ -64,12 +64,18 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const { pod } = config
   const routes = new Routes()
   routes.apply(await firstTable(config, log))
-  const readiness = new Readiness(routes.table.version > 0)
   const waiting = new Waiting(routes)
   const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
   const passwords = new Passwords()
   const certificates = new Certificates(log)
+  const readiness = new Readiness({
+    hasStored: routes.table.version > 0,
+    lacksCertificates: () =>
+      config.tlsPort !== undefined &&
+      certificates.mark === undefined &&
+      routes.table.routes.some(({ tls }) => tls?.from === 'platform'),
+  })
   const services = new ServiceCounts()
   const kept = new KeptCounts(services, { state: config.state, log })
   const traffic: Traffic = {
@@ -166,7 +172,10 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const following = new Following({ routes, presence: new Presence(control, limits.silentControlMs), log })
   await migrateConnections()
   if (behind) await behind.start()
-  else traffic.port = String(await openAlone(plain.server, config))
+  else {
+    const opened = await openAlone(plain.server, config)
+    traffic.port = String(pod?.publicPort ?? opened)
+  }
   await tls.start()
   await ports.look()
   try {

@@ -24,12 +24,14 @@ export interface SecureFront {
  */
 export function createSecureFront(traffic: Traffic, config: RouterConfig, behind?: Behind): SecureFront {
   if (behind) return behindHaproxy(traffic, behind)
-  const { host, tlsPort, share = false } = config
+  const { host, tlsPort, share = false, pod } = config
   const front = tlsPort === undefined ? undefined : createTlsServer(traffic)
   if (share && tlsPort) traffic.tlsPort = String(tlsPort)
   let opened: Promise<void> | undefined
   const listen = async (): Promise<void> => {
-    if (front && tlsPort !== undefined) traffic.tlsPort = String(await open(front.server, { host, port: tlsPort }))
+    if (!front || tlsPort === undefined) return
+    const opened = await open(front.server, { host, port: tlsPort })
+    traffic.tlsPort = String(pod?.publicTlsPort ?? opened)
   }
   return {
     front,

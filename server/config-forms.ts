@@ -118,7 +118,7 @@ export function clusterIngressClass(text: string | undefined): string | undefine
 
 /** A reference of an image, in linear time: no spaces, and a name before a tag or a digest. */
 const imageForm = /^[a-zA-Z0-9][\w.:/@-]{0,511}$/
-const exposureForm = /^(LoadBalancer|NodePort)(?::(\d{1,5}))?$/
+const exposureForm = /^(LoadBalancer|NodePort)(?::(\d{1,5})(?::(\d{1,5}))?)?$/
 
 /** Reads how our router runs in clusters. Undefined without an image. */
 export function clusterRouter(
@@ -167,14 +167,16 @@ export function clusterBuilder(variables: Variables): ClusterBuilderSettings | u
 }
 
 function routerExposure(text: string): RouterExposure {
-  const [, type, port] = exposureForm.exec(text) ?? []
-  if (type === 'LoadBalancer' && port === undefined) return { type }
-  const nodePort = Number(port)
-  if (type === 'NodePort' && port === undefined) return { type }
-  if (type === 'NodePort' && nodePort >= 1 && nodePort <= 65_535) return { type, nodePort }
-  throw new ConfigError(
-    `QUAYSIDE_CLUSTER_ROUTER_SERVICE must be LoadBalancer, NodePort, or NodePort:30080, not "${text}".`,
-  )
+  const [, type, ...found] = exposureForm.exec(text) ?? []
+  const given = found.filter((port) => port !== undefined).map(Number)
+  const [nodePort, tlsNodePort] = given
+  if (type === 'LoadBalancer' && given.length === 0) return { type }
+  if (type === 'NodePort' && given.every((port) => port >= 1 && port <= 65_535) && nodePort !== tlsNodePort) {
+    return { type, ...(nodePort !== undefined && { nodePort }), ...(tlsNodePort !== undefined && { tlsNodePort }) }
+  }
+  if (type === 'NodePort' && given.length === 0) return { type }
+  const forms = 'LoadBalancer, NodePort, NodePort:30080, or NodePort:30080:30443 with the port of HTTPS'
+  throw new ConfigError(`QUAYSIDE_CLUSTER_ROUTER_SERVICE must be ${forms}, not "${text}".`)
 }
 
 const repositoryForm = /^[a-z0-9][a-z0-9.-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)+$/

@@ -1,12 +1,11 @@
 import { isIP } from 'node:net'
 import { type DnsSettings, isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
 import { acmeDns } from './config-dns.ts'
-import { ConfigError, optionalNumber, type Variables } from './config-forms.ts'
+import { ConfigError, oneOf, optionalNumber, type Variables } from './config-forms.ts'
 import { localAddress } from './domains/index.ts'
 
-/** How the router speaks TLS. */
-export interface RouterTlsSettings {
-  readonly port: number
+/** Who makes the certificates of routers. */
+export interface AuthoritySettings {
   /** The address of the authority's directory (RFC 8555). */
   readonly directory: string
   /** Where the authority may write about its certificates. */
@@ -15,12 +14,33 @@ export interface RouterTlsSettings {
   readonly dns?: DnsSettings
 }
 
+/** How the router of this machine speaks TLS. */
+export interface RouterTlsSettings extends AuthoritySettings {
+  readonly port: number
+}
+
 /**
  * Reads the port of HTTPS and the certificate authority. Undefined without a port. Throws
  * ConfigError with the name of the variable.
  */
 export function routerTls(variables: Variables): RouterTlsSettings | undefined {
   const port = optionalNumber(variables, 'QUAYSIDE_ROUTER_TLS_PORT', 1, 65_535)
+  const authority = authorityOf(variables)
+  return port === undefined ? undefined : { port, ...authority }
+}
+
+/**
+ * Reads the certificate authority of routers in clusters. They speak HTTPS if the router of this
+ * machine does, unless the operator says otherwise. Undefined: they speak HTTP only.
+ */
+export function clusterTls(variables: Variables): AuthoritySettings | undefined {
+  const usual = routerTls(variables) === undefined ? 'off' : 'on'
+  const name = 'QUAYSIDE_CLUSTER_ROUTER_TLS'
+  const wish = variables[name] ? oneOf(variables, name, ['on', 'off']) : usual
+  return wish === 'on' && variables['QUAYSIDE_CLUSTER_ROUTER_IMAGE'] ? authorityOf(variables) : undefined
+}
+
+function authorityOf(variables: Variables): AuthoritySettings {
   const directory = variables['QUAYSIDE_ACME_DIRECTORY'] || letsEncrypt
   const email = variables['QUAYSIDE_ACME_EMAIL'] || undefined
   if (directory !== localAuthority && URL.parse(directory)?.protocol !== 'https:') {
@@ -37,8 +57,7 @@ export function routerTls(variables: Variables): RouterTlsSettings | undefined {
       'QUAYSIDE_ACME_DIRECTORY=local needs no proof in DNS. Unset the settings QUAYSIDE_ACME_DNS_….',
     )
   }
-  if (port === undefined) return undefined
-  return { port, directory, ...(email !== undefined && { email }), ...(dns && { dns }) }
+  return { directory, ...(email !== undefined && { email }), ...(dns && { dns }) }
 }
 
 /** The settings of addresses. */

@@ -28,7 +28,14 @@ import {
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
-import { ownDoor, type RouterTlsSettings, routerTls, withUsualAddresses } from './config-tls.ts'
+import {
+  type AuthoritySettings,
+  clusterTls,
+  ownDoor,
+  type RouterTlsSettings,
+  routerTls,
+  withUsualAddresses,
+} from './config-tls.ts'
 import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
 import type { PodRouterSettings } from './routers/index.ts'
@@ -115,6 +122,8 @@ export interface Config {
    * Undefined: they have none.
    */
   readonly clusterRouter: PodRouterSettings | undefined
+  /** The authority of certificates for it. Undefined: it speaks HTTP only. */
+  readonly clusterTls: AuthoritySettings | undefined
   /** The builder in connected clusters, without a Docker Engine. Undefined: they build nothing. */
   readonly clusterBuilder: ClusterBuilderSettings | undefined
   /** The type of the Services that open TCP and UDP ports on connected clusters. */
@@ -280,6 +289,7 @@ export function readConfig(given: Variables = process.env): Config {
       proxies: proxyProtocol,
       connections: routerConnections,
     }),
+    clusterTls: clusterTls(variables),
     clusterBuilder: clusterBuilder(variables),
     clusterPorts: oneOf(variables, 'QUAYSIDE_CLUSTER_PORTS', ['LoadBalancer', 'NodePort']),
     clusterToolsImage: variables['QUAYSIDE_CLUSTER_TOOLS_IMAGE'] || 'docker.io/library/debian:13-slim',

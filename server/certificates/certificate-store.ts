@@ -1,6 +1,6 @@
 import type { ChallengeKind } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
-import { securedHosts, uploadedHosts } from '../domains/index.ts'
+import { type SecuredPlace, securedHosts, uploadedHosts } from '../domains/index.ts'
 import type { HostProof, ProofKind } from './authority.ts'
 import type { CertificateFacts } from './state.ts'
 
@@ -10,25 +10,28 @@ export interface CertificateScope {
   readonly own: readonly string[]
   /**
    * The domain below which names with one more label share the certificate of `*.<domain>`. Null:
-   * each host has a certificate of its own.
+   * each host has a certificate of its own. Never shared with clusters, whose people could read its
+   * key.
    */
   readonly shared: string | null
+  /** The routers whose hosts are meant. */
+  readonly at: SecuredPlace
 }
 
 /**
  * A query of the hosts with ordered certificates. `name` is the name of the certificate: the host
  * itself, or the wildcard of the shared domain.
  */
-const named = (sql: Sql, { own, shared }: CertificateScope) => sql`
-  select s.host, s.saved_at, case
-    when right(s.host, length(below.suffix)) = below.suffix
+const named = (sql: Sql, { own, shared, at }: CertificateScope) => sql`
+  select s.host, s.saved_at, s.place, case
+    when s.place is null and right(s.host, length(below.suffix)) = below.suffix
       and left(s.host, -length(below.suffix)) ~ '^[^.*]+$' then '*' || below.suffix
     else s.host end as name
-  from (${securedHosts(sql, own)}) s cross join (select '.' || ${shared}::text as suffix) below`
+  from (${securedHosts(sql, own, at)}) s cross join (select '.' || ${shared}::text as suffix) below`
 
 /** A query of the names for which certificates are ordered. */
 const ordered = (sql: Sql, scope: CertificateScope) => sql`
-  select n.name as host, max(n.saved_at) as saved_at from (${named(sql, scope)}) n group by n.name`
+  select n.name as host, max(n.saved_at) as saved_at, min(n.place::text) as place from (${named(sql, scope)}) n group by n.name`
 
 /** A host for which a certificate is due. */
 export interface DueHost {
@@ -41,6 +44,8 @@ export interface DueHost {
   /** The proof of an attempt that did not end, if any. */
   readonly left_token: string | null
   readonly left_answer: string | null
+  /** The id of the cluster whose routers serve the host. Null: the router of this machine. */
+  readonly place: string | null
 }
 
 /**
@@ -54,7 +59,7 @@ export const listDueHosts = (
 ) =>
   sql<DueHost[]>`
     select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind, h.chain, h.challenge_token as left_token,
-      h.challenge_answer as left_answer
+      h.challenge_answer as left_answer, w.place
     from (${ordered(sql, scope)}) w left join host_certificate h on h.host = w.host
     where h.host is null or h.due_at <= ${now}
       or (h.finding is not null and h.tried_at < w.saved_at and h.tried_at < ${since})
@@ -166,8 +171,9 @@ export interface HostRow extends CertificateFacts {
 }
 
 /** Lists the hosts of the table that have uploaded certificates, with the ends of those. */
-export const listUploadedHosts = (sql: Sql) =>
-  sql<{ readonly host: string; readonly not_after: Date }[]>`select host, not_after from (${uploadedHosts(sql)}) u`
+export const listUploadedHosts = (sql: Sql, at: SecuredPlace) =>
+  sql<{ readonly host: string; readonly not_after: Date }[]>`
+    select host, not_after from (${uploadedHosts(sql, at)}) u`
 
 /** Lists the hosts of the table with the states of their ordered certificates. */
 export const listHosts = (sql: Sql, scope: CertificateScope) =>
@@ -188,7 +194,7 @@ export async function readMark(sql: Sql, scope: CertificateScope): Promise<strin
     select sum(hashtextextended(concat_ws(' ', one.host, one.at, one.sealed_key, one.token), 0))::text as mark from (
       select h.host, h.updated_at as at, h.sealed_key, h.challenge_token as token
       from host_certificate h where h.host in (${served(sql, scope)})
-      union all select u.host, u.uploaded_at, u.sealed_key::text, null from (${uploadedHosts(sql)}) u) one`
+      union all select u.host, u.uploaded_at, u.sealed_key::text, null from (${uploadedHosts(sql, scope.at)}) u) one`
   return row?.mark ?? ''
 }
 
@@ -218,6 +224,7 @@ export interface SealedUpload {
   readonly sealed_key: string
 }
 
-export const listUploads = (sql: Sql) =>
+export const listUploads = (sql: Sql, at: SecuredPlace) =>
   sql<SealedUpload[]>`
-    select host, organization_id, custom_domain_id, chain, sealed_key from (${uploadedHosts(sql)}) u order by host`
+    select host, organization_id, custom_domain_id, chain, sealed_key
+    from (${uploadedHosts(sql, at)}) u order by host`

@@ -9,11 +9,13 @@ import { type CertificateOptions, createCertificateReconciler } from './reconcil
 import { createTlsSource, type TlsSourceOptions } from './source.ts'
 
 export interface CertificatesOptions
-  extends Omit<CertificateOptions, 'directory' | 'authority' | 'serve' | 'dns'>,
+  extends Omit<CertificateOptions, 'directory' | 'authority' | 'serve' | 'dns' | 'at'>,
     Pick<TlsSourceOptions, 'door'>,
     Pick<LocalAuthorityOptions, 'publishRoot'> {
-  /** The authority and how it reaches the operator. Undefined: the router speaks HTTP only. */
+  /** The authority and how it reaches the operator. Undefined: no router speaks TLS. */
   readonly settings: CertificateSettings | undefined
+  /** Whether the router of this machine speaks TLS, and those of clusters. The first by default. */
+  readonly speaking?: { readonly machine: boolean; readonly clusters: boolean }
 }
 
 /** The authority, how it reaches the operator, and how wildcards prove themselves in DNS. */
@@ -25,17 +27,27 @@ export interface CertificateSettings {
 
 /** The certificates of an installation. */
 export interface Certificates {
-  /** Undefined: the router speaks HTTP only. */
+  /** Undefined: the router of this machine speaks HTTP only. */
   readonly source: TlsSource | undefined
+  /** Returns the certificates of one cluster. Undefined: its routers speak HTTP only. */
+  sourceOf(clusterId: string): TlsSource | undefined
   /** Whether a certificate can be made for a host. */
   certifies(host: string): boolean
-  /** Creates what orders certificates. Empty if the router speaks HTTP only. */
+  /** Creates what orders certificates. Empty if no router speaks TLS. */
   reconcilers(serve: CertificateOptions['serve']): readonly Reconciler[]
 }
 
-/** Creates the certificates of the platform's own router. Nothing is ordered before it runs. */
-export function createCertificates({ settings, ...options }: CertificatesOptions): Certificates {
-  if (!settings) return { source: undefined, certifies: () => false, reconcilers: () => [] }
+const onMachine = { machine: true, clusters: false }
+
+/**
+ * Creates the certificates of the platform's own routers. Nothing is ordered before they run. The
+ * people of a cluster can read what its routers have: those get the certificates of their own hosts
+ * alone, another key of tickets, and no secret of the platform.
+ */
+export function createCertificates({ settings, speaking = onMachine, ...options }: CertificatesOptions): Certificates {
+  if (!settings) {
+    return { source: undefined, sourceOf: () => undefined, certifies: () => false, reconcilers: () => [] }
+  }
   const { directory } = settings
   const dns =
     settings.dns && createDnsProof({ ...settings.dns, records: recordsBy(settings.dns.by), clock: options.clock })
@@ -46,8 +58,20 @@ export function createCertificates({ settings, ...options }: CertificatesOptions
   }
   return {
     certifies: (host) => isCertifiable(host, directory, dns !== undefined),
-    source: createTlsSource({ ...options, directory, sharedDomain: dns?.domain }),
-    reconcilers: (serve) => [createCertificateReconciler({ ...options, directory, authority, serve, dns })],
+    source: speaking.machine
+      ? createTlsSource({ ...options, directory, sharedDomain: dns?.domain, at: 'machine' })
+      : undefined,
+    sourceOf: (cluster) =>
+      speaking.clusters
+        ? createTlsSource({ ...options, directory, hosts: [], door: undefined, at: { cluster } })
+        : undefined,
+    reconcilers: (serve) => {
+      const shared = { ...options, directory, authority, serve, dns }
+      return [
+        ...(speaking.machine ? [createCertificateReconciler({ ...shared, at: 'machine' })] : []),
+        ...(speaking.clusters ? [createCertificateReconciler({ ...shared, hosts: [], at: 'clusters' })] : []),
+      ]
+    },
   }
 }
 

@@ -3,8 +3,9 @@ import type { HostProof } from './authority.ts'
 import { clearChallenge, type DueHost, setChallenge } from './certificate-store.ts'
 import type { DnsRecord } from './dns-records.ts'
 import type { CertificateOptions } from './reconciler.ts'
+import { serveProof } from './serve-in-time.ts'
 
-type ProofOptions = Pick<CertificateOptions, 'database' | 'clock' | 'log' | 'serve' | 'dns'>
+type ProofOptions = Pick<CertificateOptions, 'database' | 'clock' | 'log' | 'serve' | 'dns' | 'at'>
 
 /**
  * Returns once the authority can see the proof of a host: at the router, or in DNS. The returned
@@ -15,10 +16,10 @@ export async function publishProof(
   proof: HostProof,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { database, clock, serve, dns } = options
+  const { database, clock, dns } = options
   if (proof.kind !== 'dns-01') {
     await setChallenge(database, proof, clock.now())
-    await serve(signal)
+    await serveProof(options, proof.host, signal)
     return async () => {}
   }
   if (!dns) throw new Error('a proof in DNS was asked for without DNS')

@@ -17,13 +17,15 @@ import {
   storeFailure,
 } from './certificate-store.ts'
 import type { DnsProof } from './dns-proof.ts'
+import { turnsOf } from './due-turns.ts'
 import { hostKeyCell } from './own-columns.ts'
 import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
 import { publishProof, withdrawProof } from './publish-proof.ts'
 import { followWindows } from './renewal-windows.ts'
 import { scopeOf } from './scope.ts'
+import { type Serving, serveIssued } from './serve-in-time.ts'
 
-export interface CertificateOptions {
+export interface CertificateOptions extends Serving {
   readonly database: Database
   readonly vault: Pick<Vault, 'state' | 'open' | 'sealOwn' | 'openOwn'>
   readonly clock: Clock
@@ -34,14 +36,16 @@ export interface CertificateOptions {
   readonly hosts: readonly string[]
   /** Loads the authority when it is first needed. */
   readonly authority: () => Promise<Authority>
-  /** Returns once the router has the certificates and challenges of the database. */
-  readonly serve: (signal: AbortSignal) => Promise<unknown>
   /** How wildcards prove themselves. Undefined: they get no certificate from an authority. */
   readonly dns?: DnsProof | undefined
 }
 
 /** Orders that run at the same time. */
 const slots = 4
+/** Each cluster has one order at a time. The others wait for the next run. */
+const clustersAtOnce = 16
+/** A run over clusters begins no further order after this time, so that clusters take turns. */
+const runMs = 30_000
 /** The time limit of one order. */
 const orderMs = 3 * 60_000
 /** A saved domain is tried at once only if its last attempt is at least this old. */
@@ -49,25 +53,44 @@ const savedPauseMs = 60_000
 
 /** Orders and renews the certificates of hosts that are in the route table. */
 export function createCertificateReconciler(options: CertificateOptions): Reconciler {
-  const { database, clock, directory, dns, vault } = options
+  const { database, clock, directory, dns, vault, at } = options
   const scope = scopeOf(options)
   return {
-    name: 'certificates',
+    name: at === 'machine' ? 'certificates' : 'certificates-of-clusters',
     everyMs: 5_000,
     reconcile: async (signal) => {
       if (!vault.state.open) return
       const now = clock.now()
-      await deleteLeft(database, scope, now)
+      await deleteLeft(database, { ...scope, at: 'everywhere' }, now)
       await followWindows(options, signal)
       const since = new Date(now.getTime() - savedPauseMs)
       const listed = await listDueHosts(database, scope, { now, since })
       const due = listed.filter(({ host }) => isCertifiable(host, directory, dns !== undefined))
-      const waiting = due.values()
-      const work = async (): Promise<void> => {
-        for (const one of waiting) if (!signal.aborted) await attempt(options, one, signal)
-      }
-      await everyOne(Array.from({ length: Math.min(slots, due.length) }, work))
+      if (at === 'machine') await workOff(options, { due, slots }, signal)
+      else await everyOne(turnsOf(due, clustersAtOnce).map((own) => workOffInTime(options, own, signal)))
     },
+  }
+}
+
+/** Tries to get certificates, so many at the same time. */
+async function workOff(
+  options: CertificateOptions,
+  { due, slots: most }: { readonly due: readonly DueHost[]; readonly slots: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const waiting = due.values()
+  const work = async (): Promise<void> => {
+    for (const one of waiting) if (!signal.aborted) await attempt(options, one, signal)
+  }
+  await everyOne(Array.from({ length: Math.min(most, due.length) }, work))
+}
+
+/** Tries to get the certificates of one cluster, until the time of a run is over. */
+async function workOffInTime(options: CertificateOptions, due: readonly DueHost[], signal: AbortSignal): Promise<void> {
+  const end = options.clock.monotonic() + runMs
+  for (const one of due) {
+    if (signal.aborted || options.clock.monotonic() > end) return
+    await attempt(options, one, signal)
   }
 }
 
@@ -75,7 +98,7 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
  * Tries to get one certificate. Records a failure instead of throwing it, unless `signal` aborts.
  */
 async function attempt(options: CertificateOptions, due: DueHost, signal: AbortSignal): Promise<void> {
-  const { database, clock, log, serve } = options
+  const { database, clock, log } = options
   const { host, failures, chain } = due
   const startedAt = clock.now()
   const kind = await kindOf(options, due)
@@ -89,7 +112,7 @@ async function attempt(options: CertificateOptions, due: DueHost, signal: AbortS
       host,
       await issue(options, { host, kind, ...(chain !== null && { replaces: chain }) }, deadline.signal),
     )
-    await serve(signal)
+    await serveIssued(options, host, signal)
     log.info({ host }, 'certificate issued')
   } catch (error) {
     if (signal.aborted) throw error

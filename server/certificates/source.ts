@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AcmeChallenge, HostCertificate, PlatformDoor, TlsCertificate } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
+import type { SecuredPlace } from '../domains/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
@@ -31,6 +32,8 @@ export interface TlsSourceOptions {
   readonly hosts: readonly string[]
   /** The domain whose names share a wildcard. Undefined: none, because DNS is not used. */
   readonly sharedDomain?: string | undefined
+  /** The routers whose hosts are meant. */
+  readonly at: SecuredPlace
   /** How the server recognizes its router. None by default. */
   readonly door?: PlatformDoor | undefined
 }
@@ -40,8 +43,8 @@ export interface TlsSourceOptions {
  * and each host says so. A key that cannot be opened costs its own host the certificate.
  */
 export function createTlsSource(options: TlsSourceOptions): TlsSource {
-  const { database, vault, clock, directory, hosts, sharedDomain, door } = options
-  const scope = { own: hosts, shared: sharedDomain ?? null }
+  const { database, vault, clock, directory, hosts, sharedDomain, door, at } = options
+  const scope = { own: hosts, shared: sharedDomain ?? null, at }
   const doorMark = door === undefined ? '' : ` ${createHash('sha256').update(door.secret).digest('base64url')}`
   const ticketKey = createTicketKeys(clock)
   const sealed = { state: 'FAILED', message: 'the secrets of the platform are sealed' } as const
@@ -52,7 +55,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       const ordered = (await listHosts(database, scope)).filter(({ name }) =>
         isCertifiable(name, directory, sharedDomain !== undefined),
       )
-      const uploaded = await listUploadedHosts(database)
+      const uploaded = await listUploadedHosts(database, at)
       const { open } = vault.state
       return new Map<string, HostCertificate>([
         ...ordered.map(({ host, name: _, is_known, ...facts }): [string, HostCertificate] => [
@@ -75,7 +78,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
           ? undefined
           : opened(options, { host, chain }, () => vault.openOwn(hostKeyCell(host), sealed_key)),
       )
-      const uploaded = (await listUploads(database)).map(
+      const uploaded = (await listUploads(database, at)).map(
         ({ host, chain, organization_id, custom_domain_id, sealed_key }) =>
           opened(options, { host, chain }, () =>
             vault.open(database, organization_id, uploadedKeyCell(custom_domain_id), sealed_key),

@@ -13,8 +13,8 @@ export interface UploadsOptions {
   readonly vault: Pick<Vault, 'seal'>
   readonly clock: Clock
   readonly log: Logger
-  /** Returns once the router has the certificates of the database. */
-  readonly serve: (signal: AbortSignal) => Promise<unknown>
+  /** Returns once the routers of a host have the certificates of the database. */
+  readonly serve: (host: string, signal: AbortSignal) => Promise<unknown>
 }
 
 /** The router keeps all of them in memory, and gets them in one message. */
@@ -26,18 +26,19 @@ const serveMs = 5_000
 /** Certificates that users upload for custom domains. */
 export function createUploads({ database, vault, clock, log, serve }: UploadsOptions) {
   /** A router that does not answer in time gets the certificates with the next table. */
-  const serveNow = (): void =>
-    void outsideUnit(() => serve(AbortSignal.timeout(serveMs))).catch((error: unknown) =>
+  const serveNow = (host: string): void =>
+    void outsideUnit(() => serve(host, AbortSignal.timeout(serveMs))).catch((error: unknown) =>
       log.warn({ reason: messageOf(error) }, 'certificates are sent to the router later'),
     )
   const change = async (serviceId: string, id: string, work: (sql: Sql, domain: UploadDomain) => Promise<void>) => {
-    await inTransaction(database, async (sql) => {
+    const host = await inTransaction(database, async (sql) => {
       const domain = await lockUploadDomain(sql, serviceId, id)
       if (!domain) throw notFound('custom domain', id)
       await work(sql, domain)
       await touchRoutes(sql)
+      return domain.domain
     })
-    afterCommit(serveNow)
+    afterCommit(() => serveNow(host))
   }
   return {
     /** Stores a certificate for a custom domain. Throws `invalid`, `conflict`, `notFound`. */

@@ -161,7 +161,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       mode: config.domainProof,
       nudgeRoutes,
     }),
-    ...ground.certificates.reconcilers((signal) => routes.publisherOf({ engine: null }).apply(signal)),
+    ...ground.certificates.reconcilers(foundation.serveHost),
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...jobs.reconcilers,
     createDriftTimetables(recipe),

@@ -57,7 +57,7 @@ export const driversOf = (ground: Ground, local: LocalDrivers): Drivers => ({
  * own has its ingress controller for it, or our router in pods.
  */
 function createConnect(
-  { config, database, vault, instance: installation, log }: Ground,
+  { config, database, vault, instance: installation, log, certificates }: Ground,
   { router, images, pushProblem, building }: LocalDrivers,
 ): Drivers['connect'] {
   const { inCluster, allowPrivateTargets } = config
@@ -106,7 +106,10 @@ function createConnect(
         issuedLabels: issuedLabels(instance),
         ports: { portType: config.clusterPorts, labels: portLabels(instance) },
         podsOf: replicasOn(instance),
-        ownRouters: { ...ownRouters, labels: routerLabels(instance), reached: environmentsOf(instance) },
+        ownRouters: {
+          ...{ ...ownRouters, labels: routerLabels(instance), reached: environmentsOf(instance) },
+          certificates: certificates.sourceOf(id),
+        },
       }),
       close: () => {
         engine.close()

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createOrganizationDisk } from '../disk/index.ts'
-import { createNameServers, createRouteMarks, createRoutePublishers } from '../domains/index.ts'
+import { createNameServers, createRouteMarks, createRoutePublishers, createServeHost } from '../domains/index.ts'
 import { reconcilerName } from '../engines/index.ts'
 import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
@@ -104,6 +104,7 @@ export function createFoundation(
     collector,
     lineCollector,
     routes,
+    serveHost: createServeHost({ database, routes }),
     routeMarks,
     wishMarks: createWishMarks({ database, clock }),
     nameServers: createNameServers(config.nameServers),

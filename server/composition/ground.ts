@@ -35,7 +35,7 @@ export interface Ground {
   readonly instance: string
   /** The router process of this machine. */
   readonly routerProcess: RouterProcessOptions
-  /** The certificates of that process. */
+  /** The certificates of that process, and of routers in clusters. */
   readonly certificates: Certificates
   /** Run in addition to the reconcilers of the rooms. */
   readonly reconcilers: readonly Reconciler[]

@@ -184,7 +184,7 @@ export function createRooms(
       vault,
       clock,
       log: foundation.log,
-      serve: (signal) => foundation.routes.publisherOf({ engine: null }).apply(signal),
+      serve: foundation.serveHost,
     }),
     publicAddress: publicAddressOf(config),
   }

@@ -45,7 +45,9 @@ function uploadedOf({
 }
 
 /** Where the service of a domain is reached. */
-export interface DomainPlace extends Pick<TrafficPlace, 'domain' | 'issuer'> {
+export interface DomainPlace extends Pick<TrafficPlace, 'issuer'> {
+  /** Whether an ingress controller of the cluster carries its requests. */
+  readonly hasController: boolean
   /** Whether the platform's own router speaks TLS. */
   readonly speaksTls: boolean
   /** Whether it can have a certificate for a host. */
@@ -63,14 +65,14 @@ export function certificateOf(
     certificate,
     uploaded_at,
   }: Pick<CustomDomainRow, 'domain' | 'generate_certificate' | 'proof' | 'certificate' | 'uploaded_at'>,
-  { domain, issuer, speaksTls, certifies }: Pick<DomainPlace, 'domain' | 'issuer' | 'speaksTls' | 'certifies'>,
+  { hasController, issuer, speaksTls, certifies }: Omit<DomainPlace, 'host'>,
 ): CertificateState {
   const answer = (state: DomainCertificateState, message: string | null) => ({ state, message })
-  if (uploaded_at !== null) return uploadedState({ domain, speaksTls }, proof, certificate)
+  if (uploaded_at !== null) return uploadedState({ hasController, speaksTls }, proof, certificate)
   if (!generate_certificate) return answer('NOT_REQUESTED', null)
-  if (domain === null && !speaksTls) return answer('UNAVAILABLE', withoutTls)
-  if (domain === null && !certifies(name)) return answer('UNAVAILABLE', name.startsWith('*.') ? wildcard : unknown)
-  if (domain !== null && issuer === null) return answer('UNAVAILABLE', withoutIssuer)
+  if (!hasController && !speaksTls) return answer('UNAVAILABLE', withoutTls)
+  if (!hasController && !certifies(name)) return answer('UNAVAILABLE', name.startsWith('*.') ? wildcard : unknown)
+  if (hasController && issuer === null) return answer('UNAVAILABLE', withoutIssuer)
   if (proof === null) return answer('PENDING', 'The certificate is ordered once the domain is proven.')
   if (!certificate)
     return answer('PENDING', 'The certificate is ordered once a public HTTP port answers at the domain.')
@@ -85,11 +87,11 @@ interface CertificateState {
 
 /** Returns the state of an uploaded certificate. Pure. */
 function uploadedState(
-  { domain, speaksTls }: Pick<DomainPlace, 'domain' | 'speaksTls'>,
+  { hasController, speaksTls }: Pick<DomainPlace, 'hasController' | 'speaksTls'>,
   proof: ProofState['proof'],
   certificate: CustomDomainRow['certificate'],
 ): CertificateState {
-  if (domain !== null) return { state: 'UNAVAILABLE', message: uploadedElsewhere }
+  if (hasController) return { state: 'UNAVAILABLE', message: uploadedElsewhere }
   if (!speaksTls) return { state: 'UNAVAILABLE', message: uploadedWithoutTls }
   if (proof === null) return { state: 'PENDING', message: 'The certificate is served once the domain is proven.' }
   if (!certificate) {

@@ -67,7 +67,14 @@ export function createCustomDomains(options: CustomDomainsOptions) {
   const placeOf = async (service: DomainOwner): Promise<DomainPlace> => {
     const place = await findTrafficPlace(database, service.id)
     const { speaksTls = false, certifies = () => true } = options
-    return { ...place, speaksTls, certifies, host: hostName(service, place.domain ?? platform) }
+    const { issuer, domain, has_own_tls } = place
+    return {
+      issuer,
+      hasController: domain !== null && !has_own_tls,
+      speaksTls: speaksTls || has_own_tls,
+      certifies,
+      host: hostName(service, domain ?? platform),
+    }
   }
   const record = async (service: DomainOwner, row: CustomDomainRow) => toRecord(row, await placeOf(service))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {

@@ -42,4 +42,5 @@ export {
   touchRoutes,
 } from './route-store.ts'
 export { readServiceMarks } from './route-table-store.ts'
-export { securedHosts, uploadedHosts } from './secured-host-store.ts'
+export { type SecuredPlace, securedHosts, uploadedHosts } from './secured-host-store.ts'
+export { createServeHost, type ServeHost } from './serve-host.ts'

@@ -13,12 +13,14 @@ import { readRouteVersion } from './route-table-store.ts'
 
 const marksOf = (database: Database) => createRouteMarks({ database, clock: systemClock })
 
+type PublishedRouter = Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates' | 'usesPlatformTls'>
+
 interface Bench {
   readonly sql: Database
   readonly service: string
   readonly environment: string
   readonly tables: (readonly Route[])[]
-  readonly router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'>
+  readonly router: PublishedRouter
 }
 
 async function openBench(t: Cleanup): Promise<Bench> {
@@ -29,7 +31,7 @@ async function openBench(t: Cleanup): Promise<Bench> {
     tables.push(routes)
     return []
   }
-  const router = { replaceAll, portAddresses: async () => [], certificates: async () => [] }
+  const router = { replaceAll, portAddresses: async () => [], certificates: async () => [], ...noTls }
   return { sql, service, environment, tables, router }
 }
 const { signal } = new AbortController()
@@ -40,6 +42,8 @@ const host = (name: string, internal_port: number) => ({
   internal_port,
   is_default: internal_port === 80,
 })
+/** A router that serves no certificates of the platform. */
+const noTls = { usesPlatformTls: () => false }
 const endpoint = (port: number, address = '10.0.0.1') => ({ port, address })
 
 test('each host leads to the endpoints of its port', async (t) => {
@@ -65,7 +69,7 @@ test('the publisher reports ports that other programs use, by the last table', a
   const publisher = createRoutePublisher({
     database: sql,
     marks: marksOf(sql),
-    router: { replaceAll: async () => taken, portAddresses: async () => [], certificates: async () => [] },
+    router: { replaceAll: async () => taken, portAddresses: async () => [], certificates: async () => [], ...noTls },
   })
   assert.deepEqual(publisher.lostPorts(service), [])
   await publisher.apply(signal)
@@ -87,7 +91,12 @@ test('the publisher records where a cluster opens ports, and says which are reac
     { service, port: 40001, reached: { host: '203.0.113.1', port: 31_000 } },
     { service, port: 40002, reached: { reason: 'no address' } },
   ]
-  const router = { replaceAll: async () => [], portAddresses: async () => ports, certificates: async () => [] }
+  const router = {
+    replaceAll: async () => [],
+    portAddresses: async () => ports,
+    certificates: async () => [],
+    ...noTls,
+  }
   const publisher = createRoutePublisher({ database: sql, marks: marksOf(sql), router })
   const outsides = async () =>
     (await listServiceRoutes(sql, service)).flatMap(({ public_port, outside }) =>
@@ -118,7 +127,7 @@ test('a refused route concerns its own service, and the reconciler reports it', 
   const publisher = createRoutePublisher({
     database: sql,
     marks: marksOf(sql),
-    router: { replaceAll, portAddresses: async () => [], certificates: async () => [] },
+    router: { replaceAll, portAddresses: async () => [], certificates: async () => [], ...noTls },
   })
   assert.deepEqual(await publisher.apply(signal), [])
   assert.equal(publisher.refusalOf(service), 'another Ingress has the host')
@@ -178,7 +187,7 @@ test('one hand-over at a time, and a failed one keeps none from following', asyn
   let running = 0
   let most = 0
   let failures = 2
-  const slow: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'> = {
+  const slow: PublishedRouter = {
     ...router,
     replaceAll: async (routes, stop) => {
       most = Math.max(most, ++running)

@@ -13,6 +13,7 @@ import {
 import type { RouteMarks } from './route-marks.ts'
 import { setCertificates, setOutsides } from './route-store.ts'
 import { readTable } from './route-table-store.ts'
+import { setOwnTls } from './secured-host-store.ts'
 
 export interface RoutePublisher {
   /**
@@ -106,7 +107,7 @@ export function createRoutePublisher({
 }: {
   database: Database
   marks: RouteMarks
-  router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates'>
+  router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates' | 'usesPlatformTls'>
   scope?: RouterScope
   name?: string
   /** Whether the platform's own router speaks TLS. */
@@ -119,6 +120,8 @@ export function createRoutePublisher({
   let uncertified: ReadonlyMap<string, readonly UncertifiedHost[]> = new Map()
   /** A previous process may have stored certificates. */
   let hasCertificates = true
+  /** Undefined: not recorded by this process. */
+  let hasOwnTls: boolean | undefined
   let quiet = 0
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -164,12 +167,21 @@ export function createRoutePublisher({
     )
     uncertified = Map.groupBy(missing, ({ service }) => service)
   }
+  /** The next table of a cluster has the certificates, once its router is known. */
+  const followTls = async (): Promise<void> => {
+    if (scope.isRest) return
+    const uses = router.usesPlatformTls()
+    if (uses === hasOwnTls) return
+    // A cluster that is connected for the first time has no engine until it is deployed.
+    if (await setOwnTls(database, scope.engines, uses)) hasOwnTls = uses
+  }
   const inTurn = (read: () => Promise<Table>, signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
       const table = await read()
       const taken = await send(table.routes, signal)
       applied = table
       lost = portsOf(table.routes, new Set(taken))
+      await followTls()
       await followAddresses(signal)
       await followCertificates(table.routes)
       return taken

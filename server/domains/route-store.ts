@@ -32,17 +32,20 @@ export interface RouteRow extends PublicHost {
  */
 export async function findTrafficPlace(sql: Sql, serviceId: string): Promise<TrafficPlace> {
   const [row] = await sql<TrafficPlace[]>`
-    select k.engine, k.traffic_domain as domain, k.tls_issuer as issuer
+    select k.engine, k.traffic_domain as domain, k.tls_issuer as issuer,
+      k.traffic_domain is not null and k.has_own_tls as has_own_tls
     from service s join environment v on v.id = s.environment_id
       join cluster k on k.id = v.cluster_id
     where s.id = ${serviceId}`
-  return row ?? { engine: null, domain: null, issuer: null }
+  return row ?? { engine: null, domain: null, issuer: null, has_own_tls: false }
 }
 
 export interface TrafficPlace {
   readonly engine: string | null
   readonly domain: string | null
   readonly issuer: string | null
+  /** Whether routers of the platform in the cluster carry its traffic over TLS. */
+  readonly has_own_tls: boolean
 }
 
 /**

@@ -61,12 +61,14 @@ const tableRows = (sql: Sql) => sql`
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
       ${canaryColumn(sql)},
-      k.engine, k.traffic_domain is not null as has_domain, k.tls_secret, k.tls_issuer, k.tls_by_controller,
+      k.engine, k.traffic_domain is not null as has_domain, k.has_own_tls, k.tls_secret, k.tls_issuer,
+      k.tls_by_controller,
       d.generate_certificate, u.host is not null as has_upload
     from route r join service s on s.id = r.service_id
       join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
       left join custom_domain d on d.id = r.custom_domain_id
-      left join (${uploadedHosts(sql)}) u on u.host = d.domain and r.public_port is null
+      left join (${uploadedHosts(sql, 'everywhere')}) u on u.host = d.domain and r.public_port is null
+        and u.place is not distinct from (case when k.traffic_domain is null then null else k.id end)
       left join service_scale c on c.service_id = s.id
       left join canary y on y.service_id = s.id and r.public_port is null
       left join release e on e.id = coalesce(r.release_id, s.release_id)`
@@ -149,6 +151,7 @@ export async function readTable(
       wishes,
       basic_auth,
       has_domain,
+      has_own_tls,
       tls_secret,
       tls_issuer,
       tls_by_controller,
@@ -162,7 +165,10 @@ export async function readTable(
       ...(speaks_http2 && { speaksHttp2: true }),
       ...(public_port === null &&
         tlsMember(
-          { has_domain, tls_secret, tls_issuer, tls_by_controller, generate_certificate, has_upload, kind, wishes },
+          {
+            ...{ has_domain, has_own_tls, tls_secret, tls_issuer, tls_by_controller },
+            ...{ generate_certificate, has_upload, kind, wishes },
+          },
           speaksTls,
         )),
       ...(public_port === null || public_protocol === null

@@ -4,6 +4,7 @@ import { type TlsRow, tlsMember } from './route-tls.ts'
 
 const row: TlsRow = {
   has_domain: true,
+  has_own_tls: false,
   tls_secret: null,
   tls_issuer: null,
   tls_by_controller: false,
@@ -32,4 +33,14 @@ test('a custom domain has a certificate of the issuer if its user wants one, and
 test('plain HTTP is redirected unless the service says otherwise', () => {
   assert.equal(of({ tls_secret: 'wild' })?.redirects, true)
   assert.equal(of({ tls_secret: 'wild' }, { 'network.ingress.force_ssl_redirect': false })?.redirects, false)
+})
+
+test('a cluster whose routers are the platform has its certificates, unless something in front has them', () => {
+  const own = { has_own_tls: true, tls_secret: 'wild', tls_issuer: 'acme' }
+  assert.equal(of(own)?.from, 'platform')
+  assert.equal(of({ ...own, generate_certificate: true })?.from, 'platform')
+  assert.equal(of({ ...own, generate_certificate: false }), undefined)
+  assert.equal(of({ ...own, generate_certificate: false, has_upload: true })?.from, 'platform')
+  assert.equal(of({ ...own, tls_by_controller: true })?.from, 'controller')
+  assert.equal(of({ ...own, tls_by_controller: true, generate_certificate: true })?.from, 'platform')
 })

@@ -11,6 +11,7 @@ import type { PodRouterSettings, RouterObjectSetting } from './pods/router-objec
 import type { PortSetting } from './ports/port-objects.ts'
 import { createPortRouter } from './ports/port-router.ts'
 import type { Router } from './router.ts'
+import type { TlsSource } from './tls-source.ts'
 
 export interface ClusterRouterOptions
   extends Omit<IngressRouterOptions, 'setting' | 'kube'>,
@@ -31,6 +32,8 @@ export interface OwnRouterInPods extends Pick<RouterObjectSetting, 'labels' | 'r
   /** The settings of the operator. Undefined: no cluster gets such routers. */
   readonly settings: PodRouterSettings | undefined
   readonly pullConfig: () => Promise<string | undefined>
+  /** The certificates of the cluster's hosts. Undefined: the routers speak HTTP only. */
+  readonly certificates: TlsSource | undefined
 }
 
 /**
@@ -53,12 +56,13 @@ export function createClusterRouter({
   if (!hasDomain) return local
   const setting = { ...routeNamespaces(instance), labels, issuedLabels, podsOf, usual }
   const ingress = createIngressRouter({ ...rest, setting })
-  const { settings, pullConfig, ...place } = ownRouters
+  const { settings, pullConfig, certificates, ...place } = ownRouters
   const { kube, clock, className } = rest
   const withPorts = (router: Router) => createPortRouter({ kube, clock, setting: { ...ports, podsOf }, router })
   if (!settings) return withPorts(ingress)
   const ownSetting = { ...settings, ...place, namespace: `quayside-router-${instance}` }
-  const pods = createPodRouter({ kube, clock, setting: ownSetting, pullConfig, names: { routeLabels: labels, podsOf } })
+  const names = { routeLabels: labels, podsOf }
+  const pods = createPodRouter({ kube, clock, setting: ownSetting, pullConfig, certificates, names })
   const choosing = createChoosingRouter(async (signal) => {
     try {
       const facts = {

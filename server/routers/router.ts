@@ -8,6 +8,11 @@ export interface Router {
   /** Returns whether it counts requests. Otherwise none of its services is put to sleep. */
   countsRequests(): boolean
   /**
+   * Returns whether its hosts have certificates of the platform, unless an ingress controller or a
+   * load balancer has them.
+   */
+  usesPlatformTls(): boolean
+  /**
    * Applies a table and returns once new requests follow it, or will soon if the controller of a
    * cluster carries them. Returns the table's ports of this machine that other programs use. Throws
    * AppError('unavailable') if the router is unreachable, and RoutesRefusedError if it refuses some

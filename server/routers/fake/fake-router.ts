@@ -29,6 +29,8 @@ export interface FakeRouter extends Router {
   addresses: readonly PortAddress[]
   /** The certificates that the router of a cluster reports. */
   secured: readonly RouteCertificate[]
+  /** Whether it has certificates of the platform. False at first. */
+  hasPlatformTls: boolean
   /** The lines of requests that nobody has taken yet. */
   readonly lines: AccessLine[]
   /** How requests to new versions ended. */
@@ -60,6 +62,8 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   }
   const router: FakeRouter = {
     countsRequests: () => true,
+    usesPlatformTls: () => router.hasPlatformTls,
+    hasPlatformTls: false,
     addresses: [],
     secured: [],
     batches: [],

@@ -38,6 +38,7 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
   let turn: Promise<unknown> = Promise.resolve()
   return {
     countsRequests: () => false,
+    usesPlatformTls: () => false,
     takeCounts: async () => [],
     canaryCounts: async () => [],
     takeLines: async () => [],

@@ -1,4 +1,4 @@
-import type { HostCertificate, Route } from '@quayside/contract/routes.ts'
+import type { Route } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
 import {
   activityIn,
@@ -12,11 +12,12 @@ import {
   servicesWithLines,
   unexpected,
 } from '../control-answer.ts'
-import type { RouteCertificate, Router } from '../router.ts'
+import { certificatesOf } from '../platform-certificates.ts'
+import type { Router } from '../router.ts'
+import { sendCertificates } from '../send-certificates.ts'
 import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
-import { sendCertificates } from './send-certificates.ts'
 import { changesBetween, type SentRoutes, sentRoutes } from './sent-routes.ts'
 
 export interface OwnRouterOptions {
@@ -81,9 +82,12 @@ export function createOwnRouter({
 
   return {
     countsRequests: () => true,
+    usesPlatformTls: () => certificates !== undefined,
     replaceAll: (routes, signal) => {
       const result = turn.then(async () => {
-        if (certificates) await sendCertificates(certificates, { controlSocket, timeoutMs, signal })
+        if (certificates) {
+          await sendCertificates(certificates, (one) => askRouter(controlSocket, { ...one, timeoutMs, signal }))
+        }
         return put([...routes, ...always], signal)
       })
       turn = result.catch(() => {})
@@ -140,16 +144,6 @@ interface Sent {
 }
 
 const confirmationOf = ({ version }: Sent) => ({ method: 'POST', path: '/confirm', body: { version } }) as const
-
-/** Returns the states of the hosts of a table. */
-const certificatesOf = (
-  routes: readonly Route[],
-  states: ReadonlyMap<string, HostCertificate>,
-): readonly RouteCertificate[] =>
-  routes.flatMap(({ service, host, tls }) => {
-    const certificate = tls?.from === 'platform' ? states.get(host) : undefined
-    return certificate ? [{ service, host, certificate }] : []
-  })
 
 /** Returns the ports of the table that other programs use. */
 const takenOf = ({ body: { taken } }: ControlAnswer): readonly number[] =>

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
+import { sendCertificates } from '../send-certificates.ts'
 import type { TlsSource } from '../tls-source.ts'
+import { askRouter } from './control.ts'
 import { endRouter, findRouter, type Health, hasAddress, serves } from './find-router.ts'
-import { sendCertificates } from './send-certificates.ts'
 import { startRouter } from './start-router.ts'
 
 /** The files of a router process. */
@@ -118,7 +119,8 @@ const certificatesMs = 5_000
  */
 async function equip({ tls, signal }: RouterProcessOptions, controlSocket: string): Promise<void> {
   if (!tls) return
-  await sendCertificates(tls.source, { controlSocket, timeoutMs: certificatesMs, ...(signal && { signal }) })
+  const limits = { timeoutMs: certificatesMs, ...(signal && { signal }) }
+  await sendCertificates(tls.source, (one) => askRouter(controlSocket, { ...one, ...limits }))
 }
 
 /** The prefix of a successor's socket name. It is short because socket paths are limited. */

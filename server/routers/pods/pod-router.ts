@@ -7,11 +7,15 @@ import { AppError } from '../../lib/error.ts'
 import { activityIn, batchesIn, linesIn, numberIn, servicesWithLines, unexpected } from '../control-answer.ts'
 import { unreachable } from '../ingress/apply-objects.ts'
 import { statusOf } from '../ingress/kube-objects.ts'
+import { certificatesOf } from '../platform-certificates.ts'
 import type { Activity, RouteCertificate, Router } from '../router.ts'
+import { sendCertificates } from '../send-certificates.ts'
+import type { TlsSource } from '../tls-source.ts'
 import { addActivity } from './answers.ts'
 import { installRouter, readKey, readTableVersion, storeTable } from './installation.ts'
 import { findingsOf } from './pod-findings.ts'
 import type { PodKube } from './pod-kube.ts'
+import { tlsFindings, withoutTls } from './pod-tls.ts'
 import { PodWakes } from './pod-wakes.ts'
 import { createNames, type NameSetting, nameRoutes, removeNames } from './release-names.ts'
 import { rolledOut } from './rollout.ts'
@@ -21,28 +25,30 @@ import { type RouterPod, RouterPods } from './router-pods.ts'
 export interface PodRouterOptions {
   readonly kube: PodKube
   readonly clock: Clock
-  readonly setting: Omit<RouterObjectSetting, 'pullConfig'>
+  readonly setting: Omit<RouterObjectSetting, 'pullConfig' | 'speaksTls'>
   readonly names: NameSetting
   /** Reads the credentials with which nodes take the image. */
   readonly pullConfig: () => Promise<string | undefined>
+  /** The certificates of the cluster's hosts. Without it, the routers speak HTTP only. */
+  readonly certificates?: TlsSource | undefined
 }
 
 /** The time limit of one request to one router. A router that hangs delays the others no longer. */
 const answerMs = 5_000
+/** The same for one request with all certificates. */
+const certificatesMs = 30_000
 /** A router that gets requests and cannot be reached for so long is replaced. */
 const lostMs = 15_000
 /** How long a rollout of routers may take before the caller hears of it. */
 const rolloutMs = 60_000
 const attempts = 5
-const withoutTls =
-  "the platform's router in the cluster speaks HTTP; end TLS in front of it, or use an ingress controller"
-const plainText = (domain: string): string => `Names of ${domain} have no certificates, because ${withoutTls}.`
 
 /** Our router in pods of a cluster. The server sends each of them the whole table. */
 export function createPodRouter(options: PodRouterOptions): Router {
   const routers = new PodRouter(options)
   return {
     countsRequests: () => true,
+    usesPlatformTls: () => options.certificates !== undefined,
     replaceAll: (routes, signal) => routers.replaceAll(routes, signal),
     drained: (endpoints, timeoutMs, signal) => routers.drained(endpoints, timeoutMs, signal),
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),
@@ -51,11 +57,11 @@ export function createPodRouter(options: PodRouterOptions): Router {
     takeCounts: (stored, signal) => routers.takeCounts(stored, signal),
     canaryCounts: async () => [],
     portAddresses: async () => [],
-    certificates: async () => routers.certificates(),
+    certificates: () => routers.certificates(),
     renew: (signal) => routers.renew(signal),
     listFindings: async (signal, tls) => [
       ...(await routers.listFindings(signal)),
-      ...(tls ? [{ message: plainText(tls.domain), isBlocking: false }] : []),
+      ...tlsFindings(options.certificates !== undefined, tls),
     ],
   }
 }
@@ -160,8 +166,13 @@ class PodRouter {
    */
   async #send(pod: RouterPod, signal: AbortSignal): Promise<number | Error | undefined> {
     const table = this.#last
-    const { clock } = this.#options
+    const { clock, certificates } = this.#options
     try {
+      // First, so that a router that gets requests has the certificates of its hosts.
+      if (certificates) {
+        const limits = { timeoutMs: certificatesMs, signal }
+        await sendCertificates(certificates, (one) => pod.link.ask({ ...one, ...limits }))
+      }
       const sending = { method: 'PUT', path: '/routes', body: table, timeoutMs: answerMs, signal } as const
       const confirming = { ...sending, method: 'POST', path: '/confirm', body: { version: table.version } } as const
       const isKnown = pod.version === table.version && (await pod.link.ask(confirming)).status === 200
@@ -270,11 +281,17 @@ class PodRouter {
     })
   }
 
-  /** The program of the routers has no TLS. */
-  certificates(): readonly RouteCertificate[] {
-    return this.#last.routes.flatMap(({ service, host, tls }) =>
-      tls ? [{ service, host, certificate: { state: 'FAILED', message: withoutTls } }] : [],
-    )
+  async certificates(): Promise<readonly RouteCertificate[]> {
+    const { certificates } = this.#options
+    const { routes } = this.#last
+    const others = routes.flatMap(({ service, host, tls }): RouteCertificate[] => {
+      if (!tls || (certificates && tls.from === 'platform')) return []
+      // The platform does not see what ends TLS in front of the routers.
+      const isInFront = tls.from === 'controller'
+      const failed = { state: 'FAILED', message: withoutTls } as const
+      return [{ service, host, certificate: isInFront ? { state: 'READY', message: null } : failed }]
+    })
+    return certificates ? [...certificatesOf(routes, await certificates.states()), ...others] : others
   }
 
   listFindings(signal: AbortSignal) {
@@ -282,8 +299,9 @@ class PodRouter {
   }
 
   async #install(signal: AbortSignal): Promise<void> {
-    const { kube, setting, pullConfig } = this.#options
-    await installRouter(kube, { ...setting, pullConfig: await pullConfig() }, signal)
+    const { kube, setting, pullConfig, certificates } = this.#options
+    const speaksTls = certificates !== undefined
+    await installRouter(kube, { ...setting, speaksTls, pullConfig: await pullConfig() }, signal)
     this.#key = undefined
     this.#isInstalled = true
   }

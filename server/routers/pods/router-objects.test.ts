@@ -41,6 +41,20 @@ test('routers accept traffic, and connect to environments and name servers only'
   )
 })
 
+test('routers that speak HTTPS have its port in the Service, the pods and the rule of the network', () => {
+  const find = objectsOf({ speaksTls: true, exposure: { type: 'NodePort', nodePort: 30_080, tlsNodePort: 30_443 } })
+  const [, secure] = find('Service').spec.ports
+  assert.deepEqual([secure.port, secure.targetPort, secure.nodePort], [443, 8443, 30_443])
+  assert.deepEqual(find('NetworkPolicy').spec.ingress[0].ports.at(-1), { port: 8443, protocol: 'TCP' })
+  const [container] = find('Deployment').spec.template.spec.containers
+  for (const flag of ['--tls-port=8443', '--public-port=80', '--public-tls-port=443']) {
+    assert.ok(container.args.includes(flag), flag)
+  }
+  assert.equal(objectsOf()('Service').spec.ports.length, 1)
+  const plain = objectsOf()('Deployment').spec.template.spec.containers[0]
+  assert.ok(!plain.args.some((flag: string) => flag.includes('tls')))
+})
+
 test('the Service is of the type that the operator chose, and keeps the addresses of clients', () => {
   const serviceOf = (exposure: RouterObjectSetting['exposure']) => objectsOf({ exposure })('Service').spec
   assert.equal(serviceOf({ type: 'LoadBalancer' }).type, 'LoadBalancer')

@@ -3,8 +3,14 @@ import type { KubeObject } from '../ingress/kube-objects.ts'
 /** How clients reach the routers of a cluster, as the operator chose it. */
 export type RouterExposure =
   | { readonly type: 'LoadBalancer' }
-  /** Without a port, the cluster chooses one. */
-  | { readonly type: 'NodePort'; readonly nodePort?: number }
+  /** Without a port, the cluster chooses it. */
+  | ({ readonly type: 'NodePort' } & NodePorts)
+
+/** The ports of HTTP and HTTPS at nodes. */
+interface NodePorts {
+  readonly nodePort?: number
+  readonly tlsNodePort?: number
+}
 
 /** The operator's settings of routers in clusters. */
 export interface PodRouterSettings {
@@ -29,6 +35,8 @@ export interface RouterObjectSetting extends PodRouterSettings {
   readonly reached: object
   /** A Docker configuration with credentials of the registry. Undefined if it needs none. */
   readonly pullConfig?: string | undefined
+  /** Whether the routers speak HTTPS as well. */
+  readonly speaksTls?: boolean
 }
 
 /** The name of the Deployment, the Service and the other objects of the router. */
@@ -40,7 +48,9 @@ export const tableKey = 'table.gz'
 export const tableVersionAnnotation = 'quayside.io/table-version'
 const pullSecretName = 'router-registry'
 
-const ports = { traffic: 8080, ready: 8081 } as const
+const ports = { traffic: 8080, ready: 8081, tls: 8443 } as const
+/** The ports of the Service, which clients use. */
+const publicPorts = { traffic: 80, tls: 443 } as const
 /** Only reached inside of the pod. */
 export const controlPort = 8082
 /** Nodes and load balancers learn of the end of a pod within this time. */
@@ -98,7 +108,7 @@ function pullSecret(setting: RouterObjectSetting, config: string) {
 }
 
 /**
- * Everybody reaches the port of traffic. The routers reach the pods of environments and the name
+ * Everybody reaches the ports of traffic. The routers reach the pods of environments and the name
  * servers, and nothing else. Nodes ask for readiness in any case.
  */
 const networkPolicy = (setting: RouterObjectSetting) => ({
@@ -106,7 +116,7 @@ const networkPolicy = (setting: RouterObjectSetting) => ({
   spec: {
     podSelector: {},
     policyTypes: ['Ingress', 'Egress'],
-    ingress: [{ ports: [{ port: ports.traffic, protocol: 'TCP' }] }],
+    ingress: [{ ports: trafficPorts(setting).map(({ port }) => ({ port, protocol: 'TCP' })) }],
     egress: [
       { to: [{ namespaceSelector: setting.reached }] },
       {
@@ -131,24 +141,29 @@ const disruptionBudget = (setting: RouterObjectSetting) => ({
 /** Nodes pass requests only to their own routers, so that the addresses of clients are kept. */
 function service(setting: RouterObjectSetting) {
   const { exposure, labels } = setting
-  const nodePort = exposure.type === 'NodePort' ? exposure.nodePort : undefined
   return {
     ...heads(setting, 'v1', 'Service', routerName),
     spec: {
       type: exposure.type,
       externalTrafficPolicy: 'Local',
       selector: labels,
-      ports: [
-        {
-          name: 'http',
-          port: 80,
-          targetPort: ports.traffic,
-          protocol: 'TCP',
-          ...(nodePort !== undefined && { nodePort }),
-        },
-      ],
+      ports: trafficPorts(setting).map(({ name, at, port, nodePort }) => ({
+        name,
+        port: at,
+        targetPort: port,
+        protocol: 'TCP',
+        ...(nodePort !== undefined && { nodePort }),
+      })),
     },
   }
+}
+
+/** Returns the ports of clients: `at` of the Service, and `port` of the pods. */
+function trafficPorts({ exposure, speaksTls = false }: RouterObjectSetting) {
+  const { nodePort, tlsNodePort }: NodePorts = exposure.type === 'NodePort' ? exposure : {}
+  const plain = { name: 'http', at: publicPorts.traffic, port: ports.traffic, nodePort }
+  const secure = { name: 'https', at: publicPorts.tls, port: ports.tls, nodePort: tlsNodePort }
+  return speaksTls ? [plain, secure] : [plain]
 }
 
 function deployment(setting: RouterObjectSetting) {
@@ -196,11 +211,17 @@ const apart = (labels: RouterObjectSetting['labels']) => ({
   ],
 })
 
-function container({ image, trusted, proxies = [], connections }: RouterObjectSetting) {
+function container(setting: RouterObjectSetting) {
+  const { image, trusted, proxies = [], connections, speaksTls = false } = setting
   const probe = (path: string) => ({ httpGet: { path, port: ports.ready }, timeoutSeconds: 2 })
   const flags = {
     host: '$(POD_IP)',
     port: ports.traffic,
+    ...(speaksTls && {
+      'tls-port': ports.tls,
+      'public-port': publicPorts.traffic,
+      'public-tls-port': publicPorts.tls,
+    }),
     'control-port': controlPort,
     'control-key': '/quayside/key/key',
     'ready-port': ports.ready,
@@ -217,7 +238,7 @@ function container({ image, trusted, proxies = [], connections }: RouterObjectSe
     image,
     args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`),
     env: [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
-    ports: [{ name: 'http', containerPort: ports.traffic, protocol: 'TCP' }],
+    ports: trafficPorts(setting).map(({ name, port }) => ({ name, containerPort: port, protocol: 'TCP' })),
     resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '512Mi' } },
     readinessProbe: { ...probe('/ready'), periodSeconds: 1, failureThreshold: 3 },
     livenessProbe: { ...probe('/alive'), periodSeconds: 10, failureThreshold: 6 },

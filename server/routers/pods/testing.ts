@@ -9,6 +9,7 @@ import { systemClock as clock } from '../../lib/clock.ts'
 import { killGroup, start } from '../../lib/run.ts'
 import type { KubeKind, KubeObject } from '../ingress/kube-objects.ts'
 import type { Router } from '../router.ts'
+import type { TlsSource } from '../tls-source.ts'
 import type { PodKube } from './pod-kube.ts'
 import { createPodRouter } from './pod-router.ts'
 import { keySecretName, type PodRouterSettings, routerName, tableKey, tableSecretName } from './router-objects.ts'
@@ -31,8 +32,9 @@ export const testSetting: PodRouterSettings & { namespace: string; labels: typeo
 /** A router process that a cluster in memory shows as a pod. */
 export interface TestPod {
   readonly name: string
-  /** The port of its requests. */
+  /** The ports of its requests over HTTP and HTTPS. */
   readonly port: number
+  readonly tlsPort: number
   /** Whether no connection reaches it. Those that exist break. */
   isCut: boolean
   isLeaving: boolean
@@ -52,7 +54,7 @@ export interface PodCluster {
   /** Starts a router as Kubernetes does, with what the Secrets have at that moment. */
   addPod(): Promise<TestPod>
   isReady(pod: TestPod): Promise<boolean>
-  router(): Router
+  router(certificates?: TlsSource): Router
   close(): Promise<void>
 }
 
@@ -166,9 +168,11 @@ export async function openPodCluster(): Promise<PodCluster> {
     const table = dataOf(tableSecretName, tableKey)
     if (table) await writeFile(place(tableKey), table)
     const [port, controlPort, readyPort] = [await freePort(), await freePort(), await freePort()]
+    const tlsPort = await freePort()
     const flags = {
       host: '127.0.0.1',
       port,
+      'tls-port': tlsPort,
       'control-port': controlPort,
       'control-key': place('key'),
       'ready-port': readyPort,
@@ -184,6 +188,7 @@ export async function openPodCluster(): Promise<PodCluster> {
     const pod: Known = {
       name,
       port,
+      tlsPort,
       controlPort,
       readyPort,
       streams: new Set(),
@@ -220,8 +225,9 @@ export async function openPodCluster(): Promise<PodCluster> {
     object: (kind, name) => objects.get(keyOf(kind, name)),
     addPod,
     isReady,
-    router: () =>
+    router: (certificates) =>
       createPodRouter({
+        certificates,
         kube,
         clock,
         setting: testSetting,

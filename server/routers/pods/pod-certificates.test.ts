@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Route, TlsMaterial } from '@quayside/contract/routes.ts'
+import { secureClient } from '../../../test/support/https.ts'
+import { issued } from '../../../test/support/issued.ts'
+import { until } from '../../../test/support/until.ts'
+import { application, ask } from '../own/testing.ts'
+import type { TlsSource } from '../tls-source.ts'
+import { tlsFindings } from './pod-tls.ts'
+import { startedPodCluster } from './testing.ts'
+
+const { signal } = new AbortController()
+const host = 'own.lab.test'
+
+/** Certificates in memory. A test changes the material together with its mark. */
+function source(): TlsSource & { mine: TlsMaterial; marked: string; away: boolean } {
+  const own = {
+    mine: { certificates: [{ host, chain: issued.cert + issued.intermediate, key: issued.key }], challenges: [] },
+    marked: 'first',
+    away: false,
+    mark: async () => {
+      if (own.away) throw new Error('the database is away')
+      return own.marked
+    },
+    material: async () => own.mine,
+    states: async () => new Map([[host, { state: 'READY', message: null } as const]]),
+  }
+  return own
+}
+
+async function open(t: { after(work: () => Promise<void>): void }) {
+  const cluster = await startedPodCluster(2)
+  t.after(() => cluster.close())
+  const { server, endpoint } = await application((_, response) => response.end('ok'))
+  t.after(async () => void server.close().closeAllConnections())
+  const certificates = source()
+  const router = cluster.router(certificates)
+  const route: Route = {
+    host,
+    service: 'shop',
+    name: 'shop',
+    endpoints: [endpoint],
+    tls: { from: 'platform', redirects: true },
+  }
+  await router.replaceAll([route], signal)
+  return { cluster, certificates, router, route }
+}
+
+async function statusAt(port: number): Promise<number> {
+  const client = secureClient({ port, root: issued.root })
+  try {
+    return (await client.ask(host)).status
+  } finally {
+    client.close()
+  }
+}
+
+test('all routers in pods get the certificates, and redirect to HTTPS', async (t) => {
+  const { cluster, router } = await open(t)
+  for (const { port, tlsPort } of cluster.pods) {
+    assert.equal(await statusAt(tlsPort), 200)
+    assert.equal((await ask(port, host)).status, 308)
+  }
+  assert.deepEqual(await router.certificates(), [
+    { service: 'shop', host, certificate: { state: 'READY', message: null } },
+  ])
+})
+
+test('the Secrets of the cluster have no private key', async (t) => {
+  const { cluster } = await open(t)
+  for (const name of ['router-table', 'router-key']) {
+    assert.doesNotMatch(JSON.stringify(cluster.object('Secret', name)), /PRIVATE/)
+  }
+})
+
+test('a router that starts has its certificates before it gets requests', async (t) => {
+  const { cluster, certificates, router, route } = await open(t)
+  certificates.away = true
+  const fresh = await cluster.addPod()
+  // Routers that get requests have the table already.
+  await router.replaceAll([route], signal).catch(() => {})
+  assert.equal(await cluster.isReady(fresh), false)
+  certificates.away = false
+  await router.replaceAll([route], signal)
+  assert.equal(await cluster.isReady(fresh), true)
+  assert.equal(await statusAt(fresh.tlsPort), 200)
+})
+
+test('a challenge is answered by every router, and is gone with the next certificates', async (t) => {
+  const { cluster, certificates, router, route } = await open(t)
+  const path = '/.well-known/acme-challenge/abc'
+  const answers = async () =>
+    Promise.all(
+      cluster.pods.map(async ({ port }) => {
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+        return answer.text()
+      }),
+    )
+  const challenge = { kind: 'http-01', host: '127.0.0.1', token: 'abc', answer: 'abc.thumb' } as const
+  certificates.mine = { ...certificates.mine, challenges: [challenge] }
+  certificates.marked = 'second'
+  await router.replaceAll([route], signal)
+  assert.deepEqual(await answers(), ['abc.thumb', 'abc.thumb'])
+  certificates.mine = { ...certificates.mine, challenges: [] }
+  certificates.marked = 'third'
+  await router.replaceAll([route], signal)
+  for (const body of await answers()) assert.doesNotMatch(body, /thumb/)
+})
+
+test('a router whose program was replaced in place gets its certificates again', async (t) => {
+  const { cluster, router, route } = await open(t)
+  const [first] = cluster.pods
+  await first?.kill()
+  const again = await cluster.addPod()
+  await router.replaceAll([route], signal)
+  await until('it is ready', () => cluster.isReady(again))
+  assert.equal(await statusAt(again.tlsPort), 200)
+})
+
+test('settings of a cluster for certificates that have no effect are named', () => {
+  const tls = { domain: 'apps.test', secret: null, issuer: 'acme', byController: false }
+  assert.match(tlsFindings(true, tls)[0]?.message ?? '', /have no effect/)
+  assert.match(tlsFindings(false, tls)[0]?.message ?? '', /speaks HTTP/)
+  assert.deepEqual(tlsFindings(true, { ...tls, issuer: null, byController: true }), [])
+  assert.deepEqual(tlsFindings(true, undefined), [])
+})

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { connect as connectSession } from 'node:http2'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { kinds } from '../../server/engines/kubernetes/client/index.ts'
+import { instanceOn, ownLabels } from '../../server/engines/kubernetes/labels.ts'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import type { Tree } from '../support/git-remote.ts'
+import { type SecureClient, secureClient } from '../support/https.ts'
+import { issued } from '../support/issued.ts'
+import { startNameServer } from '../support/name-server.ts'
+import { type Pebble, startPebble } from '../support/pebble/pebble.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { get } from '../support/traffic.ts'
+import { until } from '../support/until.ts'
+import { addresses } from './cluster/settings.ts'
+import { openKube } from './support/access.ts'
+import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
+import { publishRouterImage } from './support/router-image.ts'
+import { serialAt, startSecureTraffic } from './support/secure-traffic.ts'
+
+// HTTPS at the platform's routers in pods of a cluster, with certificates of Let's Encrypt's test
+// server. The tests build on each other.
+
+/** The ports of the routers at the node. */
+const [plainPort, tlsPort] = [31_080, 31_443]
+const domain = 'apps.far.test'
+const names = await startNameServer({ after })
+for (const zone of [domain, 'far.test']) names.zones.set(`*.${zone}`, { A: addresses.node })
+const pebble = await startPebble({ after }, { nameServer: names.address, httpPort: plainPort, tlsPort })
+const skip = pebble ? false : 'this machine has no Go'
+const kube = openKube()
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+
+const echo: Tree = {
+  Dockerfile: 'FROM quayside/node:24\nWORKDIR /app\nCOPY . ./\nCMD ["node", "app.js"]\n',
+  'app.js': `
+    require('node:http')
+      .createServer(({ headers, url }, response) => response.end(JSON.stringify({ url, headers })))
+      .listen(8080)
+    process.on('SIGTERM', () => process.exit(0))`,
+}
+
+let server: ServerProcess
+let cluster: AddedCluster
+let application: TestApplication
+let client: SecureClient
+let root: string
+let image: string | undefined
+/** The platform's name of the application. */
+let name: string
+const namespace = () => `quayside-router-${instanceOn(server.instance, cluster.id)}`
+const at = { host: addresses.node }
+const askSecure = (host: string, path = '/') => client.ask(host, { ...at, path })
+
+before(
+  async () => {
+    if (!pebble) return
+    server = await startServer({ env: await settings(pebble) })
+    root = await pebble.root()
+    client = secureClient({ port: tlsPort, root })
+    cluster = await addCluster(server, 'far')
+    await cluster.connect()
+    await server.must('PUT', `/cluster/${cluster.id}/dnsProvider`, { dns_provider: { provider: 'QOVERY', domain } })
+    const { status, lines } = await cluster.deploy()
+    assert.equal(status, 'DEPLOYED', lines)
+    const environmentId = await makeEnvironment(server, 'far', cluster.id)
+    const more = { cpu: 50, min_running_instances: 1, max_running_instances: 1 }
+    application = await makeApplication(server, { environmentId, name: 'echo', settings: more })
+    name = new URL(application.url).hostname
+    await application.run(echo)
+  },
+  { timeout: 400_000 },
+)
+after(async () => {
+  client?.close()
+  if (cluster) await removeAll()
+  await application?.git.remove()
+  await server?.close()
+  kube.close()
+})
+
+/** Removes the namespaces of the server, so that the ports of its routers are free again. */
+async function removeAll(): Promise<void> {
+  const labels = ownLabels(instanceOn(server.instance, cluster.id))
+  const list = async () => (await kube.list(kinds.namespace, { labels }, limit())).items
+  await Promise.all((await list()).map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
+  await until('the namespaces are gone', async () => (await list()).length === 0, { limitMs: 120_000 })
+}
+
+async function settings({ directory, serverRoot }: Pebble): Promise<Record<string, string>> {
+  image ??= await publishRouterImage('tls')
+  return {
+    ...clusterSettings('pod-router-tls'),
+    QUAYSIDE_CLUSTER_ROUTER_IMAGE: image,
+    QUAYSIDE_CLUSTER_ROUTER_SERVICE: `NodePort:${plainPort}:${tlsPort}`,
+    QUAYSIDE_CLUSTER_ROUTER_TLS: 'on',
+    QUAYSIDE_CLUSTER_INGRESS_CLASS: 'none',
+    QUAYSIDE_ACME_DIRECTORY: directory,
+    QUAYSIDE_DOMAIN_PROOF: 'waived',
+    NODE_EXTRA_CA_CERTS: serverRoot,
+  }
+}
+
+interface Pod {
+  readonly name: string
+  readonly address: string
+}
+
+/** Returns the routers that get requests. */
+async function readyPods(): Promise<readonly Pod[]> {
+  const { items } = await kube.list(kinds.pod, { namespace: namespace() }, limit())
+  return items.flatMap(({ metadata, status }) => {
+    const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
+    const isLeft = !isReady || metadata.deletionTimestamp !== undefined
+    return isLeft ? [] : [{ name: metadata.name, address: status?.podIP ?? '' }]
+  })
+}
+const serials = async () => Promise.all((await readyPods()).map(({ address }) => serialAt(address, 8443, root, name)))
+const seen = () => [server.output.slice(-15), pebble?.output.slice(-10)]
+
+test('the name of a service gets a certificate through the routers of its cluster', {
+  skip,
+  timeout: 180_000,
+}, async () => {
+  const isSecure = async () => (await askSecure(name).catch(() => undefined))?.status === 200
+  await until('HTTPS answers', isSecure, { limitMs: 90_000, seen })
+  const { url, headers } = JSON.parse((await askSecure(name, '/a?b=c')).body)
+  assert.equal(url, '/a?b=c')
+  assert.deepEqual(
+    [headers.host, headers['x-forwarded-proto'], headers['x-forwarded-port'], headers['x-quayside-door']],
+    [name, 'https', '443', undefined],
+  )
+  const hasLink = async () => {
+    const { results } = await server.must<{ results: { url: string }[] }>('GET', `/application/${application.id}/link`)
+    return results.some((link) => link.url === `https://${name}`)
+  }
+  await until('the link says https', hasLink)
+})
+
+test('plain HTTP is redirected to the usual port, and both routers have the certificate', { skip }, async () => {
+  assert.equal((await get(`http://${name}:${plainPort}/a`, undefined, addresses.node)).status, 308)
+  const found = await serials()
+  assert.equal(found.length, 2)
+  assert.equal(new Set(found).size, 1)
+})
+
+test('HTTP/2 is spoken, and a request for another host gets 421', { skip, timeout: 60_000 }, async (t) => {
+  const session = connectSession(`https://${name}:${tlsPort}`, {
+    ca: root,
+    servername: name,
+    lookup: (_host, _options, done) => done(null, [{ address: addresses.node, family: 4 }]),
+  })
+  t.after(() => session.destroy())
+  const ask = async (authority: string) => {
+    const stream = session.request({ ':path': '/h2', ':authority': authority })
+    const status = new Promise<number>((resolve) => stream.once('response', (one) => resolve(Number(one[':status']))))
+    return { body: await text(stream), status: await status }
+  }
+  assert.deepEqual(JSON.parse((await ask(name)).body).url, '/h2')
+  assert.equal(session.alpnProtocol, 'h2')
+  assert.equal((await ask('other.far.test')).status, 421)
+})
+
+interface Domain {
+  readonly id: string
+  readonly certificate: { readonly state: string; readonly message: string | null }
+}
+const domains = () => `/application/${application.id}/customDomain`
+async function reaches({ id }: Domain, state: string): Promise<void> {
+  let last: Domain | undefined
+  const has = async () => {
+    const { results } = await server.must<{ results: Domain[] }>('GET', domains())
+    last = results.find((one) => one.id === id)
+    return last?.certificate.state === state
+  }
+  await until(`its certificate is ${state}`, has, { limitMs: 60_000, seen: () => [last, seen()] })
+}
+
+test('custom domains have ordered and uploaded certificates', { skip, timeout: 180_000 }, async (t) => {
+  const shop = await server.must<Domain>('POST', domains(), { domain: 'shop.far.test', generate_certificate: true })
+  await reaches(shop, 'READY')
+  assert.equal((await askSecure('shop.far.test')).status, 200)
+  const own = await server.must<Domain>('POST', domains(), { domain: 'own.lab.test', generate_certificate: false })
+  const body = { chain: issued.cert + issued.intermediate, private_key: issued.key }
+  await server.must('PUT', `${domains()}/${own.id}/certificate`, body)
+  await reaches(own, 'UPLOADED')
+  const trusting = secureClient({ port: tlsPort, root: issued.root })
+  t.after(() => trusting.close())
+  assert.equal((await trusting.ask('own.lab.test', at)).status, 200)
+})
+
+test('no request is lost while a certificate is renewed and each router is deleted in turn', {
+  skip,
+  timeout: 300_000,
+}, async (t) => {
+  const [before = ''] = await serials()
+  const traffic = startSecureTraffic(tlsPort, root, name)
+  t.after(() => traffic.stop())
+  await traffic.sends(200)
+  await server.sql`update host_certificate set due_at = now() where host = ${name}`
+  const isRenewed = async () => (await serials()).every((serial) => serial !== before)
+  await until('both routers have the new certificate', isRenewed, { limitMs: 60_000, seen })
+  await traffic.sends(200)
+  for (const { name: pod } of await readyPods()) {
+    await kube.remove(kinds.pod, { namespace: namespace(), name: pod }, limit())
+    const isReplaced = async () => {
+      const now = await readyPods()
+      return now.length === 2 && now.every((one) => one.name !== pod)
+    }
+    await until('the deleted router is replaced', isReplaced, { limitMs: 120_000, seen })
+    await traffic.sends(300)
+  }
+  const { sent, lost } = await traffic.stop()
+  t.diagnostic(`${sent} requests, ${lost.length} lost`)
+  assert.deepEqual(lost, [])
+})
+
+test('private keys are in the memory of the routers only', { skip }, async () => {
+  const configMaps = { ...kinds.secret, kind: 'ConfigMap', plural: 'configmaps' }
+  const lists = [kinds.secret, configMaps].map((kind) => kube.list(kind, { namespace: namespace() }, limit()))
+  const pods = kube.list(kinds.pod, { namespace: namespace() }, limit())
+  for (const { items } of await Promise.all([...lists, pods])) {
+    const plain = JSON.stringify(items)
+    const data = items.flatMap((item) => Object.values(Object(Object(item).data)).map(String))
+    const decoded = data.map((one) => Buffer.from(one, 'base64').toString('latin1')).join('\n')
+    assert.doesNotMatch(plain + decoded, /PRIVATE KEY/)
+  }
+})
+
+test('counts and lines of requests come from the routers in pods', { skip, timeout: 90_000 }, async () => {
+  await server.must('PUT', `/application/${application.id}/advancedSettings`, { 'network.router.access_log': true })
+  const hasLine = async () => {
+    await askSecure(name, '/seen')
+    return (await application.log(200)).some(({ message }) => message.includes('/seen'))
+  }
+  await until('a request is a line of the service', hasLine, { limitMs: 30_000, seen })
+  const counted = async () => {
+    const path = `/service/${application.id}/traffic`
+    const { total } = await server.must<{ total: { requests: number } }>('GET', path)
+    return total.requests > 500
+  }
+  await until('the requests are counted', counted, { limitMs: 60_000, seen })
+})
+
+test('a router that starts while the platform is away gets no requests before it has certificates', {
+  skip,
+  timeout: 240_000,
+}, async (t) => {
+  await server.kill9()
+  const traffic = startSecureTraffic(tlsPort, root, name)
+  t.after(() => traffic.stop())
+  await traffic.sends(100)
+  const [first] = await readyPods()
+  await kube.remove(kinds.pod, { namespace: namespace(), name: first?.name ?? '' }, limit())
+  await traffic.sends(2_000)
+  assert.equal((await readyPods()).length, 1)
+  await server.restart({ env: await settings(pebble ?? assert.fail()) })
+  await until('there are two again', async () => (await readyPods()).length === 2, { limitMs: 90_000, seen })
+  await traffic.sends(200)
+  const { sent, lost } = await traffic.stop()
+  t.diagnostic(`${sent} requests, ${lost.length} lost`)
+  assert.deepEqual(lost, [])
+})
