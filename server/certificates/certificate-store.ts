@@ -31,7 +31,8 @@ const named = (sql: Sql, { own, shared, at }: CertificateScope) => sql`
 
 /** A query of the names for which certificates are ordered. */
 const ordered = (sql: Sql, scope: CertificateScope) => sql`
-  select n.name as host, max(n.saved_at) as saved_at, min(n.place::text) as place from (${named(sql, scope)}) n group by n.name`
+  select n.name as host, max(n.saved_at) as saved_at, min(n.place::text) as place
+  from (${named(sql, scope)}) n group by n.name`
 
 /** A host for which a certificate is due. */
 export interface DueHost {

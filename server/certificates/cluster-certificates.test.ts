@@ -8,7 +8,10 @@ import { newId } from '../lib/id.ts'
 import { silentLogger as log } from '../lib/log.ts'
 import { addPlace } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
+import { RefusedError } from './authority.ts'
 import { type CertificatesOptions, createCertificates } from './certificates.ts'
+import { turnsOf } from './due-turns.ts'
+import { serveProof } from './serve-in-time.ts'
 
 const { signal } = new AbortController()
 /** The DNS of an operator that nobody asks here. */
@@ -125,8 +128,8 @@ test('an upload is served where the service of its domain is', async (t) => {
   await lead(sql, (await addPlace(sql)).service.serviceId, 'here.lab.test')
   const id = newId()
   await sql`
-    insert into custom_domain (id, service_id, organization_id, domain, proof, created_at, updated_at, pending_since, proven_at,
-      generate_certificate, use_cdn)
+    insert into custom_domain (id, service_id, organization_id, domain, proof, created_at, updated_at, pending_since,
+      proven_at, generate_certificate, use_cdn)
     select ${id}, s.id, p.organization_id, 'own.shop.test', 'CNAME', now(), now(), now(), now(), false, false
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     where e.cluster_id = ${cluster}`
@@ -140,4 +143,37 @@ test('an upload is served where the service of its domain is', async (t) => {
   })
   assert.equal((await certificates.sourceOf(cluster)?.states())?.get('own.shop.test')?.state, 'READY')
   assert.equal((await certificates.source?.states())?.has('own.shop.test'), false)
+})
+
+test('a cluster that does not take a challenge delays no other cluster, and its host says why', async (t) => {
+  const stuck = 'web.stuck.test'
+  const { sql, certificates } = await openBench(t)
+  await addCluster(sql, 'stuck.test', stuck)
+  const free = await addCluster(sql, 'free.test', 'web.free.test')
+  const serve = (host: string) =>
+    host === stuck ? Promise.reject(new Error('the API server is away')) : Promise.resolve()
+  for (const { reconcile } of certificates.reconcilers(serve)) await reconcile(signal)
+  const { certificates: found = [] } = (await certificates.sourceOf(free)?.material()) ?? {}
+  assert.deepEqual(
+    found.map(({ host }) => host),
+    ['web.free.test'],
+  )
+})
+
+test('the orders of each cluster are a list of their own, and some clusters wait', () => {
+  const due = ['a', 'b', 'a', 'c', 'a'].map((place, index) => ({ host: String(index), place }))
+  const hosts = turnsOf(due, 2).map((list) => list.map(({ host }) => host))
+  assert.deepEqual(hosts, [['0', '2', '4'], ['1']])
+})
+
+test('a challenge that a cluster does not take in time is a failure of its host alone', async () => {
+  const away = { at: 'clusters', serve: () => Promise.reject(new Error('no route to it')) } as const
+  await assert.rejects(serveProof(away, 'web.test', signal), (error: Error) => {
+    return error instanceof RefusedError && /no route to it/.test(error.message)
+  })
+  const ended = new AbortController()
+  const hanging = { at: 'clusters', serve: () => new Promise(() => {}) } as const
+  const waiting = serveProof(hanging, 'web.test', ended.signal)
+  ended.abort(new Error('the server ends'))
+  await assert.rejects(waiting, /the server ends/)
 })
