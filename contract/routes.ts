@@ -187,6 +187,8 @@ export interface RouteRules {
   readonly sticky?: boolean
   /** Each request is a line of the service. */
   readonly accessLines?: boolean
+  /** Responses of types that compress are compressed for clients that accept it. */
+  readonly compression?: boolean
   /** The CORS rule. An origin may have `*` as its first label, or be `*`. */
   readonly cors?: { readonly origins: readonly string[]; readonly methods: string; readonly headers: string }
   /** Headers for every response. They replace those of the endpoint. */

@@ -31,7 +31,7 @@ export class Answering {
     process.nextTick(flush, this)
   }
 
-  write(chunk: Buffer, controller: Dispatcher.DispatchController): void {
+  write(chunk: Buffer, controller: Pick<Dispatcher.DispatchController, 'pause' | 'resume'>): void {
     if (!this.#flushed && !this.#held) {
       this.#held = chunk
       return

@@ -2,10 +2,12 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { RequestLine } from './access-lines.ts'
 import { answerFailure } from './answer-failure.ts'
-import { Answering } from './answering.ts'
+import type { Answering } from './answering.ts'
 import { type Canary, recordStatus } from './canaries.ts'
+import { chooseAnswering } from './choose-answering.ts'
 import { bodyOf, type ClientRequest, type ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
+import type { CompressedAnswering } from './compressed-answering.ts'
 import { DeadlineOver, RetriedAnswer, watchSending } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointFailure, failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
@@ -62,7 +64,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #tries = 0
   #sent = false
-  #answering: Answering | undefined
+  #answering: Answering | CompressedAnswering | undefined
   #ended = false
   #clientGone = false
   /** Why the current try ends, or must end as soon as it has a connection. */
@@ -184,12 +186,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#endpoint) this.#endpoint.asideUntil = 0
     if (this.#traffic.leaving) this.#response.shouldKeepAlive = false
     const rules = this.#rules
-    this.#answering = new Answering(this.#response, rules?.given.clientTimeoutMs)
-    this.#answering.begin(
-      status,
-      statusMessage ?? '',
-      rules && !rules.keepsHeaders ? this.#ruled(rules, headers) : headers,
-    )
+    const ruled = rules && !rules.keepsHeaders ? this.#ruled(rules, headers) : headers
+    const { answering, headers: sent } = chooseAnswering({
+      ...{ request: this.#request, response: this.#response, status, headers: ruled },
+      stallMs: rules?.given.clientTimeoutMs,
+      compressing: this.#compressing,
+    })
+    this.#answering = answering
+    answering.begin(status, statusMessage ?? '', sent)
+  }
+
+  get #compressing() {
+    const [service, { compressors }] = [this.#service, this.#traffic]
+    return service !== undefined && this.#rules?.given.compression ? { service, compressors } : undefined
   }
 
   /** Forwards early hints (RFC 8297) to clients that read them. */

@@ -90,6 +90,9 @@ export const limits = {
   /** Lines of requests of one service, and of all, that wait for the control plane. */
   accessLinesPerService: 2_000,
   accessLines: 10_000,
+  /** Responses that are compressed at the same time, of all services and of one. Others are not. */
+  compressors: 64,
+  compressorsPerService: 32,
   /** Size of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
   /** Size of all certificates and keys that the control plane sends: 10,000 of 10 KiB and more. */

@@ -72,6 +72,7 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   deny: texts,
   sticky: flag,
   accessLines: flag,
+  compression: flag,
   cors,
   headers: textsByName,
   basicAuth: credentials,

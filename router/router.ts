@@ -8,6 +8,7 @@ import { readProxyHeaders } from './behind-proxies.ts'
 import { Certificates } from './certificates.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
+import { Compressors } from './compressors.ts'
 import type { RouterConfig } from './config.ts'
 import { hasKey } from './control-key.ts'
 import { createControlServer } from './control-server.ts'
@@ -34,7 +35,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 19
+const protocol = 20
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -84,6 +85,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     passwords,
     requestLimits: new RequestLimits(limits.countedClients),
     certificates,
+    compressors: new Compressors(),
     counts: newCounts(),
     services,
     lines: new AccessLines(),

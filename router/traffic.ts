@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionLimits, Shares } from '@quayside/contract/connection-shares.ts'
 import type { AccessLines } from './access-lines.ts'
 import type { Certificates } from './certificates.ts'
+import type { Compressors } from './compressors.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
 import type { RequestLimits } from './request-limits.ts'
@@ -29,6 +30,7 @@ export interface Traffic {
   readonly passwords: Passwords
   readonly requestLimits: RequestLimits
   readonly certificates: Certificates
+  readonly compressors: Compressors
   readonly counts: Counts
   /** The numbers of each service. */
   readonly services: ServiceCounts

@@ -68,6 +68,7 @@ export const advancedSettings = {
   'network.ingress.grpc_read_timeout_seconds': number('ACH', 60),
   'network.ingress.extra_headers': text('ACH', '{}'),
   'network.router.access_log': own(flag('ACH', false)),
+  'network.router.compression': own(flag('ACH', false)),
   'network.router.requests_per_minute': own(number('ACH', 0, 0, 1_000_000)),
   'network.router.maintenance_message': own(text('ACH', null)),
   'network.router.maintenance_source_range': own(text('ACH', null)),

@@ -68,6 +68,7 @@ test('routes that only the router can serve are not hot', () => {
     { service: 'platform' },
     { endpoints: [{ address: 'fd00::1', port: 8080 }] },
     { rules: { ...rules, sticky: true } },
+    { rules: { ...rules, compression: true } },
     { rules: { ...rules, headers: { 'X-A': 'b' } } },
     { rules: { ...rules, readTimeoutMs: 5 } },
     { rules: { ...rules, requestTimeoutMs: 60_000 } },

@@ -20,6 +20,7 @@ const samples: Readonly<Record<string, string | number | boolean>> = {
   'network.ingress.denylist_source_range': '192.0.2.0/24',
   'network.ingress.enable_sticky_session': true,
   'network.router.access_log': true,
+  'network.router.compression': true,
   'network.ingress.enable_cors': true,
   'network.ingress.extra_headers': '{"x-one":"1"}',
   'network.router.requests_per_minute': 7,

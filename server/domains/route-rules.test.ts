@@ -132,6 +132,7 @@ const router = (settings: Readonly<Record<string, unknown>>) =>
 test('settings about visitors become rules', () => {
   const sent = router({
     access_log: true,
+    compression: true,
     requests_per_minute: 60,
     maintenance_message: 'Back soon',
     maintenance_source_range: '10.0.0.0/8',
@@ -142,6 +143,7 @@ test('settings about visitors become rules', () => {
   assert.deepEqual(rulesOf('application', sent), {
     ...usual,
     accessLines: true,
+    compression: true,
     requestsPerMinute: 60,
     maintenance: { message: 'Back soon', except: ['10.0.0.0/8'] },
     redirects: [

@@ -50,6 +50,7 @@ export const visitorReaders = (
   networksOf: (value: unknown) => string[],
 ): Readonly<Record<string, RuleReader>> => ({
   [`${prefix}access_log`]: (value) => (value === true ? { accessLines: true } : {}),
+  [`${prefix}compression`]: (value) => (value === true ? { compression: true } : {}),
   [`${prefix}requests_per_minute`]: (value) => {
     const requestsPerMinute = positive(value)
     return requestsPerMinute === undefined ? {} : { requestsPerMinute }

@@ -84,6 +84,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ...Object.fromEntries(
     Object.entries({
       access_log: true,
+      compression: true,
       requests_per_minute: 60,
       maintenance_message: 'Back soon',
       maintenance_source_range: '10.0.0.0/8',

@@ -42,6 +42,7 @@ const all: Required<RouteRules> = {
   deny: ['192.0.2.0/24'],
   sticky: true,
   accessLines: true,
+  compression: true,
   cors: { origins: ['https://a.test'], methods: 'GET, PUT', headers: 'X-One, X-Two' },
   headers: { 'X-Frame-Options': 'DENY' },
   basicAuth: [{ login: 'anna', hash: '$apr1$salt$hash' }],
@@ -56,7 +57,7 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
   assert.deepEqual(
     unsupported.map(({ rule }) => rule),
     [
-      ...['deny', 'redirects', 'maintenance', 'accessLines'],
+      ...['deny', 'redirects', 'maintenance', 'accessLines', 'compression'],
       ...['maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
     ],
   )

@@ -69,6 +69,7 @@ const table: RuleTable<Part, Setting> = {
   connectTimeoutMs: (ms) => ({ timeouts: { dialTimeout: `${ms}ms` } }),
   idleTimeoutMs: (ms) => ({ timeouts: { idleConnTimeout: `${ms}ms` } }),
   accessLines: never('Traefik has one access log for all services'),
+  compression: never("only the platform's own router does it"),
   maxBodyBytes: never('Traefik limits bodies only by keeping whole requests and responses, which breaks streams'),
   readTimeoutMs: never('Traefik limits only the time until a response begins'),
   sendTimeoutMs: never(ofEntryPoint),
