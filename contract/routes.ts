@@ -1,3 +1,5 @@
+import type { SignInRule } from './sign-in.ts'
+
 /**
  * A route of the table that the control plane sends to a router, whole or as changes. Both sides
  * read this file.
@@ -203,6 +205,8 @@ export interface RouteRules {
   readonly requestHeaders?: Readonly<Record<string, string>>
   /** Requests without one of these logins and its password get 401 (RFC 7617). Never empty. */
   readonly basicAuth?: readonly BasicCredential[]
+  /** Only these members of the organization may enter, signed in at the platform. */
+  readonly signIn?: SignInRule
 }
 
 export const redirectStatuses = [301, 302, 307, 308] as const

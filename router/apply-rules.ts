@@ -7,6 +7,7 @@ import { monotonic } from './clock.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
 import { preflightOf, type Rules, refusalBy } from './rules.ts'
+import { signInFailure } from './sign-in.ts'
 import type { Traffic } from './traffic.ts'
 import { maintenanceOf, redirectOf } from './visitor-rules.ts'
 
@@ -40,7 +41,7 @@ export function answeredByRules(
   const { origin, 'access-control-request-method': asked } = request.headers
   const preflight = preflightOf(rules, { method: request.method ?? '', origin, asks: asked !== undefined })
   if (!preflight) {
-    const shut = challengeOf(traffic, request, ruled)
+    const shut = doorOf(traffic, request, ruled)
     return shut ? refuse(shut) : false
   }
   response.writeHead(204, [...preflight])
@@ -72,6 +73,10 @@ function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ru
   return { status: 429, message, retryAfterSeconds: Math.ceil(waitMs / 1000) }
 }
 
+/** Returns why a request has to identify its sender first. Undefined if it does not. */
+export const doorOf = (traffic: Traffic, request: ClientRequest, ruled: Ruled): Failure | undefined =>
+  signInFailure(traffic, request, ruled) ?? challengeOf(traffic, request, ruled)
+
 /** Replaces headers of a request by the ones that its endpoint gets. */
 export function setRequestHeaders(rules: Rules | undefined, { forwarded }: RequestHead): void {
   for (const [name, value] of Object.entries(rules?.given.requestHeaders ?? {})) {
@@ -87,11 +92,7 @@ export function setRequestHeaders(rules: Rules | undefined, { forwarded }: Reque
  * Returns why the request's password is rejected. Undefined if it is valid, or if the route needs
  * none.
  */
-export function challengeOf(
-  traffic: Traffic,
-  request: ClientRequest,
-  { rules, name, head }: Ruled,
-): Failure | undefined {
+function challengeOf(traffic: Traffic, request: ClientRequest, { rules, name, head }: Ruled): Failure | undefined {
   const { basicAuth } = rules.given
   if (!basicAuth) return undefined
   const verdict = traffic.passwords.check(basicAuth, request.headers.authorization, clientGroup(head.client))

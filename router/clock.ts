@@ -5,6 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Returns milliseconds that never go backwards. For durations. */
 export const monotonic = (): number => performance.now()
 
+/** Returns the wall-clock time in milliseconds since 1970. For times that other programs wrote. */
+export const wallClock = (): number => Date.now()
+
 /** Returns the wall-clock time as an ISO 8601 string. */
 export const timestamp = (): string => new Date().toISOString()
 

@@ -23,6 +23,10 @@ export const limits = {
   /** Invalid frames, and streams with too large headers, until a connection is closed. */
   invalidFrames: 50,
   rejectedStreams: 20,
+  /** Tokens of signed-in people that are not checked again. */
+  knownTokens: 10_000,
+  /** Cookies of one name that are tried. Browsers may send several with different paths. */
+  triedCookies: 3,
   /** Clients whose requests are counted for the limits of routes. */
   countedClients: 100_000,
   /** How many certificates are kept ready for handshakes. The others are prepared when needed. */

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 /** The error that a client gets if no endpoint can answer. */
 export interface Failure {
-  readonly status: 301 | 302 | 307 | 308 | 400 | 401 | 403 | 404 | 405 | 413 | 421 | 429 | 431 | 502 | 503 | 504
+  readonly status: 301 | 302 | 303 | 307 | 308 | 400 | 401 | 403 | 404 | 405 | 413 | 421 | 429 | 431 | 502 | 503 | 504
   /** One sentence for people. May contain text from users. */
   readonly message: string
   readonly retryAfterSeconds?: number
@@ -10,6 +10,8 @@ export interface Failure {
   readonly challenge?: string
   /** The `Location` header of a redirect. */
   readonly location?: string
+  /** Values of `Set-Cookie` headers. */
+  readonly cookies?: readonly string[]
 }
 
 export interface Page {
@@ -40,6 +42,7 @@ export function pageFor(failure: Failure, accept: string | undefined): Page {
   if (failure.retryAfterSeconds !== undefined) headers.push('Retry-After', String(failure.retryAfterSeconds))
   if (failure.location !== undefined) headers.push('Location', failure.location)
   if (failure.challenge !== undefined) headers.push('WWW-Authenticate', failure.challenge)
+  for (const cookie of failure.cookies ?? []) headers.push('Set-Cookie', cookie)
   return { headers, body }
 }
 

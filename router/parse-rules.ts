@@ -59,6 +59,17 @@ const credentials: Reader = (value) => {
     : undefined
 }
 
+const signIn: Reader = (value) => {
+  const { page, key, people } = record(value, 'signIn')
+  const isWhole =
+    typeof page === 'string' &&
+    /^https?:\/\/[\x21-\x7e]+$/.test(page) &&
+    typeof key === 'string' &&
+    /^[\w-]{43}$/.test(key) &&
+    Object.values(record(people, 'people')).every((one) => number(one) !== undefined)
+  return isWhole ? { page, key, people } : undefined
+}
+
 const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   maxBodyBytes: number,
   readTimeoutMs: number,
@@ -80,6 +91,7 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   maintenance,
   redirects,
   requestHeaders: textsByName,
+  signIn,
 }
 
 /** Reads rules from untrusted data. Throws an Error that names the invalid rule. */

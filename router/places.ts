@@ -43,6 +43,11 @@ export class Places<T extends { readonly place: Place }> {
     this.#longest = Math.max(...targets.map(({ place }) => place.path.length))
   }
 
+  /** The routes, in no order. */
+  get all(): readonly T[] {
+    return [...this.#byPath.values()]
+  }
+
   /** Finds the route of a path, which must be in its normal form. */
   find(normal: string): T | undefined {
     // A path longer than every route is cut first, so that the search stays short.

@@ -28,6 +28,7 @@ import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
 import { createSecureFront } from './secure-front.ts'
 import { ServiceCounts } from './service-counts.ts'
+import { SignInTokens } from './sign-in-tokens.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { loadStoredTable } from './stored-table.ts'
 import { newCounts, type Traffic } from './traffic.ts'
@@ -35,7 +36,7 @@ import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 20
+const protocol = 21
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -83,6 +84,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     routes,
     waiting,
     passwords,
+    tokens: new SignInTokens(),
     requestLimits: new RequestLimits(limits.countedClients),
     certificates,
     compressors: new Compressors(),

@@ -72,6 +72,12 @@ export class Routes {
     return found.find(path) ? undefined : 'absent'
   }
 
+  /** Returns the targets of all paths of a host. */
+  all(host: string): readonly Target[] {
+    const found = this.#at(host)
+    return found instanceof Places ? found.all : found ? [found] : []
+  }
+
   #at(host: string): Target | Places<Target> | undefined {
     return this.#hosts.get(host) ?? this.#hosts.get(`*${host.slice(host.indexOf('.'))}`)
   }

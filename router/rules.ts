@@ -17,17 +17,29 @@ export interface Rules {
   readonly keepsHeaders: boolean
 }
 
+/** The rules that may answer a request without a body. */
+const deciding = [
+  'allow',
+  'deny',
+  'cors',
+  'basicAuth',
+  'requestsPerMinute',
+  'maintenance',
+  'redirects',
+  'signIn',
+] as const satisfies readonly (keyof RouteRules)[]
+
 /** Compiles the rules of a route. Throws if a network is invalid. */
 export function compileRules(given: RouteRules): Rules {
-  const { allow, deny, headers = {}, cors, basicAuth, sticky, requestsPerMinute, maintenance, redirects } = given
+  const { allow, deny, headers = {}, cors, sticky, signIn, maintenance } = given
   return {
     given,
     allows: allow && networkList(allow),
     denies: deny && networkList(deny),
     passes: maintenance?.except && networkList(maintenance.except),
     headers: new Map(Object.entries(headers).map((pair) => [pair[0].toLowerCase(), pair])),
-    isOpen: !allow && !deny && !cors && !basicAuth && !requestsPerMinute && !maintenance && !redirects,
-    keepsHeaders: Object.keys(headers).length === 0 && !cors && !sticky,
+    isOpen: deciding.every((name) => !given[name]),
+    keepsHeaders: Object.keys(headers).length === 0 && !cors && !sticky && !signIn,
   }
 }
 
@@ -115,12 +127,27 @@ export function ruledHeaders(
   const kept = headers.filter((_, index) => !isSet(headers[index - (index % 2)]?.toLowerCase() ?? ''))
   const allowed = allowedOrigin(rules, origin)
   return [
-    ...kept,
+    ...(rules.given.signIn ? privateHeaders(kept) : kept),
     ...[...rules.headers.values()].flat(),
     ...(allowed === undefined ? [] : corsHeaders(allowed)),
     ...(cookie === undefined ? [] : ['Set-Cookie', `${stickyCookie}=${cookie}; Path=${path}; HttpOnly; SameSite=Lax`]),
   ]
 }
+
+/** Keeps a response to a signed-in person out of caches that others share. */
+function privateHeaders(headers: readonly string[]): string[] {
+  const own = headers.map((value, index) =>
+    index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'cache-control' ? withoutSharing(value) : value,
+  )
+  return [...own, 'Cache-Control', 'private', 'Vary', 'Cookie']
+}
+
+const withoutSharing = (value: string): string =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => !/^(?:public|s-maxage|proxy-revalidate)(?:=|$)/i.test(part))
+    .join(', ') || 'private'
 
 const stickyCookie = 'quayside_replica'
 

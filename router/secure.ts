@@ -22,16 +22,22 @@ export function misdirection(
   { socket, url = '/' }: ClientRequest,
   asked: Asked,
 ): Failure | undefined {
-  const { certificates, tlsPort } = traffic
+  const { certificates } = traffic
   const { head, host, target } = asked
   if (isSecureConnection(socket)) {
     const known = certificates.at(hostOf(serverNameOf(socket)) ?? '')
     if (known && certificates.at(host) === known) return undefined
     return { status: 421, message: `This connection is not one to ${host}. Open another connection for it.` }
   }
-  if (head.isSecure || !target?.route.tls?.redirects || tlsPort === '' || !certificates.at(host)) return undefined
-  const port = tlsPort === '443' ? '' : `:${tlsPort}`
-  return { status: 308, message: `${host} requires HTTPS.`, location: `https://${host}${port}${url}` }
+  if (head.isSecure || !target?.route.tls?.redirects) return undefined
+  const location = httpsAddress(traffic, host, url)
+  return location === undefined ? undefined : { status: 308, message: `${host} requires HTTPS.`, location }
+}
+
+/** Returns the same address with HTTPS. Undefined if the host has no certificate here. */
+export function httpsAddress({ certificates, tlsPort }: Traffic, host: string, url: string): string | undefined {
+  if (tlsPort === '' || !certificates.at(host)) return undefined
+  return `https://${host}${tlsPort === '443' ? '' : `:${tlsPort}`}${url}`
 }
 
 const challengePath = '/.well-known/acme-challenge/'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
-import { answeredByRules, challengeOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
+import { answeredByRules, doorOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { monotonic } from './clock.ts'
@@ -17,6 +17,8 @@ import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
 import type { Target } from './routes.ts'
 import { challengeAnswer, misdirection } from './secure.ts'
+import { withholdCookies } from './sign-in-cookies.ts'
+import { signInReturn } from './sign-in-return.ts'
 import type { Traffic } from './traffic.ts'
 import { passUpgrade } from './upgrade.ts'
 
@@ -103,6 +105,11 @@ export function serve(
     response.end(known, 'latin1')
     return
   }
+  const returned = host === undefined ? undefined : signInReturn(traffic, request, { head, host })
+  if (returned) {
+    answerFailure(request, response, returned, head)
+    return
+  }
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const rules = target?.rules
   const line = rules?.given.accessLines
@@ -121,7 +128,7 @@ export function serve(
     traffic.services.recordOwn(target.route.service, response.statusCode, 0)
     return
   }
-  setRequestHeaders(rules, head)
+  prepare(target, head)
   const failure = enterDoor(traffic, target, head, response) ?? failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
     const heldAt = monotonic()
@@ -140,6 +147,12 @@ export function serve(
   } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(target)
 }
 
+/** Changes the headers of a request to what its endpoint gets. */
+function prepare(target: Target | undefined, head: RequestHead): void {
+  if (target?.byPath || target?.rules?.given.signIn) withholdCookies(head.forwarded)
+  setRequestHeaders(target?.rules, head)
+}
+
 function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
   client.on('error', () => client.destroy())
   traffic.counts.requests++
@@ -149,13 +162,14 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
   const refusal = head.refusal ?? upgradeRefusal(head, target)
   const failure =
+    (host === undefined ? undefined : signInReturn(traffic, request, { head, host })) ??
     ruled ??
     (refusal === undefined ? undefined : malformed({ refusal })) ??
     (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined) ??
     (host === undefined ? undefined : misdirection(traffic, request, { head, host, target })) ??
     enterDoor(traffic, target, head, client)
   if (host !== undefined && failure === undefined) {
-    setRequestHeaders(target?.rules, head)
+    prepare(target, head)
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
     traffic.counts.refused++
@@ -187,8 +201,8 @@ function astrayFailure(
 
 const namesOf = ({ route: { name, service } }: Target) => ({ name, service })
 
-const shutBy = (...[traffic, request, ruled]: Parameters<typeof challengeOf>): Failure | undefined =>
-  refusalOf(traffic, request, ruled) ?? challengeOf(traffic, request, ruled)
+const shutBy = (...[traffic, request, ruled]: Parameters<typeof doorOf>): Failure | undefined =>
+  refusalOf(traffic, request, ruled) ?? doorOf(traffic, request, ruled)
 
 /**
  * HTTP/2 after an upgrade would carry requests past the route table. A body before it could hide

@@ -8,6 +8,7 @@ import type { Passwords } from './passwords.ts'
 import type { RequestLimits } from './request-limits.ts'
 import type { Routes } from './routes.ts'
 import type { ServiceCounts } from './service-counts.ts'
+import type { SignInTokens } from './sign-in-tokens.ts'
 import type { Waiting } from './waiting.ts'
 
 /** Counters since the process started. `open` is the current number. */
@@ -28,6 +29,7 @@ export interface Traffic {
   readonly routes: Routes
   readonly waiting: Waiting
   readonly passwords: Passwords
+  readonly tokens: SignInTokens
   readonly requestLimits: RequestLimits
   readonly certificates: Certificates
   readonly compressors: Compressors

@@ -4,6 +4,7 @@ import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Vault } from '../vault/index.ts'
+import { type Applications, applicationsRedirect, createApplicationDoor } from './applications.ts'
 import { saveOwnClients } from './client-store.ts'
 import { createAccountsHandler } from './handler.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
@@ -20,6 +21,7 @@ export interface AccountsOptions {
   readonly pepper: Buffer
   readonly publicUrl: string
   readonly invitations: Pick<Invitations, 'open' | 'join'>
+  readonly applications: Applications
 }
 export type Accounts = ReturnType<typeof createAccounts>
 
@@ -34,11 +36,12 @@ export function createAccounts(options: AccountsOptions) {
   const keys = createIssuerKeys(options)
   const signIn = createSignIn(options)
   const newAccounts = createNewAccounts({ database, clock, publicUrl, invitations, signIn })
+  const applications = createApplicationDoor({ ...options, findAccount: newAccounts.find })
   const adapter = createRecordAdapter(options)
   let made: { readonly provider: Promise<Provider>; readonly atMs: number } | undefined
 
   async function make(): Promise<Provider> {
-    await saveOwnClients(database, publicUrl, clock.now())
+    await saveOwnClients(database, { publicUrl, applications: applicationsRedirect(publicUrl) }, clock.now())
     const all = await keys.privateKeys()
     const { createProvider } = await import('./provider.ts')
     return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount: newAccounts.find })
@@ -58,7 +61,7 @@ export function createAccounts(options: AccountsOptions) {
 
   return {
     keys,
-    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn }),
+    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, applications }),
     firstAccountLink: newAccounts.firstAccountLink,
     /** Deletes expired records. */
     reconciler: {

@@ -8,6 +8,8 @@ interface ClientRow {
   readonly grant_types: string[]
 }
 
+/** The client through which people sign in to applications. */
+export const applicationsClient = 'quayside-applications'
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /**
@@ -29,13 +31,16 @@ export async function findClient(sql: Sql, id: string): Promise<ClientMetadata |
   }
 }
 
-/** The clients of every installation: a console in the browser, and a command line. */
-export async function saveOwnClients(sql: Sql, publicUrl: string, now: Date): Promise<void> {
+/**
+ * The clients of every installation: a console in the browser, a command line, and the applications
+ * behind the sign-in.
+ */
+export async function saveOwnClients(sql: Sql, urls: OwnUrls, now: Date): Promise<void> {
   const clients = [
     {
       id: 'quayside-console',
       name: 'Console',
-      redirect_uris: [`${publicUrl}/login/auth0-callback`],
+      redirect_uris: [`${urls.publicUrl}/login/auth0-callback`],
       grant_types: ['authorization_code', 'refresh_token'],
     },
     {
@@ -44,7 +49,19 @@ export async function saveOwnClients(sql: Sql, publicUrl: string, now: Date): Pr
       redirect_uris: ['http://127.0.0.1/authorization', 'http://localhost/authorization'],
       grant_types: ['authorization_code', 'refresh_token', deviceGrant],
     },
+    {
+      id: applicationsClient,
+      name: 'Applications',
+      redirect_uris: [urls.applications],
+      grant_types: ['authorization_code'],
+    },
   ]
   await sql`insert into issuer_client ${sql(clients.map((client) => ({ ...client, created_at: now })))}
     on conflict (id) do update set redirect_uris = excluded.redirect_uris, grant_types = excluded.grant_types`
+}
+
+interface OwnUrls {
+  readonly publicUrl: string
+  /** Where people come back who signed in to an application. */
+  readonly applications: string
 }

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
 import { AppError, errorCodes } from '../lib/error.ts'
+import { applicationsPath } from './application-tokens.ts'
+import type { ApplicationDoor } from './applications.ts'
+import { applicationsClient } from './client-store.ts'
 import { readForm } from './form.ts'
 import { issuerPath, signInPath } from './issuer.ts'
 import type { NewAccounts } from './new-accounts.ts'
@@ -22,6 +25,7 @@ export interface AccountsHandlerOptions {
   readonly provider: () => Promise<Provider>
   readonly newAccounts: NewAccounts
   readonly signIn: (attempt: Attempt) => Promise<string>
+  readonly applications: ApplicationDoor
 }
 
 /** One request of a browser or of a program that signs in. */
@@ -44,7 +48,7 @@ export const joinPath = '/join/'
  * layer answers.
  */
 export function createAccountsHandler(options: AccountsHandlerOptions) {
-  const { publicUrl, provider, newAccounts, signIn } = options
+  const { publicUrl, provider, newAccounts, signIn, applications } = options
   const { protocol, host } = new URL(publicUrl)
 
   return async (exchange: Exchange): Promise<void> => {
@@ -58,6 +62,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (path.startsWith(joinPath)) return join(exchange, path.slice(joinPath.length))
     const issuer = await provider()
     if (path.startsWith(signInPath)) return interact(exchange, issuer)
+    if (path === applicationsPath || path.startsWith(`${applicationsPath}/`)) return enter(exchange, issuer)
     const { url = '' } = request
     Object.assign(request, { originalUrl: url, url: url.slice(issuerPath.length - 1) })
     response.removeHeader('content-security-policy')
@@ -84,6 +89,15 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     send(response, 200, accountReadyPage('Welcome', message, publicUrl))
   }
 
+  async function enter({ request, response }: Exchange, issuer: Provider): Promise<void> {
+    if (request.method !== 'GET') throw new AppError('methodNotAllowed', 'Open this address in a browser.')
+    const answer = await applications.answer(issuer, request, response)
+    if ('page' in answer) return send(response, answer.status, answer.page)
+    response.statusCode = 303
+    response.setHeader('location', answer.location)
+    response.end()
+  }
+
   /**
    * Shows the sign-in form of one request of a client. The browser's cookie belongs to that
    * request.
@@ -91,9 +105,10 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
   async function interact({ request, response, address }: Exchange, issuer: Provider): Promise<void> {
     const details = await issuer.interactionDetails(request, response).catch(() => undefined)
     if (!details || request.url !== `${signInPath}${details.uid}`) return gone(response)
-    const { client_id, redirect_uri } = details.params
+    const { client_id, redirect_uri, state } = details.params
     const client = typeof client_id === 'string' ? await issuer.Client.find(client_id) : undefined
-    const name = client?.clientName ?? String(client_id)
+    const wanted = client_id === applicationsClient ? await applications.nameOf(state) : undefined
+    const name = wanted ?? client?.clientName ?? String(client_id)
     const leadsTo = typeof redirect_uri === 'string' ? [URL.parse(redirect_uri)?.origin ?? ''] : []
     const isPost = request.method === 'POST'
     if (details.prompt.name === 'consent') {

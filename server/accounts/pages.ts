@@ -43,12 +43,15 @@ export const pagePolicy = (forms: readonly string[] = []): string =>
 export interface Page {
   readonly title: string
   readonly body: Html
+  /** The address that the browser opens next. */
+  readonly next?: string
 }
 
-export const writePage = ({ title, body }: Page): string =>
+export const writePage = ({ title, body, next }: Page): string =>
   html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} – Quayside</title>
+${next === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <style>${new Html(pageStyle)}</style></head>
 <body><main><h1>${title}</h1>${body}</main></body>
 </html>
@@ -119,6 +122,19 @@ export const joinPage = (
 })
 
 export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })
+
+/** Opens an application without a click. */
+export const continuePage = (application: string, url: string): Page => ({
+  title: 'Signed in',
+  next: url,
+  body: html`<p>Opening <a href="${url}">${application}</a>.</p>`,
+})
+
+export const notAdmittedPage = (application: string, person: string, signOut: string): Page => ({
+  title: `You may not open ${application}`,
+  body: html`<p>You are signed in as ${person}, whose role does not include it. Ask an administrator of its
+organization, or <a href="${signOut}">sign out</a> to sign in as someone else.</p>`,
+})
 
 /** Says that an account is ready, and links the pages of the platform. */
 export const accountReadyPage = (title: string, message: string, url: string): Page => ({

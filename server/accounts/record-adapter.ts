@@ -9,6 +9,7 @@ import {
   consumeRecord,
   deleteRecord,
   deleteRecordsOfGrant,
+  endSession,
   findRecord,
   type RecordRow,
   saveRecord,
@@ -65,7 +66,8 @@ export const createRecordAdapter =
       findByUid: (uid) => find('uid', uid),
       findByUserCode: (userCode) => find('user_code_hash', digest(userCode)),
       consume: (id) => consumeRecord(database, model, digest(id), clock.now()),
-      destroy: (id) => deleteRecord(database, model, digest(id)),
+      destroy: (id) =>
+        model === 'Session' ? endSession(database, digest(id), clock.now()) : deleteRecord(database, model, digest(id)),
       revokeByGrantId: (grantId) => deleteRecordsOfGrant(database, grantId),
     }
   }

@@ -41,6 +41,13 @@ export async function deleteRecord(sql: Sql, model: string, idHash: string): Pro
   await sql`delete from issuer_record where model = ${model} and id_hash = ${idHash}`
 }
 
+/** Deletes a session. Its person is signed out of applications from then on. */
+export async function endSession(sql: Sql, idHash: string, now: Date): Promise<void> {
+  await sql`
+    with ended as (delete from issuer_record where model = 'Session' and id_hash = ${idHash} returning account_id)
+    update account set signed_out_at = ${now} where id in (select account_id from ended)`
+}
+
 /** Deletes everything that was issued under one grant. */
 export async function deleteRecordsOfGrant(sql: Sql, grantId: string): Promise<void> {
   await sql`delete from issuer_record where grant_id = ${grantId}`

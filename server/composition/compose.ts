@@ -8,7 +8,7 @@ import {
   createPlatformParts,
 } from '../clusters/index.ts'
 import { createDueWatch, createPulseOf } from '../database/index.ts'
-import { createProofReconciler } from '../domains/index.ts'
+import { createProofReconciler, createSignInPlaces, publicAddressOf } from '../domains/index.ts'
 import { reconcilerName } from '../engines/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
@@ -135,7 +135,16 @@ export function compose(ground: Ground, drivers: Drivers) {
   const observers = createServiceObservers(foundation, recipe, disks, nudgeRoutes)
   const observer: JoinedObserver = observers.observer
   const { publicUrl } = config
-  const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
+  const accounts = createAccounts({
+    database,
+    vault,
+    clock,
+    log,
+    pepper,
+    publicUrl,
+    invitations: rooms.invitations,
+    applications: createSignInPlaces({ database, address: publicAddressOf(config) }),
+  })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
   const pulse = createPulseOf({ url: ground.databaseUrl, clock })
   const app = createDoor(foundation, rooms, accounts, { openStreams, workflows, pulse })

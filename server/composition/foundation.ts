@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { applicationIssuer } from '../accounts/index.ts'
 import { createOrganizationDisk } from '../disk/index.ts'
 import { createNameServers, createRouteMarks, createRoutePublishers, createServeHost } from '../domains/index.ts'
 import { reconcilerName } from '../engines/index.ts'
@@ -82,7 +83,7 @@ export function createFoundation(
     marks: routeMarks,
     routers,
     nameOf: (name) => reconcilerName('routes', name),
-    speaksTls: config.routerTls !== undefined,
+    facts: { speaksTls: config.routerTls !== undefined, signIn: applicationIssuer(ground.pepper, config) },
   })
   const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential

@@ -12,6 +12,7 @@ create table account (
   last_name text not null default ''::text,
   communication_email text,
   last_used_at timestamp with time zone,
+  signed_out_at timestamp with time zone,
   constraint account_issuer_subject_key UNIQUE (issuer, subject),
   constraint account_pkey PRIMARY KEY (id)
 );
@@ -1189,6 +1190,7 @@ create table service (
   source_branch text generated always as (branch_of(settings)) stored,
   source_version text generated always as (version_of(settings)) stored,
   drifted_at timestamp with time zone,
+  sign_in text generated always as (NULLIF((advanced_settings ->> 'network.router.sign_in'::text), ''::text)) stored,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),

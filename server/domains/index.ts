@@ -44,3 +44,5 @@ export {
 export { readServiceMarks } from './route-table-store.ts'
 export { type SecuredPlace, securedHosts, uploadedHosts } from './secured-host-store.ts'
 export { createServeHost, type ServeHost } from './serve-host.ts'
+export { createSignInPlaces, type SignInPlace, type SignInPlaces } from './sign-in-places.ts'
+export type { SignInIssuer } from './sign-in-rule.ts'

@@ -6,6 +6,7 @@ import type { Route, RouteRules } from '@quayside/contract/routes.ts'
 import { advancedSettings } from '@quayside/contract/services/advanced-settings.ts'
 import { unsupportedRules } from '../routers/index.ts'
 import { ruledSettings, rulesOf, usualRules } from './route-rules.ts'
+import { signInRule, signInSetting } from './sign-in-rule.ts'
 
 /** A value of each setting that differs from its default. */
 const samples: Readonly<Record<string, string | number | boolean>> = {
@@ -36,11 +37,12 @@ const samples: Readonly<Record<string, string | number | boolean>> = {
 }
 const logins = 'network.ingress.basic_auth_env_var'
 
-/** The rules that a setting changes. Passwords are read at a deployment. */
+/** The rules that a setting changes. Passwords are read at a deployment, members from a table. */
 function changedBy(key: string): RouteRules {
   // It acts together with the message.
   if (key === 'network.router.maintenance_source_range') return changedBy('network.router.maintenance_message')
   if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
+  if (key === signInSetting) return { signIn: signInRule(new Map(), undefined) }
   const all = rulesOf('application', { [key]: samples[key] ?? null }, key.includes('.grpc_')) ?? {}
   const usual = usualRules()
   return Object.fromEntries(

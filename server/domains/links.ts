@@ -66,8 +66,11 @@ export function portAddress({ host, public_port, has_controller, outside }: Rout
   return public_port === null ? undefined : { host: host.slice(0, host.lastIndexOf(':')), port: public_port }
 }
 
-/** Ingress controllers are behind a load balancer with the usual ports. */
-function addressOf({ certificate, has_controller }: RouteRow, own: PublicAddress): PublicAddress {
+/**
+ * Returns where a host answers. Ingress controllers are behind a load balancer with the usual
+ * ports.
+ */
+export function addressOf({ certificate, has_controller }: RouteRow, own: PublicAddress): PublicAddress {
   const [plain, secure] = has_controller ? [{ scheme: 'http', port: 80 } as const, 443] : [own, own.tlsPort]
   const isSecure = secure !== undefined && certificate !== null && isServed(certificate)
   return isSecure ? { scheme: 'https', port: secure } : plain

@@ -12,7 +12,7 @@ import {
 } from '../routers/index.ts'
 import type { RouteMarks } from './route-marks.ts'
 import { setCertificates, setOutsides } from './route-store.ts'
-import { readTable } from './route-table-store.ts'
+import { readTable, type TableFacts } from './route-table-store.ts'
 import { setOwnTls } from './secured-host-store.ts'
 
 export interface RoutePublisher {
@@ -77,7 +77,7 @@ export function createRoutePublishers({
   readonly marks: RouteMarks
   readonly routers: Pick<Routers, 'each'>
   readonly nameOf: (router: string) => string
-  readonly speaksTls: boolean
+  readonly facts: TableFacts
 }): RoutePublishers {
   const scoped = routers.each(({ name, router, scope }) => ({
     scope,
@@ -103,15 +103,14 @@ export function createRoutePublisher({
   router,
   scope = allClusters,
   name = 'routes',
-  speaksTls = false,
+  facts = {},
 }: {
   database: Database
   marks: RouteMarks
   router: Pick<Router, 'replaceAll' | 'portAddresses' | 'certificates' | 'usesPlatformTls'>
   scope?: RouterScope
   name?: string
-  /** Whether the platform's own router speaks TLS. */
-  speaksTls?: boolean
+  facts?: TableFacts
 }): RoutePublisher {
   let applied: Table | undefined
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
@@ -189,7 +188,7 @@ export function createRoutePublisher({
     turn = next.catch(() => {})
     return next
   }
-  const apply = (signal: AbortSignal) => inTurn(() => readTable(database, scope, speaksTls), signal)
+  const apply = (signal: AbortSignal) => inTurn(() => readTable(database, scope, facts), signal)
 
   return {
     apply,

@@ -134,7 +134,7 @@ test('a custom domain on this machine has a certificate only if the authority ca
     certifies: (host) => host.endsWith('.example.net') && !host.startsWith('*.'),
   })
   const marks = createRouteMarks({ database: sql, clock })
-  const publisher = createRoutePublisher({ database: sql, marks, router, speaksTls: true })
+  const publisher = createRoutePublisher({ database: sql, marks, router, facts: { speaksTls: true } })
   const add = async (domain: string, generate_certificate = true) =>
     (await domains.create(service, { domain, generate_certificate })).certificate
   assert.equal((await add('shop.example.net')).state, 'PENDING')

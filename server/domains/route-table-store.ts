@@ -14,6 +14,8 @@ import { allClusters, type RouterScope } from '../routers/index.ts'
 import { rulesOf } from './route-rules.ts'
 import { type TlsRow, tlsMember } from './route-tls.ts'
 import { uploadedHosts } from './secured-host-store.ts'
+import { admittedBy, type MemberFacts, type SignInIssuer, signInRule } from './sign-in-rule.ts'
+import { membersOf } from './sign-in-store.ts'
 
 /** A route as the database has it. */
 interface TableRow extends TlsRow {
@@ -37,6 +39,11 @@ interface TableRow extends TlsRow {
   readonly kind: KindName
   readonly wishes: SettingValues
   readonly basic_auth: readonly BasicCredential[] | null
+  readonly project_id: string
+  readonly mode: string
+  /** Both are null for a service that everybody may use. */
+  readonly sign_in: string | null
+  readonly members: readonly MemberFacts[] | null
   readonly engine: string | null
 }
 
@@ -62,10 +69,11 @@ const tableRows = (sql: Sql) => sql`
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep,
       ${canaryColumn(sql)},
       k.engine, k.traffic_domain is not null as has_domain, k.has_own_tls, k.tls_secret, k.tls_issuer,
-      k.tls_by_controller,
-      d.generate_certificate, u.host is not null as has_upload
+      k.tls_by_controller, d.generate_certificate, u.host is not null as has_upload, v.project_id, v.mode, s.sign_in,
+      ${membersOf(sql)} as members
     from route r join service s on s.id = r.service_id
       join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
+      join project p on p.id = v.project_id
       left join custom_domain d on d.id = r.custom_domain_id
       left join (${uploadedHosts(sql, 'everywhere')}) u on u.host = d.domain and r.public_port is null
         and u.place is not distinct from (case when k.traffic_domain is null then null else k.id end)
@@ -115,14 +123,19 @@ export async function readServiceMarks(sql: Sql, services: readonly string[]): P
 const isServed = (sql: Sql, { engines, isRest }: RouterScope) =>
   isRest ? sql`coalesce(k.engine <> all(${[...engines]}::text[]), true)` : sql`k.engine = any(${[...engines]}::text[])`
 
-/**
- * Reads every route of the clusters of one router, and the mark of the table. `speaksTls` says
- * whether the platform's own router does.
- */
+/** Facts about the platform that tables need. */
+export interface TableFacts {
+  /** Whether the platform's own router speaks TLS. False by default. */
+  readonly speaksTls?: boolean
+  /** Without it, nobody can enter services behind the sign-in. */
+  readonly signIn?: SignInIssuer | undefined
+}
+
+/** Reads every route of the clusters of one router, and the mark of the table. */
 export async function readTable(
   sql: Sql,
   { engines, isRest }: RouterScope = allClusters,
-  speaksTls = false,
+  { speaksTls = false, signIn }: TableFacts = {},
 ): Promise<{ mark: string; routes: Route[] }> {
   const rows = await sql<(TableRow & { readonly mark: string })[]>`
     select row.*, hashtextextended(row::text, 0)::text as mark from (
@@ -157,6 +170,10 @@ export async function readTable(
       tls_by_controller,
       generate_certificate,
       has_upload,
+      project_id: projectId,
+      mode,
+      sign_in,
+      members,
       engine: _engine,
       mark: _mark,
       ...place
@@ -183,7 +200,12 @@ export async function readTable(
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
       ...(endpoints.length === 0 && asleep ? { asleep } : {}),
       ...(canary && { canary }),
-      ...rulesMember(rulesOf(kind, wishes, speaks_http2), basic_auth),
+      ...rulesMember(rulesOf(kind, wishes, speaks_http2), {
+        ...(basic_auth !== null && { basicAuth: basic_auth }),
+        ...(sign_in !== null && {
+          signIn: signInRule(admittedBy(sign_in, members ?? [], { projectId, mode }), signIn),
+        }),
+      }),
     }),
   )
   return { mark: joinMarks(marks), routes }
@@ -195,13 +217,10 @@ const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite:
   ...(rewrite === null ? {} : { rewrite }),
 })
 
-/** Current settings, and the passwords of the version that has the traffic. */
-function rulesMember(
-  rules: RouteRules | undefined,
-  basicAuth: readonly BasicCredential[] | null,
-): Pick<Route, 'rules'> {
-  if (basicAuth !== null) return { rules: { ...rules, basicAuth } }
-  return rules === undefined ? {} : { rules }
+/** Current settings, and rules that follow from more than those. */
+function rulesMember(rules: RouteRules | undefined, more: RouteRules): Pick<Route, 'rules'> {
+  const all = { ...rules, ...more }
+  return Object.keys(all).length === 0 ? {} : { rules: all }
 }
 
 export async function readRouteVersion(sql: Sql): Promise<number> {

@@ -1,5 +1,6 @@
 import { type RedirectRule, redirectStatuses } from '@quayside/contract/routes.ts'
 import { positive, type RuleReader, text } from './rule-reader.ts'
+import { rolesIn, signInSetting } from './sign-in-rule.ts'
 
 const prefix = 'network.router.'
 const mostRedirects = 200
@@ -54,6 +55,12 @@ export const visitorReaders = (
   [`${prefix}requests_per_minute`]: (value) => {
     const requestsPerMinute = positive(value)
     return requestsPerMinute === undefined ? {} : { requestsPerMinute }
+  },
+  // The members of the organization make the rule, see `signInRule`.
+  [signInSetting]: (value) => {
+    const roles = text(value)
+    if (roles !== '') rolesIn(roles)
+    return {}
   },
   // Before the message, so that a wrong network is named by its own setting.
   [`${prefix}maintenance_source_range`]: (value) => {

@@ -95,6 +95,11 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
       [value, 'server/domains/route-rules.test.ts', 'settings about visitors become rules'],
     ]),
   ),
+  'network.router.sign_in': [
+    'member',
+    'test/accounts/applications.test.ts',
+    'a person with a session gets a token for this service, host, browser and path',
+  ],
   'network.ingress.basic_auth_env_var': [
     'WHO',
     'server/releases/basic-auth.test.ts',

@@ -50,6 +50,7 @@ const all: Required<RouteRules> = {
   maintenance: { message: 'Back soon' },
   redirects: [{ from: '/old', to: '/new', status: 308 }],
   requestHeaders: { 'X-Zone': 'blue' },
+  signIn: { page: 'https://quayside.test/oidc/applications', key: 'A'.repeat(43), people: {} },
 }
 
 test('Traefik applies these rules, and names why it cannot apply the others', () => {
@@ -57,7 +58,7 @@ test('Traefik applies these rules, and names why it cannot apply the others', ()
   assert.deepEqual(
     unsupported.map(({ rule }) => rule),
     [
-      ...['deny', 'redirects', 'maintenance', 'accessLines', 'compression'],
+      ...['deny', 'redirects', 'maintenance', 'signIn', 'accessLines', 'compression'],
       ...['maxBodyBytes', 'readTimeoutMs', 'sendTimeoutMs', 'clientTimeoutMs', 'requestTimeoutMs'],
     ],
   )
@@ -117,6 +118,13 @@ test('another controller applies no rule', () => {
   const { unsupported, ingress, objects } = map('other', all, { rewrite: '/v1' })
   assert.deepEqual(new Set(unsupported.map(({ rule }) => rule)), new Set([...Object.keys(all), 'rewrite']))
   assert.deepEqual([ingress, objects], [{}, []])
+})
+
+test('a service behind the sign-in has no route at a controller that knows no person', () => {
+  for (const controller of ['traefik', 'other'] as const) {
+    const [lost] = unsupportedRules(route({ signIn: all.signIn }), { controller, hasTraefikKinds: true })
+    assert.ok(lost && isIndispensable(lost), controller)
+  }
 })
 
 test('Traefik without its kinds cannot apply rules that need a Middleware', () => {

@@ -92,6 +92,7 @@ const indispensable: ReadonlySet<string> = new Set<UnsupportedRule['rule']>([
   'allow',
   'deny',
   'basicAuth',
+  'signIn',
   'rewrite',
   'speaksHttp2',
 ])

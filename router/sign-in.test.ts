@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { type IncomingHttpHeaders, request as sendRequest } from 'node:http'
+import { test } from 'node:test'
+import {
+  freshMs,
+  type SignInClaims,
+  signInMs,
+  signInPath,
+  tokenPurpose,
+  tokenStartMs,
+} from '@quayside/contract/sign-in.ts'
+import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
+
+// Applications behind the sign-in of the platform: who enters, and who does not.
+
+const service = '01900000-0000-7000-8000-00000000000a'
+const account = '01900000-0000-7000-8000-0000000000ad'
+const page = 'http://quayside.localhost/oidc/applications'
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url')
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
+const secret = 's'.repeat(43)
+const names = { start: `quayside-start-${service.slice(-12)}`, access: `quayside-access-${service.slice(-12)}` }
+
+function tokenOf(change: Partial<SignInClaims> = {}, signer = privateKey): string {
+  const claims: SignInClaims = {
+    service,
+    host: 'app.localhost',
+    account,
+    email: 'ada@example.org',
+    role: 'DevOps',
+    challenge: digest(secret),
+    path: digest('/report?of=may'),
+    issuedAtMs: Date.now(),
+    ...change,
+  }
+  const content = Buffer.from(JSON.stringify(claims)).toString('base64url')
+  return `${content}.${sign(null, Buffer.from(tokenPurpose + content), signer).toString('base64url')}`
+}
+const access = (change?: Partial<SignInClaims>): string => `${names.access}=${secret}.${tokenOf(change)}`
+const returnTo = (token: string, path = '/report?of=may'): string =>
+  `${signInPath}?${new URLSearchParams({ token, path })}`
+
+const ruleWith = (people: Readonly<Record<string, number>> = { [account]: 0 }) => ({ signIn: { page, key, people } })
+
+/** An application behind the sign-in, and the headers of the requests that reached it. */
+async function guarded(t: Parameters<typeof testBed>[0], people?: Readonly<Record<string, number>>) {
+  const bed = await testBed(t)
+  const seen: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = []
+  const application = await bed.application((request, response) => {
+    seen.push({ url: request.url, headers: request.headers })
+    response.setHeader('cache-control', 'public, max-age=60, s-maxage=600')
+    response.end('inside')
+  })
+  const lead = (known?: Readonly<Record<string, number>>) =>
+    bed.lead([portOf(application)], { service, rules: ruleWith(known) })
+  await lead(people)
+  return { ...bed, lead, seen, port: portOf(application) }
+}
+
+const html = { accept: 'text/html' }
+const cookiesOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): readonly string[] =>
+  headers['set-cookie'] ?? []
+
+test('a browser without a session is sent to the sign-in page, with the digest of its secret', async (t) => {
+  const { ask, seen } = await guarded(t)
+  const { status, headers } = await ask({ path: '/report?of=may', headers: html })
+  const [cookie = ''] = headers['set-cookie'] ?? []
+  const [, own = ''] =
+    /^quayside-start-00000000000a=([\w-]{43}); Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/.exec(cookie) ?? []
+  const question = new URL(headers.location ?? '')
+  assert.equal(status, 302)
+  assert.equal(question.origin + question.pathname, page)
+  assert.deepEqual(Object.fromEntries(question.searchParams), {
+    service,
+    host: 'app.localhost',
+    challenge: digest(own),
+    path: '/report?of=may',
+  })
+  assert.equal(headers['cache-control'], 'no-store')
+  const again = await ask({ headers: { ...html, cookie: `${names.start}=${own}` } })
+  assert.equal(new URL(again.headers.location ?? '').searchParams.get('challenge'), digest(own), 'tabs share a secret')
+  assert.deepEqual(seen, [])
+})
+
+test('everything but opening a page gets 401 and is not redirected', async (t) => {
+  const { ask, raw, seen } = await guarded(t)
+  const attempts = [
+    { headers: {} },
+    { headers: { accept: '*/*' } },
+    { headers: { ...html, 'sec-fetch-mode': 'cors' } },
+    { method: 'HEAD', headers: html },
+    { method: 'POST', headers: { ...html, 'content-type': 'text/plain' }, body: 'order' },
+    { method: 'OPTIONS', headers: { origin: 'https://a.test', 'access-control-request-method': 'GET' } },
+    { headers: { authorization: 'Bearer quay_anything' } },
+  ]
+  for (const attempt of attempts) {
+    const { status, headers } = await ask(attempt)
+    assert.deepEqual([status, headers.location], [401, undefined], JSON.stringify(attempt))
+  }
+  const upgrade = await untilClosed(
+    raw(
+      'GET / HTTP/1.1\r\nHost: app.localhost\r\nAccept: text/html\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ),
+  )
+  assert.match(upgrade, /^HTTP\/1\.1 401 /)
+  assert.deepEqual(seen, [])
+})
+
+test('a browser that comes back with its token gets a session, and the application learns who it is', async (t) => {
+  const { ask, seen } = await guarded(t)
+  const back = await ask({ path: returnTo(tokenOf()), headers: { cookie: `${names.start}=${secret}` } })
+  assert.deepEqual([back.status, back.headers.location], [303, '/report?of=may'])
+  const [set = '', cleared = ''] = cookiesOf(back)
+  assert.match(set, /; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/)
+  assert.match(cleared, /^quayside-start-00000000000a=; Path=\/; Max-Age=0;/)
+  const cookie = `theme=dark; ${set.split(';')[0]}; size=2`
+  const forged = {
+    'X-Forwarded-User': 'root',
+    'x-forwarded-email': 'root@example.org',
+    'X-Forwarded-Groups': 'Owner',
+    X_Forwarded_User: 'root',
+    'X-Forwarded_User': 'root',
+    'Remote-User': 'root',
+    'X-Auth-Request-Email': 'root@example.org',
+  }
+  const inside = await ask({ path: '/report', headers: { ...forged, cookie } })
+  assert.deepEqual([inside.status, inside.body], [200, 'inside'])
+  assert.equal(inside.headers['cache-control'], 'max-age=60, private')
+  assert.equal(inside.headers.vary, 'Cookie')
+  const [{ headers } = assert.fail('nothing arrived')] = seen
+  assert.equal(headers.cookie, 'theme=dark; size=2')
+  const about = Object.entries(headers).filter(([name]) => /user|email|groups/.test(name) && name !== 'user-agent')
+  assert.deepEqual(Object.fromEntries(about), {
+    'x-forwarded-user': account,
+    'x-forwarded-email': 'ada@example.org',
+    'x-forwarded-groups': 'DevOps',
+  })
+})
+
+test('a token begins no session in another browser, at another place, too late or changed', async (t) => {
+  const { ask, seen } = await guarded(t)
+  const [content = '', signature = ''] = tokenOf().split('.')
+  const other = generateKeyPairSync('ed25519').privateKey
+  const changed = Buffer.from(content, 'base64url').toString().replace('DevOps', 'Owner0')
+  const start = { cookie: `${names.start}=${secret}` }
+  const attempts: readonly [why: string, path: string, headers: Record<string, string>][] = [
+    ['no cookie', returnTo(tokenOf()), {}],
+    ['the secret of another browser', returnTo(tokenOf()), { cookie: `${names.start}=${'t'.repeat(43)}` }],
+    ['another host', returnTo(tokenOf({ host: 'b.localhost' })), start],
+    ['another service', returnTo(tokenOf({ service: '01900000-0000-7000-8000-00000000000b' })), start],
+    ['another path', returnTo(tokenOf(), '/else'), start],
+    ['another host as path', returnTo(tokenOf({ path: digest('//evil.test') }), '//evil.test'), start],
+    [
+      'another host as path, by a backslash',
+      returnTo(tokenOf({ path: digest('/\\evil.test') }), '/\\evil.test'),
+      start,
+    ],
+    ['an address as path', returnTo(tokenOf({ path: digest('https://evil.test') }), 'https://evil.test'), start],
+    ['too late', returnTo(tokenOf({ issuedAtMs: Date.now() - tokenStartMs - 1000 })), start],
+    ['too early', returnTo(tokenOf({ issuedAtMs: Date.now() + tokenStartMs + 5000 })), start],
+    ['another key', returnTo(tokenOf({}, other)), start],
+    ['changed', returnTo(`${Buffer.from(changed).toString('base64url')}.${signature}`), start],
+    ['no signature', returnTo(content), start],
+    ['nothing', `${signInPath}?`, start],
+    ['too long', returnTo(`${'a'.repeat(9000)}.${signature}`), start],
+  ]
+  for (const [why, path, headers] of attempts) {
+    const { status, headers: answer } = await ask({ path, headers })
+    assert.deepEqual([status, answer.location, answer['set-cookie']], [303, signInPath, undefined], why)
+  }
+  assert.equal((await ask({ path: signInPath, headers: html })).status, 400)
+  assert.deepEqual(seen, [])
+})
+
+test('the application never sees the path of the return, however it is written', async (t) => {
+  const { ask, raw, seen } = await guarded(t)
+  const cookie = access()
+  for (const path of [signInPath, `${signInPath}?token=x`, '/.well-known/quayside/%73ign-in?token=x']) {
+    assert.notEqual((await ask({ path, headers: { cookie } })).status, 200, path)
+  }
+  assert.equal((await ask({ method: 'POST', path: `${signInPath}?token=x`, headers: { cookie } })).status, 303)
+  const upgrade = `GET ${signInPath} HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${cookie}\r\nConnection: Upgrade\r\n`
+  assert.match(await untilClosed(raw(`${upgrade}Upgrade: websocket\r\n\r\n`)), /^HTTP\/1\.1 400 /)
+  const whole = `GET http://app.localhost${signInPath} HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`
+  assert.match(await untilClosed(raw(whole)), /^HTTP\/1\.1 400 /)
+  assert.deepEqual(seen, [])
+})
+
+test('a session counts for its service and host only, and ends', async (t) => {
+  const { ask, seen } = await guarded(t)
+  const invalid = [
+    access({ host: 'b.localhost' }),
+    access({ service: '01900000-0000-7000-9000-00000000000a' }),
+    access({ issuedAtMs: Date.now() - signInMs }),
+    access({ challenge: digest('other') }),
+    `${names.access}=${tokenOf()}`,
+    `__Host-${access()}`,
+    `${names.start}=${secret}.${tokenOf()}`,
+  ]
+  for (const cookie of invalid) assert.equal((await ask({ headers: { cookie } })).status, 401, cookie)
+  assert.deepEqual(seen, [])
+  const tossed = `${names.access}=wrong; ${access()}`
+  assert.equal((await ask({ headers: { cookie: tossed } })).status, 200, 'a second cookie hides no valid one')
+})
+
+test('who lost the role or signed out is out with the next table', async (t) => {
+  const { ask, lead } = await guarded(t)
+  const cookie = access()
+  assert.equal((await ask({ headers: { cookie } })).status, 200)
+  await lead({ [account]: Date.now() + 1000 })
+  assert.equal((await ask({ headers: { cookie } })).status, 401)
+  assert.equal((await ask({ headers: { cookie, ...html } })).status, 302)
+  await lead({})
+  assert.equal((await ask({ headers: { cookie } })).status, 200, 'the server has just admitted the person')
+  const older = access({ issuedAtMs: Date.now() - freshMs })
+  const out = await ask({ headers: { cookie: older, ...html } })
+  assert.equal(out.status, 403)
+  assert.match(out.body, /ada@example\.org may not open shop/)
+  assert.match(cookiesOf(out)[0] ?? '', /^quayside-access-00000000000a=; .*Max-Age=0/)
+})
+
+test('a page of another origin changes nothing with the session of a person', async (t) => {
+  const { ask, raw, seen } = await guarded(t)
+  const cookie = access()
+  const post = (headers: Record<string, string>) => ask({ method: 'POST', headers: { cookie, ...headers }, body: 'x' })
+  for (const headers of [
+    { origin: 'http://evil.localhost' },
+    { origin: 'null' },
+    { origin: 'http://app.localhost:81' },
+    { 'sec-fetch-site': 'same-site' },
+  ]) {
+    assert.equal((await post(headers)).status, 403, JSON.stringify(headers))
+  }
+  const upgrade = (origin: string): string =>
+    `GET / HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${cookie}\r\nOrigin: ${origin}\r\nConnection: Upgrade\r\n`
+  const socket = raw(`${upgrade('http://evil.localhost')}Upgrade: websocket\r\n\r\n`)
+  assert.match(await untilClosed(socket), /^HTTP\/1\.1 403 /)
+  assert.deepEqual(seen, [])
+  assert.equal((await post({ origin: 'http://app.localhost' })).status, 200)
+  assert.equal((await post({})).status, 200, 'a program without a browser sends no origin')
+})
+
+/** Two services at one host. */
+async function divided(t: Parameters<typeof testBed>[0]): Promise<TestBed & { readonly seen: (string | undefined)[] }> {
+  const bed = await testBed(t)
+  const seen: (string | undefined)[] = []
+  const application = await bed.application((request, response) => {
+    seen.push(request.headers.cookie)
+    response.end('open')
+  })
+  const endpoints = [{ address: '127.0.0.1', port: portOf(application) }]
+  const routes = [
+    { host: 'app.localhost', service: 'neighbour', name: 'neighbour', endpoints },
+    { host: 'app.localhost', path: '/admin', service, name: 'admin', endpoints, rules: ruleWith() },
+  ]
+  assert.equal((await bed.tell('PUT', '/routes', { version: 1, routes })).status, 200)
+  return { ...bed, seen }
+}
+
+test('a neighbour at the same host gets no cookie of the session', async (t) => {
+  const { ask, seen } = await divided(t)
+  const secure = `__Host-${access()}`
+  const cookie = `a=1; ${access()}; ${names.start}=${secret}; ${secure}; b=2`
+  assert.equal((await ask({ path: '/', headers: { cookie } })).status, 200)
+  assert.equal((await ask({ path: '/', headers: { cookie: access() } })).status, 200)
+  assert.equal((await ask({ path: '/admin', headers: { cookie } })).status, 200)
+  assert.deepEqual(seen, ['a=1; b=2', undefined, 'a=1; b=2'])
+})
+
+test('no spelling of a path leads past the rule of a route by path', async (t) => {
+  const { ask } = await divided(t)
+  for (const path of ['/admin', '/admin/', '/%61dmin', '/admin;x=1', '/admin;x/y']) {
+    assert.equal((await ask({ path })).status, 401, path)
+  }
+  for (const path of ['//admin', '/x/../admin', '/x/%2e%2e/admin', '/admin%2fx']) {
+    assert.equal((await ask({ path })).status, 400, path)
+  }
+  const back = await ask({ path: returnTo(tokenOf()), headers: { cookie: `${names.start}=${secret}` } })
+  assert.deepEqual([back.status, cookiesOf(back).length], [303, 2], 'the host answers the return for each path')
+})
+
+test('a request that does not enter wakes no sleeping service', async (t) => {
+  const bed = await testBed(t)
+  await bed.lead([], { service, rules: ruleWith(), asleep: true })
+  assert.equal((await bed.ask()).status, 401)
+  assert.equal((await bed.ask({ path: signInPath })).status, 400)
+  const { body } = await bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 0 })
+  assert.deepEqual(body['services'], [])
+})
+
+test('a rule that cannot be read is rejected with its table', async (t) => {
+  const bed = await testBed(t)
+  const whole = ruleWith().signIn
+  for (const signIn of [
+    { ...whole, page: 'javascript:x' },
+    { ...whole, key: 'x' },
+    { ...whole, people: { a: '0' } },
+    {},
+  ]) {
+    const routes = [{ host: 'app.localhost', service, name: 'shop', endpoints: [], rules: { signIn } }]
+    assert.equal((await bed.tell('PUT', '/routes', { version: 1, routes })).status, 400, JSON.stringify(signIn))
+  }
+})
+
+test('wrong tokens take a time that allows other requests', async (t) => {
+  const { ask, router } = await guarded(t)
+  const [content = ''] = tokenOf().split('.')
+  const wrong = `${names.access}=${secret}.${content}.${'A'.repeat(86)}`
+  const startedAt = performance.now()
+  for (let index = 0; index < 300; index++) {
+    await new Promise((resolve, reject) => {
+      sendRequest({ port: router.port, headers: { host: 'app.localhost', cookie: wrong } }, (answer) => {
+        answer.resume().once('end', resolve)
+      })
+        .on('error', reject)
+        .end()
+    })
+  }
+  assert.ok(performance.now() - startedAt < 10_000)
+  assert.equal((await ask({ headers: { cookie: access() } })).status, 200)
+})

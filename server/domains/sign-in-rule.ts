@@ -1,0 +1,104 @@
+import type { Permission } from '@quayside/contract/operation.ts'
+import {
+  builtInRoles,
+  type CustomRights,
+  mayAccess,
+  type Place,
+  permissionsAt,
+  type Rights,
+  type RoleName,
+} from '@quayside/contract/roles.ts'
+import type { SignInRule } from '@quayside/contract/sign-in.ts'
+
+/** The advanced setting that puts a service behind the platform's sign-in. */
+export const signInSetting = 'network.router.sign_in'
+/** The value with which every member may enter who sees the environment. */
+const everyMember = 'member'
+const mostRoles = 20
+const longestRole = 255
+
+/** How routers send people to the platform, and check what they bring back. */
+export type SignInIssuer = Pick<SignInRule, 'page' | 'key'>
+
+/** A member of an organization, as far as it decides who may enter. */
+export interface MemberFacts {
+  readonly account: string
+  readonly role: RoleName | null
+  readonly custom_role_id: string | null
+  readonly custom_role_name: string | null
+  readonly custom_rights: CustomRights | null
+  readonly permissions: readonly Permission[]
+  /** Milliseconds since 1970. Null: the person never signed out. */
+  readonly signed_out_ms: number | null
+}
+
+/** A person who may enter a service. */
+export interface Admitted {
+  /** Tokens of an earlier time are invalid. */
+  readonly sinceMs: number
+  /** The name of the person's role. */
+  readonly role: string
+}
+
+/** Reads the names or ids of roles. Throws if the value is not a list of them. */
+export function rolesIn(value: string): readonly string[] {
+  const roles = value.split(',').map((one) => one.trim().toLowerCase())
+  if (roles.length > mostRoles) throw new Error(`at most ${mostRoles} roles are possible`)
+  const wrong = roles.find((one) => one === '' || one.length > longestRole || /\p{Cc}/u.test(one))
+  if (wrong !== undefined) throw new Error('it is neither "member" nor a list of roles such as "DevOps, Support"')
+  return roles
+}
+
+/**
+ * Pure: returns who may enter a service. A member must see its environment, and have one of the
+ * roles that the setting names. Administrators may always enter, because they may change the
+ * setting. A value that cannot be read admits nobody.
+ */
+export function admittedBy(
+  setting: string,
+  members: readonly MemberFacts[],
+  place: Place,
+): ReadonlyMap<string, Admitted> {
+  const wanted = new Set(readable(setting))
+  const admitted = members.filter(
+    (member) =>
+      mayAccess(permissionsAt(rightsOf(member), place), 'read') && (isAdmin(member) || hasOne(member, wanted)),
+  )
+  return new Map(
+    admitted.map((member) => [member.account, { sinceMs: member.signed_out_ms ?? 0, role: roleOf(member) }]),
+  )
+}
+
+function readable(setting: string): readonly string[] {
+  try {
+    return rolesIn(setting)
+  } catch {
+    // It was stored before values were checked.
+    return []
+  }
+}
+
+const isAdmin = (member: MemberFacts): boolean => permissionsAt(rightsOf(member), {}).includes('ADMIN')
+
+function hasOne(member: MemberFacts, wanted: ReadonlySet<string>): boolean {
+  const id = member.custom_role_id
+  return wanted.has(everyMember) || wanted.has(roleOf(member).toLowerCase()) || (id !== null && wanted.has(id))
+}
+
+function rightsOf({ role, custom_rights, permissions }: MemberFacts): Rights {
+  if (role !== null) return { role }
+  return custom_rights === null ? { permissions } : { custom: custom_rights }
+}
+
+/** Members of an outside issuer have permissions instead of a role. */
+const roleOf = ({ role, custom_role_name }: MemberFacts): string =>
+  role === null ? (custom_role_name ?? '') : builtInRoles[role].name
+
+/** The rule of a platform that has no sign-in page. Nobody can enter. */
+const closed: SignInRule = { page: 'http://localhost/', key: 'A'.repeat(43), people: {} }
+
+/** Pure: returns the rule of a route. Without an issuer nobody can enter. */
+export const signInRule = (people: ReadonlyMap<string, Admitted>, issuer: SignInIssuer | undefined): SignInRule =>
+  issuer === undefined
+    ? closed
+    : { ...issuer, people: Object.fromEntries([...people].map(([id, { sinceMs }]) => [id, sinceMs])) }

@@ -1,0 +1,45 @@
+import type { Sql } from '../database/index.ts'
+import { listServiceRoutes, type RouteRow } from './route-store.ts'
+import type { MemberFacts } from './sign-in-rule.ts'
+
+/**
+ * A part of a query with the service `s` and its project `p`: the members of the organization if
+ * the service is behind the sign-in, else null.
+ */
+export const membersOf = (sql: Sql) => sql`
+  case when s.sign_in is not null then (
+    select coalesce(json_agg(json_build_object('account', m.account_id, 'role', m.role, 'custom_role_id',
+      m.custom_role_id, 'custom_role_name', cr.name, 'custom_rights', m.custom_rights, 'permissions', m.permissions,
+      'signed_out_ms', ceil(extract(epoch from a.signed_out_at) * 1000)) order by m.account_id), '[]')
+    from member m join account a on a.id = m.account_id left join custom_role cr on cr.id = m.custom_role_id
+    where m.organization_id = p.organization_id) end`
+
+/** A service, and the facts that decide who may enter. */
+export interface SignInRow {
+  readonly name: string
+  /** Null for a service that everybody may use. */
+  readonly sign_in: string | null
+  readonly project_id: string
+  readonly mode: string
+  readonly members: readonly MemberFacts[] | null
+}
+
+export async function findSignInService(sql: Sql, serviceId: string): Promise<SignInRow | undefined> {
+  const [row] = await sql<SignInRow[]>`
+    select s.name, s.sign_in, v.project_id, v.mode, ${membersOf(sql)} as members
+    from service s join environment v on v.id = s.environment_id join project p on p.id = v.project_id
+    where s.id = ${serviceId}`
+  return row
+}
+
+/**
+ * Finds the route by which a service answers at a host. A host of its own comes before a wildcard,
+ * also if it belongs to another service.
+ */
+export async function findRouteAt(sql: Sql, serviceId: string, host: string): Promise<RouteRow | undefined> {
+  const wildcard = `*${host.slice(host.indexOf('.'))}`
+  const [exact] = await sql`select from route where host = ${host} and public_port is null limit 1`
+  const wanted = exact ? host : wildcard
+  const routes = await listServiceRoutes(sql, serviceId)
+  return routes.find((route) => route.host === wanted && route.public_port === null)
+}
