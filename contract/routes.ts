@@ -85,6 +85,9 @@ export interface TlsMaterial {
   readonly ticketKey?: string
 }
 
+/** The service of routes to the platform itself, which belong to no service. */
+export const platformService = '00000000-0000-0000-0000-000000000000'
+
 /**
  * How the server recognizes its router. Requests for this service have the secret in the header
  * `doorHeader`, so the server believes their `X-Forwarded-For`.

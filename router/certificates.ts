@@ -15,6 +15,7 @@ export class Certificates {
   #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
   #all: readonly TlsCertificate[] = []
   #mark: string | undefined
+  readonly #first = Promise.withResolvers<void>()
   #door: PlatformDoor | undefined
   #answers: ReadonlyMap<string, string> = new Map()
   /** Certificates of challenges by handshake, by host. */
@@ -32,6 +33,11 @@ export class Certificates {
     return this.#mark
   }
 
+  /** Settles with the first certificates. Undefined once they are there. */
+  get first(): Promise<void> | undefined {
+    return this.#mark === undefined ? this.#first.promise : undefined
+  }
+
   /** The current certificates. Another list after each exchange. */
   get all(): readonly TlsCertificate[] {
     return this.#all
@@ -40,6 +46,14 @@ export class Certificates {
   /** How the server recognizes this router. Undefined: it does not lead to the server. */
   get door(): PlatformDoor | undefined {
     return this.#door
+  }
+
+  /**
+   * Assumes that these hosts have certificates, until the first ones arrive: an HAProxy that
+   * another router has left serves them.
+   */
+  assume(hosts: readonly string[]): void {
+    if (this.#mark === undefined) this.#byHost = new Map(hosts.map((host) => [host, { host, chain: '', key: '' }]))
   }
 
   /** Replaces all certificates and challenges. Established connections are unchanged. */
@@ -58,6 +72,7 @@ export class Certificates {
     ]
     this.#answers = new Map(asked.map(({ host, token, answer }) => [`${host} ${token}`, answer]))
     this.#challenges = new Map(shaken.map(({ host, answer }) => [host, { host, chain: answer, key: answer }]))
+    this.#first.resolve()
     for (const one of this.#ready.keys()) if (this.#byHost.get(one.host) !== one) this.#ready.delete(one)
   }
 

@@ -66,6 +66,19 @@ function ask(port: number, name: string, header = name): Promise<Answer> {
   return promise
 }
 
+test('a handshake with a router that has just started waits for its first certificates', async (t) => {
+  const bed = await testBed(t, { tlsPort: 0 })
+  const { tlsPort } = bed.router
+  assert.ok(tlsPort)
+  const waiting = shake(t, tlsPort)
+  const ended = waiting.then(() => 'over')
+  assert.equal((await bed.tell('GET', '/health')).status, 200)
+  assert.equal(await Promise.race([ended, 'waits']), 'waits')
+  await serve(bed, [own])
+  assert.equal((await waiting).authorized, false)
+  await assert.rejects(shake(t, tlsPort, { servername: 'unknown.test' }), /unrecognized name|handshake failure/)
+})
+
 test('a request over HTTPS reaches the application with the address and protocol of its client', async (t) => {
   const { tlsPort } = await secureBed(t)
   const { status, body } = await ask(tlsPort, host)

@@ -12,6 +12,7 @@ import { HotTable } from './hot-table.ts'
 import { ownSocket } from './own-socket.ts'
 import { ServicesByEndpoint } from './services-by-endpoint.ts'
 import { findHaproxy } from './start-haproxy.ts'
+import { servedHosts } from './tls-store.ts'
 
 /** A router behind HAProxy. */
 export interface Behind {
@@ -53,13 +54,12 @@ export async function createBehind(
     log,
     isMine: own.isMine,
     isListed: (label) => services.isListed(label),
-    certificates: () => certificates.all,
+    certificates: () => (certificates.first ? undefined : certificates.all),
     settings: { host, port, tlsPort, files, connections, trusted },
     hosts: () =>
       table.hosts(routes.table.routes, {
         port: traffic.port,
         tlsPort: traffic.tlsPort,
-        door: certificates.door?.service,
         endpointsOf: (route) => routes.endpointsOf(route),
         hasCertificate: (name) => certificates.at(name) !== undefined,
       }),
@@ -67,6 +67,8 @@ export async function createBehind(
   let taken: Promise<void> | undefined
   const take = async (): Promise<void> => {
     await own.take()
+    const isLeft = tlsPort !== undefined && (await findHaproxy(files)) !== undefined
+    if (isLeft) certificates.assume(await servedHosts(files))
     await front.start()
     await front.follow()
   }

@@ -30,8 +30,11 @@ export interface FrontOptions {
   readonly log: Log
   /** Returns the hot lines of the current table. */
   hosts(): HotHosts
-  /** Returns the current certificates. HAProxy serves them if it has a port for TLS. */
-  certificates(): readonly TlsCertificate[]
+  /**
+   * Returns the current certificates. HAProxy serves them if it has a port for TLS. Undefined if they
+   * are unknown yet: a running HAProxy then keeps its own ones.
+   */
+  certificates(): readonly TlsCertificate[] | undefined
   /** Whether the table lists an endpoint, by `address:port`. */
   isListed(label: string): boolean
   /** Returns whether HAProxy still belongs to this router, and not to a later one. */
@@ -197,7 +200,7 @@ export class Front {
     if (previous) await this.#store.learn()
     const { files, tlsPort } = settings
     const start = { program, files, configuration: this.#configuration, previous }
-    const known = tlsPort === undefined ? [] : this.#store.accepted(certificates())
+    const known = tlsPort === undefined ? [] : this.#store.accepted(certificates() ?? [])
     const wanted = previous ? known : known.slice(0, mostAtStart)
     const keys = wanted.length > 0 ? await writeKeyFiles(wanted, files.folder) : undefined
     try {
@@ -230,13 +233,15 @@ export class Front {
   }
 
   #isServed(): boolean {
-    return this.#options.settings.tlsPort === undefined || this.#store.serves(this.#options.certificates())
+    const wanted = this.#options.certificates()
+    return this.#options.settings.tlsPort === undefined || !wanted || this.#store.serves(wanted)
   }
 
   /** Sends certificates that are missing. The last of many are sent in later turns. */
   async #certify(): Promise<void> {
-    if (this.#isServed()) return
-    if ((await this.#store.follow(this.#options.certificates(), mostAtOnce)) || this.#isFilling) return
+    const wanted = this.#options.certificates()
+    if (!wanted || this.#isServed()) return
+    if ((await this.#store.follow(wanted, mostAtOnce)) || this.#isFilling) return
     this.#isFilling = true
     this.#inTurn(async () => {
       this.#isFilling = false

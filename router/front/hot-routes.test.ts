@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Route } from '@quayside/contract/routes.ts'
+import { platformService, type Route } from '@quayside/contract/routes.ts'
 import { HotTable } from './hot-table.ts'
 import { linesOf, mapCommands } from './map-changes.ts'
 
@@ -12,7 +12,6 @@ const sources = {
   tlsPort: '443',
   hasCertificate: (host: string) => host === 'safe.test',
   endpointsOf: (one: Route) => one.endpoints,
-  door: 'platform',
 }
 
 const mapsOf = (routes: readonly Route[]) => {
@@ -65,7 +64,7 @@ test('routes that only the router can serve are not hot', () => {
     { rewrite: '/' },
     { speaksHttp2: true },
     { host: '*.app.test' },
-    { service: 'platform' },
+    { service: platformService },
     { endpoints: [{ address: 'fd00::1', port: 8080 }] },
     { rules: { ...rules, sticky: true } },
     { rules: { ...rules, compression: true } },

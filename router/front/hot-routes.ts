@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import type { Route, RouteRules } from '@quayside/contract/routes.ts'
+import { platformService, type Route, type RouteRules } from '@quayside/contract/routes.ts'
 
 /** The maps by which HAProxy finds the endpoints of requests that it carries on its own. */
 export const mapNames = ['shares', 'plain', 'secure'] as const
@@ -19,8 +19,6 @@ export interface HotContext {
   readonly tlsPort: string
   /** Whether the host has a certificate. */
   readonly isCertified: boolean
-  /** The service whose requests get a secret. */
-  readonly door: string | undefined
 }
 
 /** The rules that the configuration of HAProxy applies to every hot route. */
@@ -38,7 +36,7 @@ const anyBytes = Number.MAX_SAFE_INTEGER
  */
 export function hotLines(route: Route, endpoints: Route['endpoints'], context: HotContext): HotLines | undefined {
   const { port, tlsPort, isCertified } = context
-  if (!isHot(route, context) || endpoints.length === 0 || endpoints.length > mostEndpoints) return undefined
+  if (!isHot(route) || endpoints.length === 0 || endpoints.length > mostEndpoints) return undefined
   if (!endpoints.every(({ address }) => isIPv4(address))) return undefined
   const { host, rules, tls } = route
   const most = rules?.maxBodyBytes ?? anyBytes
@@ -59,11 +57,11 @@ const sharesOf = (host: string, lines: readonly string[]): [string, string][] =>
 const namesAt = (host: string, port: string, usual: string): string[] =>
   port === '' || port === usual ? [host] : [host, `${host}:${port}`]
 
-function isHot(route: Route, { door }: HotContext): boolean {
+function isHot(route: Route): boolean {
   const { host, path, rewrite, listen, service, asleep, rules } = route
   if (Object.keys(route).some((name) => !knownMembers.has(name))) return false
   if (host.startsWith('*') || path !== undefined || rewrite !== undefined || listen) return false
-  return !asleep && service !== door && followsRules(rules ?? {})
+  return !asleep && service !== platformService && followsRules(rules ?? {})
 }
 
 /** A route with any other member is not hot, so a new one is never ignored. */

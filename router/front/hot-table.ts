@@ -14,7 +14,6 @@ export interface HotSources extends Omit<HotContext, 'isCertified'> {
 interface Known {
   readonly endpoints: readonly RouteEndpoint[]
   readonly isCertified: boolean
-  readonly door: string | undefined
   readonly lines: HotLines | undefined
 }
 
@@ -48,17 +47,16 @@ export class HotTable {
   }
 
   #linesOf(route: Route, { endpointsOf, hasCertificate, ...context }: HotSources): HotLines | undefined {
-    const { door } = context
     const endpoints = endpointsOf(route)
     const isCertified = hasCertificate(route.host)
     const known = this.#known.get(route)
-    if (known && known.endpoints === endpoints && known.isCertified === isCertified && known.door === door) {
+    if (known && known.endpoints === endpoints && known.isCertified === isCertified) {
       return known.lines
     }
     this.computed++
     this.#note(route, endpoints)
     const lines = hotLines(route, endpoints, { ...context, isCertified })
-    this.#known.set(route, { endpoints, isCertified, door, lines })
+    this.#known.set(route, { endpoints, isCertified, lines })
     return lines
   }
 }

@@ -120,6 +120,12 @@ export class TlsStore {
   }
 }
 
+/** Returns the hosts whose certificates the running HAProxy serves. */
+export async function servedHosts({ admin, certificates }: FrontFiles): Promise<string[]> {
+  const text = await askFront(admin, `show ssl crt-list ${certificates}`)
+  return [...text.matchAll(/^[^\s#]\S*\.pem (\S+)$/gm)].map(([, host = '']) => host)
+}
+
 /** Returns how HAProxy calls the certificates that it serves, by their names. */
 async function storedCertificates({ admin, certificates }: FrontFiles): Promise<Map<string, string>> {
   const text = await askFront(admin, `show ssl crt-list ${certificates}`)

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { PlatformDoor, Route } from '@quayside/contract/routes.ts'
-import { noId } from '../lib/id.ts'
+import { type PlatformDoor, platformService, type Route } from '@quayside/contract/routes.ts'
 
 /** Where the API, the console and the git host answer. */
 export interface PlatformPlace {
@@ -17,7 +16,13 @@ export function platformRoutes({ platformHost, host, port }: PlatformPlace): rea
   if (platformHost === undefined) return []
   const endpoints = [{ address: localAddress(host), port }]
   return [
-    { host: platformHost, service: noId, name: 'Quayside', endpoints, tls: { from: 'platform', redirects: true } },
+    {
+      host: platformHost,
+      service: platformService,
+      name: 'Quayside',
+      endpoints,
+      tls: { from: 'platform', redirects: true },
+    },
   ]
 }
 
@@ -28,7 +33,10 @@ export function platformRoutes({ platformHost, host, port }: PlatformPlace): rea
 export const platformDoor = ({ platformHost }: PlatformPlace, pepper: Buffer): PlatformDoor | undefined =>
   platformHost === undefined
     ? undefined
-    : { service: noId, secret: createHmac('sha256', pepper).update('the door of the router').digest('base64url') }
+    : {
+        service: platformService,
+        secret: createHmac('sha256', pepper).update('the door of the router').digest('base64url'),
+      }
 
 /** Pure: returns the address at which programs of this machine reach a server. */
 export const localAddress = (host: string): string =>

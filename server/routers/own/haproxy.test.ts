@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { findFreePort } from '../../../test/support/free-port.ts'
 import { haproxy, missingHaproxy } from '../../../test/support/haproxy.ts'
+import { secureClient } from '../../../test/support/https.ts'
+import { selfSigned } from '../../../test/support/self-signed.ts'
+import { until } from '../../../test/support/until.ts'
 import { createOwnRouter } from './own-router.ts'
 import { ensureRouterProcess } from './router-process.ts'
 import { application, ask, routerHome } from './testing.ts'
@@ -34,4 +38,46 @@ test('own router: HAProxy comes in front and leaves again without a lost request
   await asking
   assert.deepEqual(lost, [])
   t.diagnostic(`${answered} requests`)
+})
+
+test('own router: HAProxy serves hosts over TLS while a killed router has no certificates yet', { skip }, async (t) => {
+  const [home, tlsPort] = [await routerHome(), await findFreePort()]
+  t.after(() => home.close())
+  const { server, endpoint } = await application((_, response) => response.end('here'))
+  t.after(async () => void server.close().closeAllConnections())
+  const host = 'outside.invalid'
+  const certificates = [{ host, chain: selfSigned.cert, key: selfSigned.key }]
+  const source = {
+    mark: async () => 'one',
+    material: async () => ({ certificates, challenges: [] }),
+    states: async () => new Map(),
+  }
+  const options = { ...home.options, haproxy, tls: { port: tlsPort, source } }
+  const first = await ensureRouterProcess(options)
+  const tls = { from: 'platform', redirects: true } as const
+  // The second host has rules that only the router can apply.
+  const ruled = { accessLines: true }
+  const routes = [
+    { host, service: 's', name: 'shop', endpoints: [endpoint], tls },
+    { host: 'app.test', service: 'o', name: 'other', endpoints: [endpoint], rules: ruled },
+  ]
+  await createOwnRouter({ process: options, certificates: source }).replaceAll(routes, new AbortController().signal)
+  const client = secureClient({ port: tlsPort, root: selfSigned.cert })
+  t.after(() => client.close())
+  const body = { method: 'POST', headers: { host, 'transfer-encoding': 'chunked' } }
+  const statuses = async () => [
+    (await client.ask(host)).status,
+    // The router carries this one itself.
+    (await client.ask(host, body)).status,
+    (await ask(home.process.port, host)).status,
+  ]
+  assert.deepEqual(await statuses(), [200, 200, 308])
+  process.kill(first.pid, 'SIGKILL')
+  const { promise: never } = Promise.withResolvers<string>()
+  const silent = { ...options, tls: { port: tlsPort, source: { ...source, mark: () => never } } }
+  // It sends the certificates in the end.
+  ensureRouterProcess(silent).catch(() => {})
+  const serves = async () => (await ask(home.process.port, 'app.test').catch(() => undefined))?.status === 200
+  await until('another router serves', serves)
+  assert.deepEqual(await statuses(), [200, 200, 308])
 })
