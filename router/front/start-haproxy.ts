@@ -15,8 +15,8 @@ const lookMs = 10
 /**
  * HAProxy frees and allocates a buffer several times for each request. By default the C library
  * returns each freed one to the kernel, which clears it for the next request: about a seventh of
- * the CPU of requests over HTTP/2. With these settings each thread keeps up to 64 buffers, and 16 MiB of free
- * memory stay with the process. Other C libraries ignore them.
+ * the CPU of requests over HTTP/2. With these settings each thread keeps up to 64 buffers, and 16
+ * MiB of free memory stay with the process. Other C libraries ignore them.
  */
 const memory = [
   'glibc.malloc.tcache_max=20480',
