@@ -23,8 +23,8 @@ export interface HandshakeCallbacks {
  * Creates the callbacks that choose the protocol and the certificate of a handshake. The question
  * of an authority gets the certificate of its challenge, and no other certificate. With TLS 1.3,
  * Node.js asks for the protocol first. With TLS 1.2 the certificate is already chosen then, so the
- * question is refused. Authorities speak TLS 1.3. A router that has just started knows no certificate
- * yet: handshakes wait for the first ones, within their time limit.
+ * question is refused. Authorities speak TLS 1.3. A router that has just started knows no
+ * certificate yet: handshakes wait for the first ones, within their time limit.
  */
 export function handshakeCallbacks(certificates: Certificates): HandshakeCallbacks {
   const asked = new WeakMap<object, SecureContext>()

@@ -31,8 +31,8 @@ export interface FrontOptions {
   /** Returns the hot lines of the current table. */
   hosts(): HotHosts
   /**
-   * Returns the current certificates. HAProxy serves them if it has a port for TLS. Undefined if they
-   * are unknown yet: a running HAProxy then keeps its own ones.
+   * Returns the current certificates. HAProxy serves them if it has a port for TLS. Undefined if
+   * they are unknown yet: a running HAProxy then keeps its own ones.
    */
   certificates(): readonly TlsCertificate[] | undefined
   /** Whether the table lists an endpoint, by `address:port`. */
