@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
+import { RetriedAnswer } from './deadlines.ts'
 
 /**
  * A new version that is being tried out: the turns of its requests, and how they ended. One object
@@ -81,3 +82,7 @@ export class Canaries {
 
 /** Counts a try at an endpoint by its status, if the endpoint belongs to a new version. */
 export const recordStatus = (canary: Canary | undefined, status: number): void => canary?.record(status >= 500)
+
+/** Counts a try at a new version that ended without an answer, or with one that is retried. */
+export const recordBroken = (canary: Canary, error: Error): void =>
+  canary.record(!(error instanceof RetriedAnswer) || error.status >= 500)

@@ -1,30 +1,29 @@
-import { PassThrough, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { RequestLine } from './access-lines.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Answering } from './answering.ts'
-import { type Canary, recordStatus } from './canaries.ts'
+import { recordBroken, recordStatus } from './canaries.ts'
 import { chooseAnswering } from './choose-answering.ts'
-import { bodyOf, type ClientRequest, type ClientResponse } from './client-message.ts'
+import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
 import type { CompressedAnswering } from './compressed-answering.ts'
-import { DeadlineOver, RetriedAnswer, watchSending } from './deadlines.ts'
+import { DeadlineOver, RetriedAnswer } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointFailure, failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
-import { BodyTooLarge, limitedBody } from './limited-body.ts'
+import { ExchangeRecord } from './exchange-record.ts'
+import { BodyTooLarge } from './limited-body.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
+import { requestBody, skipBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
 import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
-import { addBytes, type Counter, headBytes } from './service-counts.ts'
+import { headBytes } from './service-counts.ts'
 import { StreamBroken } from './stream-dispatch.ts'
 import type { Traffic } from './traffic.ts'
-
-/** A body of this size arrives with its headers, or soon after. */
-const wholeBodyBytes = 16 * 1024
 
 /** The details of a request that the exchange needs. */
 interface Passing {
@@ -52,13 +51,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #service: string | undefined
   readonly #path: string
   readonly #safe: boolean
-  readonly #startedAt = monotonic()
+  readonly #record: ExchangeRecord
   readonly #rules: Rules | undefined
-  readonly #counter: Counter | undefined
-  readonly #line: RequestLine | undefined
-  /** The status of the response. 0 before it begins. */
-  #status = 0
-  #firstByteMs = -1
   #awaitsContinue: boolean
   #endpoint: Endpoint | undefined
   #controller: Dispatcher.DispatchController | undefined
@@ -102,9 +96,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#service = target?.route.service
     this.#path = target?.place.path ?? '/'
-    this.#line = line
-    this.#counter = this.#service === undefined ? undefined : traffic.services.of(this.#service)
-    if (this.#counter) addBytes(this.#counter, headBytes(request.rawHeaders) + this.#options.path.length, 0)
+    this.#record = new ExchangeRecord(traffic.services, this.#service, line)
+    this.#record.addSent(headBytes(request.rawHeaders) + this.#options.path.length)
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
     const wholeMs = rules?.given.requestTimeoutMs
@@ -159,7 +152,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onBodySent(chunk: Buffer): void {
     this.#bodySent += chunk.length
-    if (this.#counter) addBytes(this.#counter, chunk.length, 0)
+    this.#record.addSent(chunk.length)
   }
 
   onResponseStart(
@@ -178,9 +171,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
-    if (this.#counter) addBytes(this.#counter, 0, headBytes(raw))
-    this.#status = status
-    this.#firstByteMs = monotonic() - this.#startedAt
+    this.#record.begin(status, raw)
     const headers = responseHeaders(raw)
     if (!headers) throw new Error('unknown transfer coding in the response')
     if (this.#endpoint) this.#endpoint.asideUntil = 0
@@ -209,18 +200,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#counter) addBytes(this.#counter, 0, chunk.length)
-    if (this.#line) this.#line.bytes += chunk.length
+    this.#record.addReceived(chunk.length)
     this.#answering?.write(chunk, controller)
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#answering?.addTrailers(controller.rawTrailers)
-    recordStatus(this.#endpoint?.canary, this.#status)
+    recordStatus(this.#endpoint?.canary, this.#record.status)
     this.#release()
     this.#end(true)
     this.#answering?.end()
-    this.#skipBody()
+    skipBody(this.#request)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -233,7 +223,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const { final, page } = failureOfEndpoint(error)
-    if (endpoint?.canary) this.#recordFailure(endpoint.canary, error, page)
+    if (endpoint?.canary && !this.#isAtFault(error, page)) recordBroken(endpoint.canary, error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
       sent: this.#sent && !isUnprocessed(error),
@@ -249,22 +239,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#giveUp(error, endpoint, page)
   }
 
-  /**
-   * Counts a try that the new version did not answer. A request that is itself at fault, and a
-   * client that left in the middle of its body, say nothing about the version.
-   */
-  #recordFailure(canary: Canary, error: Error, { status }: EndpointFailure['page']): void {
-    if (error instanceof RetriedAnswer) canary.record(error.status >= 500)
-    else if (!(status === 400 || error instanceof BodyTooLarge || this.#request.socket.destroyed)) canary.record(true)
-  }
-
-  /**
-   * Reads the rest of a body that the endpoint did not want. Otherwise the next request of the
-   * connection would wait behind it.
-   */
-  #skipBody(): void {
-    const request = this.#request
-    if (request.body === undefined && !request.complete) setImmediate(() => bodyOf(request).resume())
+  /** Whether the request or its client, and not the endpoint, is the reason of a failed try. */
+  #isAtFault(error: Error, { status }: EndpointFailure['page']): boolean {
+    return status === 400 || error instanceof BodyTooLarge || this.#request.socket.destroyed
   }
 
   /** Updates the path: a newer table may rewrite it differently. */
@@ -273,26 +250,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (path !== this.#options.path) this.#options = { ...this.#options, path }
   }
 
-  /** Returns the body as the endpoint receives it, within the limits of the rules. */
   #bodyOf(request: ClientRequest): Readable {
-    const { maxBodyBytes, sendTimeoutMs: limitMs } = this.#rules?.given ?? {}
-    // A declared length was checked before, and the parser holds the body to it.
-    const isLimited = maxBodyBytes !== undefined && request.headers['content-length'] === undefined
-    const own = bodyOf(request)
-    // The dispatcher destroys a body that its endpoint does not want. A request of HTTP/1.1 must
-    // survive that, because its connection may carry others.
-    const isShared = request.body === undefined && !(Number(request.headers['content-length']) <= wholeBodyBytes)
-    const sent = isShared && !isLimited ? own.pipe(new PassThrough()) : own
-    const body = isLimited ? limitedBody(sent, maxBodyBytes) : sent
-    if (limitMs !== undefined) {
-      const sending = { body, accepted: () => this.#bodySent, limitMs }
-      this.#cancelSending = watchSending(sending, () => this.#abort(new DeadlineOver('SEND_TIMEOUT', limitMs)))
-    }
+    const { body, cancel } = requestBody(request, this.#rules?.given ?? {}, {
+      accepted: () => this.#bodySent,
+      late: (over) => this.#abort(over),
+    })
+    this.#cancelSending = cancel
     return body
   }
 
   #delayAfter(failure: Pick<Failed, 'sent' | 'answered' | 'final' | 'status'>): number | undefined {
-    const elapsedMs = monotonic() - this.#startedAt
+    const { elapsedMs } = this.#record
     return retryDelay({ ...failure, tries: this.#tries, elapsedMs, safe: this.#safe }, this.#rules?.given.retry)
   }
 
@@ -339,7 +307,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(failure: Parameters<typeof answerFailure>[2] | undefined): void {
     if (this.#ended) return
-    if (this.#status === 0) this.#status = failure?.status ?? 502
+    this.#record.status ||= failure?.status ?? 502
     this.#end()
     this.#traffic.counts.failed++
     if (failure) answerFailure(this.#request, this.#response, failure, { hasBody: this.#options.body != null })
@@ -348,20 +316,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #end(isWhole = false): void {
     if (this.#ended) return
     this.#ended = true
-    this.#count(isWhole)
+    this.#record.end(isWhole)
     this.#cancelTry?.()
     this.#cancelWhole?.()
     this.#cancelSending?.()
     this.#traffic.counts.open--
-  }
-
-  /** A client that left before the response counts as one with the status 499. */
-  #count(isWhole: boolean): void {
-    if (this.#service === undefined) return
-    const { services } = this.#traffic
-    const wholeMs = monotonic() - this.#startedAt
-    if (isWhole) services.recordRequest(this.#service, this.#status, 0, 0, this.#firstByteMs, wholeMs)
-    else services.recordOwn(this.#service, this.#status || 499, wholeMs)
   }
 
   #release(): void {
