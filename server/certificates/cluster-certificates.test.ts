@@ -145,7 +145,7 @@ test('an upload is served where the service of its domain is', async (t) => {
   assert.equal((await certificates.source?.states())?.has('own.shop.test'), false)
 })
 
-test('a cluster that does not take a challenge delays no other cluster, and its host says why', async (t) => {
+test('a cluster that does not take a certificate delays no other cluster', async (t) => {
   const stuck = 'web.stuck.test'
   const { sql, certificates } = await openBench(t)
   await addCluster(sql, 'stuck.test', stuck)
@@ -176,4 +176,28 @@ test('a challenge that a cluster does not take in time is a failure of its host 
   const waiting = serveProof(hanging, 'web.test', ended.signal)
   ended.abort(new Error('the server ends'))
   await assert.rejects(waiting, /the server ends/)
+})
+
+test('names of a domain that does not lead to its cluster are ordered three times an hour', async (t) => {
+  const { sql, run, hostsOf, certificates } = await openBench(t)
+  const cluster = await addCluster(sql, 'one.test', 'a.one.test')
+  const { serviceId } = (await sql<{ serviceId: string }[]>`select service_id as "serviceId" from route`)[0] ?? {}
+  const port = { port_name: 'web', internal_port: 80, is_default: false }
+  const hosts = ['a', 'b', 'c', 'd'].map((label) => ({ ...port, host: `${label}.one.test` }))
+  await replaceHosts(sql, serviceId ?? '', hosts, clock.now())
+  for (const { host } of hosts.slice(0, 3)) {
+    await sql`
+      insert into host_certificate (host, failures, finding, tried_at, due_at, updated_at)
+      values (${host}, 1, 'it leads elsewhere.', now(), now() - interval '1 minute', now())`
+  }
+  await run()
+  assert.deepEqual(await hostsOf(cluster), [])
+  const states = await certificates.sourceOf(cluster)?.states()
+  assert.match(states?.get('d.one.test')?.message ?? '', /must lead to the routers/)
+  await sql`update host_certificate set tried_at = now() - interval '2 hours'`
+  await run()
+  assert.deepEqual(
+    await hostsOf(cluster),
+    hosts.map(({ host }) => host),
+  )
 })

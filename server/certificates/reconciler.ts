@@ -18,6 +18,7 @@ import {
 } from './certificate-store.ts'
 import type { DnsProof } from './dns-proof.ts'
 import { turnsOf } from './due-turns.ts'
+import { isLost, listLostDomains } from './lost-domain-store.ts'
 import { hostKeyCell } from './own-columns.ts'
 import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
 import { publishProof, withdrawProof } from './publish-proof.ts'
@@ -65,7 +66,9 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
       await followWindows(options, signal)
       const since = new Date(now.getTime() - savedPauseMs)
       const listed = await listDueHosts(database, scope, { now, since })
-      const due = listed.filter(({ host }) => isCertifiable(host, directory, dns !== undefined))
+      const certifiable = listed.filter(({ host }) => isCertifiable(host, directory, dns !== undefined))
+      const lost = at === 'machine' || certifiable.length === 0 ? [] : await listLostDomains(database, now)
+      const due = certifiable.filter((one) => !isLost(one, lost))
       if (at === 'machine') await workOff(options, { due, slots }, signal)
       else await everyOne(turnsOf(due, clustersAtOnce).map((own) => workOffInTime(options, own, signal)))
     },

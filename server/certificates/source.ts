@@ -16,6 +16,7 @@ import {
   readMark,
   type SealedCertificate,
 } from './certificate-store.ts'
+import { isLost, listLostDomains } from './lost-domain-store.ts'
 import { hostKeyCell, uploadedKeyCell } from './own-columns.ts'
 import { isCertifiable } from './policy.ts'
 import { stateOf, uploadedStateOf } from './state.ts'
@@ -57,10 +58,12 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       )
       const uploaded = await listUploadedHosts(database, at)
       const { open } = vault.state
+      const place = typeof at === 'object' ? at.cluster : null
+      const lost = place === null ? [] : await listLostDomains(database, now)
       return new Map<string, HostCertificate>([
         ...ordered.map(({ host, name: _, is_known, ...facts }): [string, HostCertificate] => [
           host,
-          open ? stateOf(is_known ? facts : undefined, now) : sealed,
+          open ? stateOf(is_known ? facts : undefined, now, isLost({ host, place }, lost)) : sealed,
         ]),
         ...uploaded.map(({ host, not_after }): [string, HostCertificate] => [
           host,

@@ -10,10 +10,11 @@ export interface CertificateFacts {
 
 /**
  * Pure: returns the state of a host's certificate. Undefined facts: no attempt was planned yet. The
- * message names the last failure and the next attempt.
+ * message names the last failure and the next attempt. `isLost`: names of its domain fail.
  */
-export function stateOf(facts: CertificateFacts | undefined, now: Date): HostCertificate {
-  if (!facts) return { state: 'PENDING', message: 'it is ordered within seconds' }
+export function stateOf(facts: CertificateFacts | undefined, now: Date, isLost = false): HostCertificate {
+  if (!facts)
+    return isLost ? { state: 'FAILED', message: lost } : { state: 'PENDING', message: 'it is ordered within seconds' }
   const failure = facts.finding === null ? undefined : `${facts.finding} The next attempt is at ${iso(facts.due_at)}`
   if (facts.not_after === null) {
     return failure === undefined
@@ -26,6 +27,10 @@ export function stateOf(facts: CertificateFacts | undefined, now: Date): HostCer
   const since = `it expired at ${iso(facts.not_after)}`
   return { state: 'EXPIRED', message: failure === undefined ? since : `${since}, and its renewal failed: ${failure}` }
 }
+
+const lost =
+  'other names of the domain of the cluster failed, so it is ordered within an hour. The wildcard record of the domain ' +
+  'must lead to the routers of the cluster'
 
 const warningMs = 21 * 86_400_000
 

@@ -5,55 +5,12 @@ import { after, before, test } from 'node:test'
 import { status } from '@grpc/grpc-js'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { findFreePort } from '../support/free-port.ts'
-import type { Tree } from '../support/git-remote.ts'
 import { type TextsClient, textsClient } from '../support/grpc.ts'
+import { texts } from '../support/grpc-tree.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 // An application that speaks gRPC, from a git repository to calls over HTTPS.
-
-/** The service of `textsClient`, without a library: Node.js frames the messages of gRPC itself. */
-const texts = (name: string): Tree => ({
-  Dockerfile: 'FROM quayside/node:24\nWORKDIR /app\nCOPY . ./\nCMD ["node", "app.js"]\n',
-  'app.js': `
-    const frame = (text) => {
-      const bytes = Buffer.from(text)
-      const head = Buffer.alloc(5)
-      head.writeUInt32BE(bytes.length, 1)
-      return Buffer.concat([head, bytes])
-    }
-    const answers = {
-      Unary: (call) => ({ text: ([one]) => call.end(frame('${name} ' + one)) }),
-      Collect: (call) => ({ text: (all) => call.end(frame(all.join())) }),
-      Repeat: (call) => ({ text: ([count]) => {
-        for (let index = 0; index < Number(count); index++) call.write(frame(String(index)))
-        call.end()
-      } }),
-      Converse: (call) => ({ each: (text) => call.write(frame(text.toUpperCase())), text: () => call.end() }),
-    }
-    const server = require('node:http2').createServer()
-    server.on('stream', (call, headers) => {
-      const answer = answers[headers[':path'].split('/')[2]](call)
-      call.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      call.on('wantTrailers', () => call.sendTrailers({ 'grpc-status': '0' }))
-      call.on('error', () => {})
-      const all = []
-      let rest = Buffer.alloc(0)
-      call.on('data', (chunk) => {
-        rest = Buffer.concat([rest, chunk])
-        while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
-          const end = 5 + rest.readUInt32BE(1)
-          const text = rest.subarray(5, end).toString()
-          rest = rest.subarray(end)
-          all.push(text)
-          answer.each?.(text)
-        }
-      })
-      call.on('end', () => answer.text(all))
-    })
-    server.listen(8080)
-    process.on('SIGTERM', () => process.exit(0))`,
-})
 
 const tlsPort = await findFreePort()
 const env = { QUAYSIDE_ROUTER_TLS_PORT: String(tlsPort), QUAYSIDE_ACME_DIRECTORY: 'local' }

@@ -6,6 +6,8 @@ import { kinds } from '../../server/engines/kubernetes/client/index.ts'
 import { instanceOn, ownLabels } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import type { Tree } from '../support/git-remote.ts'
+import { textsClient } from '../support/grpc.ts'
+import { texts } from '../support/grpc-tree.ts'
 import { type SecureClient, secureClient } from '../support/https.ts'
 import { issued } from '../support/issued.ts'
 import { startNameServer } from '../support/name-server.ts'
@@ -36,7 +38,10 @@ const echo: Tree = {
   Dockerfile: 'FROM quayside/node:24\nWORKDIR /app\nCOPY . ./\nCMD ["node", "app.js"]\n',
   'app.js': `
     require('node:http')
-      .createServer(({ headers, url }, response) => response.end(JSON.stringify({ url, headers })))
+      .createServer(({ headers, url }, response) => {
+        response.setHeader('Content-Type', 'application/json')
+        response.end(JSON.stringify({ url, headers, filling: url === '/long' ? 'x'.repeat(5000) : '' }))
+      })
       .listen(8080)
     process.on('SIGTERM', () => process.exit(0))`,
 }
@@ -74,9 +79,10 @@ before(
 )
 after(async () => {
   client?.close()
-  if (cluster) await removeAll()
   await application?.git.remove()
   await server?.close()
+  // A server would create its routers again.
+  if (cluster) await removeAll()
   kube.close()
 })
 
@@ -214,6 +220,38 @@ test('no request is lost while a certificate is renewed and each router is delet
   const { sent, lost } = await traffic.stop()
   t.diagnostic(`${sent} requests, ${lost.length} lost`)
   assert.deepEqual(lost, [])
+})
+
+test('a certificate is renewed by a handshake at the routers (TLS-ALPN-01)', { skip, timeout: 90_000 }, async () => {
+  const [before = ''] = await serials()
+  await server.sql`
+    update host_certificate set due_at = now(), challenge_kind = 'tls-alpn-01' where host = ${name}`
+  const isRenewed = async () => (await serials()).every((serial) => serial !== before)
+  await until('both routers have the new certificate', isRenewed, { limitMs: 60_000, seen })
+  const [row] = await server.sql`select challenge_kind from host_certificate where host = ${name}`
+  assert.equal(row?.['challenge_kind'], 'tls-alpn-01')
+})
+
+test('an application that speaks gRPC is called over HTTPS', { skip, timeout: 180_000 }, async (t) => {
+  const { environmentId } = application
+  const ports = [{ name: 'texts', internal_port: 8080, publicly_accessible: true, protocol: 'GRPC' }]
+  const settings = { cpu: 50, ports }
+  const calls = await makeApplication(server, { environmentId, name: 'texts', settings })
+  t.after(() => calls.git.remove())
+  await calls.run(texts('one'))
+  const host = new URL(calls.url).hostname
+  const texting = textsClient({ port: tlsPort, host, root, address: addresses.node })
+  t.after(() => texting.close())
+  const isAnswered = async () => (await texting.unary('hello').catch(() => '')) === 'one hello'
+  await until('a call is answered', isAnswered, { limitMs: 60_000, seen })
+  assert.deepEqual(await texting.converse(['a', 'b']), ['A', 'B'])
+})
+
+test('answers are compressed once the service asks for it', { skip, timeout: 60_000 }, async () => {
+  const ask = () => client.ask(name, { ...at, path: '/long', headers: { host: name, 'accept-encoding': 'gzip' } })
+  assert.equal((await ask()).headers['content-encoding'], undefined)
+  await server.must('PUT', `/application/${application.id}/advancedSettings`, { 'network.router.compression': true })
+  await until('an answer is compressed', async () => (await ask()).headers['content-encoding'] === 'gzip')
 })
 
 test('private keys are in the memory of the routers only', { skip }, async () => {

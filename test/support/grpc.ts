@@ -54,17 +54,19 @@ interface CallOptions {
 export interface TextsPlace {
   readonly port: number
   readonly host: string
+  /** 127.0.0.1 by default. */
+  readonly address?: string
   /** The root that signed the certificate of the host, in PEM format. Without it: no TLS. */
   readonly root?: string
 }
 
-export function textsClient({ port, host, root }: TextsPlace): TextsClient {
+export function textsClient({ port, host, root, address = '127.0.0.1' }: TextsPlace): TextsClient {
   const options: ClientOptions = {
     'grpc.default_authority': host,
     ...(root !== undefined && { 'grpc.ssl_target_name_override': host }),
   }
   const security = root === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(root))
-  const client = new Client(`127.0.0.1:${port}`, security, options)
+  const client = new Client(`${address}:${port}`, security, options)
   const { unary, collect, repeat, converse } = textsService
   return {
     unary: (text, { deadlineMs, metadata = {} } = {}) =>
