@@ -13,8 +13,8 @@ export interface CertificateFacts {
  * message names the last failure and the next attempt. `isLost`: names of its domain fail.
  */
 export function stateOf(facts: CertificateFacts | undefined, now: Date, isLost = false): HostCertificate {
-  if (!facts)
-    return isLost ? { state: 'FAILED', message: lost } : { state: 'PENDING', message: 'it is ordered within seconds' }
+  if (!facts && isLost) return { state: 'FAILED', message: lost }
+  if (!facts) return { state: 'PENDING', message: 'it is ordered within seconds' }
   const failure = facts.finding === null ? undefined : `${facts.finding} The next attempt is at ${iso(facts.due_at)}`
   if (facts.not_after === null) {
     return failure === undefined
