@@ -30,6 +30,7 @@ export class CompressedAnswering {
     compressor.once('end', () => answering.end())
     compressor.once('error', () => response.destroy())
     response.on('close', () => compressor.destroy())
+    if (response.destroyed) compressor.destroy()
   }
 
   begin(...[status, message, headers]: Parameters<Answering['begin']>): void {

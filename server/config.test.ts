@@ -107,13 +107,31 @@ test('the router of clusters has an image, a kind of Service and a number of pod
   const exposed = (text: string) => read({ QUAYSIDE_CLUSTER_ROUTER_SERVICE: text })?.exposure
   assert.deepEqual(exposed('NodePort'), { type: 'NodePort' })
   assert.deepEqual(exposed('NodePort:30080'), { type: 'NodePort', nodePort: 30_080 })
-  for (const text of ['ClusterIP', 'LoadBalancer:80', 'NodePort:', 'NodePort:0', 'NodePort:70000']) {
+  assert.deepEqual(exposed('NodePort:30080:30443'), { type: 'NodePort', nodePort: 30_080, tlsNodePort: 30_443 })
+  const wrong = ['ClusterIP', 'LoadBalancer:80', 'NodePort:', 'NodePort:0', 'NodePort:70000', 'NodePort:80:80']
+  for (const text of [...wrong, 'NodePort:80:81:82']) {
     assert.throws(() => exposed(text), /QUAYSIDE_CLUSTER_ROUTER_SERVICE must be/)
   }
   assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_IMAGE: 'a b' }), /QUAYSIDE_CLUSTER_ROUTER_IMAGE must be/)
   assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_REPLICAS: '0' }), /QUAYSIDE_CLUSTER_ROUTER_REPLICAS must be/)
   const trusted = read({ QUAYSIDE_TRUSTED_PROXIES: '10.0.0.0/8', QUAYSIDE_ROUTER_CONNECTIONS: '500' })
   assert.deepEqual([trusted?.trusted, trusted?.connections.total], [['10.0.0.0/8'], 500])
+})
+
+test('the router of clusters speaks HTTPS if the one of the machine does, or as the operator says', () => {
+  const read = (more: Record<string, string>) =>
+    readConfig({
+      QUAYSIDE_CLUSTER_ROUTER_IMAGE: 'registry.test/router:1',
+      QUAYSIDE_ACME_DIRECTORY: 'https://ca.test/',
+      ...more,
+    }).clusterTls
+  const authority = { directory: 'https://ca.test/' }
+  assert.equal(read({}), undefined)
+  assert.deepEqual(read({ QUAYSIDE_ROUTER_TLS_PORT: '443' }), authority)
+  assert.equal(read({ QUAYSIDE_ROUTER_TLS_PORT: '443', QUAYSIDE_CLUSTER_ROUTER_TLS: 'off' }), undefined)
+  assert.deepEqual(read({ QUAYSIDE_CLUSTER_ROUTER_TLS: 'on' }), authority)
+  assert.equal(read({ QUAYSIDE_CLUSTER_ROUTER_TLS: 'on', QUAYSIDE_CLUSTER_ROUTER_IMAGE: '' }), undefined)
+  assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_TLS: 'yes' }), /QUAYSIDE_CLUSTER_ROUTER_TLS/)
 })
 
 test('the builder of clusters needs a digest, and a server without a Docker Engine', () => {

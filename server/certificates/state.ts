@@ -29,8 +29,8 @@ export function stateOf(facts: CertificateFacts | undefined, now: Date, isLost =
 }
 
 const lost =
-  'other names of the domain of the cluster failed, so it is ordered within an hour. The wildcard record of the domain ' +
-  'must lead to the routers of the cluster'
+  'other names of the domain of the cluster failed, so it is ordered within an hour. The wildcard record of the ' +
+  'domain must lead to the routers of the cluster'
 
 const warningMs = 21 * 86_400_000
 

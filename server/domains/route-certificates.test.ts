@@ -155,3 +155,30 @@ test('a custom domain on this machine has a certificate only if the authority ca
   assert.ok(links.some(({ url }) => url === 'https://shop.example.net:8443'))
   assert.ok(links.some(({ url }) => url === 'http://plain.example.net:8080'))
 })
+
+test('a cluster whose routers are the platform has certificates of the platform with its next table', async (t) => {
+  const { sql, id, host, router, settle, links, domains, service } = await openBench(t)
+  await settle({})
+  await sql`update cluster set engine = 'far'`
+  const scope = { engines: ['far'], isRest: false }
+  const marks = createRouteMarks({ database: sql, clock })
+  const publisher = createRoutePublisher({ database: sql, marks, router, scope })
+  const added = await domains.create(service, { domain: 'shop.example.net', generate_certificate: true })
+  assert.equal(added.certificate.state, 'UNAVAILABLE')
+  router.hasPlatformTls = true
+  await publisher.apply(signal)
+  router.secured = [{ service: id, host, certificate: { state: 'READY', message: null } }]
+  await publisher.apply(signal)
+  assert.deepEqual(
+    router.routes.map(({ tls }) => tls?.from),
+    ['platform', 'platform'],
+  )
+  assert.ok((await links()).some(([url, port]) => url === `https://${host}` && port === 443))
+  const [one] = await domains.list(service)
+  assert.equal(one?.certificate.state, 'PENDING')
+  // Another router of the cluster, such as a controller, has others.
+  router.hasPlatformTls = false
+  await publisher.apply(signal)
+  await publisher.apply(signal)
+  assert.ok(router.routes.every(({ tls }) => tls === undefined))
+})

@@ -66,6 +66,15 @@ test('all routers in pods get the certificates, and redirect to HTTPS', async (t
   ])
 })
 
+test('a host whose certificate something in front has is ready, and is not redirected', async (t) => {
+  const { cluster, router, route } = await open(t)
+  const other: Route = { ...route, host: 'front.lab.test', tls: { from: 'controller', redirects: true } }
+  await router.replaceAll([route, other], signal)
+  const [, found] = await router.certificates()
+  assert.deepEqual(found, { service: 'shop', host: other.host, certificate: { state: 'READY', message: null } })
+  assert.equal((await ask(cluster.pods[0]?.port ?? 0, other.host)).status, 200)
+})
+
 test('the Secrets of the cluster have no private key', async (t) => {
   const { cluster } = await open(t)
   for (const name of ['router-table', 'router-key']) {
