@@ -69,6 +69,8 @@ before(
     await server.must('PUT', `/cluster/${cluster.id}/dnsProvider`, { dns_provider: { provider: 'QOVERY', domain } })
     const { status, lines } = await cluster.deploy()
     assert.equal(status, 'DEPLOYED', lines)
+    const again = await cluster.deploy()
+    assert.match(again.lines, new RegExp(`NodePort, ports ${plainPort} and ${tlsPort} of nodes with a router`))
     const environmentId = await makeEnvironment(server, 'far', cluster.id)
     const more = { cpu: 50, min_running_instances: 1, max_running_instances: 1 }
     application = await makeApplication(server, { environmentId, name: 'echo', settings: more })

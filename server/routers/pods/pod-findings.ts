@@ -43,10 +43,11 @@ export async function findingsOf(
 
 function placeOf(service: ServiceObject | undefined): string {
   if (!service) return 'missing'
-  const port = service.spec?.ports?.[0]?.nodePort
+  const ports = (service.spec?.ports ?? []).flatMap(({ nodePort }) => nodePort ?? [])
   const address = addressOf(service)
   if (service.spec?.type === 'LoadBalancer' && address !== undefined) return `LoadBalancer, ${address}`
-  return `${service.spec?.type}${port === undefined ? '' : `, port ${port} of nodes with a router`}`
+  const noun = ports.length > 1 ? 'ports' : 'port'
+  return `${service.spec?.type}${ports.length === 0 ? '' : `, ${noun} ${ports.join(' and ')} of nodes with a router`}`
 }
 
 function addressOf({ status }: ServiceObject): string | undefined {

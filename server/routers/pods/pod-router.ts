@@ -43,6 +43,9 @@ const lostMs = 15_000
 const rolloutMs = 60_000
 const attempts = 5
 
+/** The certificates that all routers must have now. */
+type Certificates = Pick<TlsSource, 'mark' | 'material'>
+
 /** Our router in pods of a cluster. The server sends each of them the whole table. */
 export function createPodRouter(options: PodRouterOptions): Router {
   const routers = new PodRouter(options)
@@ -143,7 +146,7 @@ class PodRouter {
    */
   async #sendAll(signal: AbortSignal): Promise<number> {
     const pods = await this.#pods.running(signal)
-    const outcomes = await Promise.all(pods.map((pod) => this.#send(pod, signal)))
+    const outcomes = await this.#sendTo(pods, signal)
     const newest = Math.max(0, ...outcomes.map((outcome) => (typeof outcome === 'number' ? outcome : 0)))
     if (newest > 0) return newest
     const failed = outcomes.filter((outcome) => outcome instanceof Error)
@@ -160,13 +163,26 @@ class PodRouter {
     throw new AppError('unavailable', `No router of the cluster runs: ${why}.`, { cause: failed[0] })
   }
 
+  /** The mark of the certificates is read once for all of them. */
+  async #sendTo(pods: readonly RouterPod[], signal: AbortSignal): Promise<readonly (number | Error | undefined)[]> {
+    const { certificates } = this.#options
+    const mark = await certificates?.mark()
+    const { material } = certificates ?? {}
+    const marked = material && mark !== undefined ? { mark: async () => mark, material } : undefined
+    return Promise.all(pods.map((pod) => this.#send(pod, marked, signal)))
+  }
+
   /**
    * Sends the table to one router. Returns nothing if it has it now, else the version of a newer
    * one, or the failure.
    */
-  async #send(pod: RouterPod, signal: AbortSignal): Promise<number | Error | undefined> {
+  async #send(
+    pod: RouterPod,
+    certificates: Certificates | undefined,
+    signal: AbortSignal,
+  ): Promise<number | Error | undefined> {
     const table = this.#last
-    const { clock, certificates } = this.#options
+    const { clock } = this.#options
     try {
       // First, so that a router that gets requests has the certificates of its hosts.
       if (certificates) {
@@ -207,7 +223,7 @@ class PodRouter {
     return this.#ask(signal, async () => {
       const pods = await this.#pods.running(signal)
       const late = pods.filter(({ version }) => this.#last.version > 0 && version !== this.#last.version)
-      await Promise.all(late.map((pod) => this.#send(pod, signal)))
+      if (late.length > 0) await this.#sendTo(late, signal)
       return pods
     })
   }
