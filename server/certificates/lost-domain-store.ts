@@ -13,15 +13,16 @@ export interface LostDomain {
 
 /**
  * Lists clusters whose domain does not seem to lead to their routers. A user names this domain
- * without a proof, and each failed order counts for the account of the whole installation.
+ * without a proof, and each failed order counts for the account of the whole installation. With
+ * `cluster`, asks about that one alone.
  */
-export const listLostDomains = (sql: Sql, now: Date) =>
+export const listLostDomains = (sql: Sql, now: Date, cluster: string | null = null) =>
   sql<LostDomain[]>`
     select k.id as cluster, k.traffic_domain as domain
     from cluster k join environment e on e.cluster_id = k.id join service s on s.environment_id = e.id
       join route r on r.service_id = s.id and r.custom_domain_id is null
       join host_certificate h on h.host = r.host
-    where k.traffic_domain is not null and k.has_own_tls
+    where k.traffic_domain is not null and k.has_own_tls and coalesce(k.id = ${cluster}::uuid, true)
     group by k.id
     having count(distinct h.host) filter (where h.failures > 0 and h.tried_at > ${moved(now, -forgottenMs)})
         >= ${fewestFailed}

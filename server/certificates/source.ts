@@ -59,7 +59,8 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       const uploaded = await listUploadedHosts(database, at)
       const { open } = vault.state
       const place = typeof at === 'object' ? at.cluster : null
-      const lost = place === null ? [] : await listLostDomains(database, now)
+      const isWaiting = place !== null && ordered.some(({ is_known }) => !is_known)
+      const lost = isWaiting ? await listLostDomains(database, now, place) : []
       return new Map<string, HostCertificate>([
         ...ordered.map(({ host, name: _, is_known, ...facts }): [string, HostCertificate] => [
           host,
