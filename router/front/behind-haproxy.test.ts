@@ -18,4 +18,6 @@ else {
   await import('../http2-attacks.test.ts')
   await import('../grpc.test.ts')
   await import('../door.test.ts')
+  await import('../canaries.test.ts')
+  await import('../canary-clients.test.ts')
 }

@@ -58,6 +58,7 @@ test('the endpoints of a route share its requests equally', () => {
 
 test('routes that only the router can serve are not hot', () => {
   const cold: readonly Partial<Route>[] = [
+    { canary: { release: 'next', percent: 1, endpoints } },
     { endpoints: [] },
     { asleep: true },
     { path: '/api' },
