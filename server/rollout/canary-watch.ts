@@ -94,14 +94,15 @@ async function follow(
   const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(id, signal))
   const running = new Set(liveEndpoints(release, seen).map(keyOf))
   const live = endpoints.filter((endpoint) => running.has(keyOf(endpoint)))
-  if (live.length === 0) {
+  const row = (await findCanary(options.database, id, request.id)) ?? known
+  // A process that was killed while it went back has taken the endpoints out of the row.
+  if (live.length === 0 || row.endpoints.length === 0) {
     throw new EngineError(
       'crashed',
       'It went back to the previous version: no replica of the new version runs any more.',
     )
   }
   const others = liveEndpoints(previous, seen)
-  const row = (await findCanary(options.database, id, request.id)) ?? known
   const isSame = isDeepStrictEqual(row.endpoints.map(keyOf), live.map(keyOf))
   if (isSame && (await leadsTo(options.database, id, previous, others))) return row
   await context.fenced(async (sql) => {

@@ -187,3 +187,41 @@ test('a deployment that is cancelled in a step goes back at once', { timeout: 20
   const [row] = await server.sql`select from canary where service_id = ${application.id}`
   assert.equal(row, undefined)
 })
+
+test('a server that is killed while it goes back completes that', { timeout: 200_000 }, async (t) => {
+  await plan('50', 600)
+  await application.ship({
+    ...failing,
+    'app.js': `
+      require('node:http').createServer((request, response) => {
+        if (request.url === '/begun') return response.write('begun')
+        response.statusCode = 500
+        response.end('bad')
+      }).listen(8080)
+      process.on('SIGTERM', () => process.exit(0))`,
+  })
+  await shareIn(50)
+  const held = startTraffic(`${application.url}/begun`, 10)
+  t.after(async () => void (await held.stop()))
+  await until('the new version has open requests', () => count(held.tally(), 'four') > 3)
+  const traffic = send(t, 30)
+  const isGoingBack = async () => {
+    const [row] = await server.sql`
+      select from workflow_step s join canary c on s.workflow_id = c.request_id
+      where c.service_id = ${application.id} and s.name like '%/ROLLBACK' and c.endpoints = '[]'`
+    return row !== undefined
+  }
+  await until('it goes back', isGoingBack)
+  await server.restart()
+  await application.settles()
+  const after = send(t, 100)
+  await after.sends(50)
+  assert.deepEqual([...(await after.stop()).bodies.keys()], ['four'])
+  await Promise.all([traffic.stop(), held.stop()])
+  assert.equal((await application.answer()).body, 'four')
+  const [target] = await server.sql`
+    select state, reason from deployment_target where service_id = ${application.id} order by service_seq desc limit 1`
+  assert.equal(target?.['state'], 'DEPLOYMENT_ERROR')
+  assert.match(target?.['reason'], /went back to the previous version: \d+ of \d+ requests/)
+  assert.equal((await server.engine.containersWith(`quayside.service=${application.id}`)).length, 1)
+})

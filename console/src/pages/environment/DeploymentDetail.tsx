@@ -6,6 +6,8 @@ import { secondsIn, secondsOf } from '../../ui/duration.ts'
 import { Elapsed } from '../../ui/Elapsed.tsx'
 import { State, wordsOf } from '../../ui/State.tsx'
 import { exactTime, When } from '../../ui/When.tsx'
+import { outcomeText, shareText } from '../service/CanaryStep.tsx'
+import { useCanaryStep } from '../service/use-canary-step.ts'
 import styles from './Deployments.module.css'
 import type { EnvironmentParams } from './EnvironmentTabs.tsx'
 
@@ -97,7 +99,18 @@ function ServicePart({ params, service, stage }: ServicePartProps) {
         {versionOf(details)}
         {commit && ` (${commit.author_name})`}
       </div>
+      <CanaryText {...{ kind, state: status, serviceId: identifier.service_id, environmentId: params.environmentId }} />
       {reason && <div className={styles['reason']}>{reason}</div>}
     </li>
   )
+}
+
+/** The share of a new version while the deployment gives it a part of the requests. */
+function CanaryText(service: Parameters<typeof useCanaryStep>[0]) {
+  const step = useCanaryStep(service)
+  return step ? (
+    <div className={styles['reason']}>
+      {shareText(step)}. {outcomeText(step)}
+    </div>
+  ) : null
 }

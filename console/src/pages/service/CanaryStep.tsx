@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import { useChange } from '../../api/change.ts'
 import { api } from '../../api/client.ts'
 import type { KindName } from '../../api/kinds.ts'
-import { canary, type CanaryStep as Step } from '../../api/reads-canary.ts'
+import type { CanaryStep as Step } from '../../api/reads-canary.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Elapsed } from '../../ui/Elapsed.tsx'
 import { Problem } from '../../ui/Problem.tsx'
 import { useMay } from '../use-may.ts'
 import styles from './CanaryStep.module.css'
+import { useCanaryStep } from './use-canary-step.ts'
 
 interface CanaryStepProps {
   readonly environmentId: string
@@ -18,9 +18,8 @@ interface CanaryStepProps {
 
 /** The share of requests that a new version gets, how they end, and what a person may do. */
 export function CanaryStep({ environmentId, kind, serviceId, state }: CanaryStepProps) {
-  const mayHaveSteps = (kind === 'application' || kind === 'container') && state === 'DEPLOYING'
-  const { data: step } = useQuery({ ...canary(environmentId, serviceId), enabled: mayHaveSteps })
-  if (!mayHaveSteps || !step) return null
+  const step = useCanaryStep({ environmentId, kind, serviceId, state })
+  if (!step) return null
   return <Trial {...{ environmentId, serviceId, step }} />
 }
 
@@ -43,7 +42,7 @@ function Trial({ environmentId, serviceId, step }: TrialProps) {
     <section className={styles['trial']} aria-label="Canary deployment">
       <Problem error={promote.error ?? back.error} />
       <div className={styles['words']}>
-        <strong>{step.percent} % of requests go to the new version</strong>
+        <strong>{shareText(step)}</strong>
         <span className={styles['quiet']}>
           Step {step.step} of {step.steps.length}, since <Elapsed since={step.step_started_at} /> of {seconds} s
         </span>
@@ -82,6 +81,9 @@ function Steps({ step }: { readonly step: Step }) {
     </ol>
   )
 }
+
+/** Pure: the share of the new version. */
+export const shareText = ({ percent }: Step): string => `${percent} % of requests go to the new version`
 
 /** Pure: how the requests of a step ended. */
 export function outcomeText({ requests, failed, max_error_percent: most }: Step): string {
