@@ -108,13 +108,15 @@ const settingsByKind = new Map<string, SettingTable>(
 export const settingsOfKind = (kind: string): SettingTable => settingsByKind.get(kind) ?? {}
 
 /**
- * Returns the settings that act with the next deployment. The router applies all others without
- * one.
+ * Returns the settings that need a deployment. The router applies its own without one, and canary
+ * steps only say how the next version gets requests.
  */
 export const deployedSettings = (values: SettingValues): SettingValues =>
   Object.fromEntries(
     Object.entries(values).filter(
-      ([key]) => !key.startsWith('network.') || key === 'network.ingress.basic_auth_env_var',
+      ([key]) =>
+        !(key.startsWith('network.') || key.startsWith('deployment.canary.')) ||
+        key === 'network.ingress.basic_auth_env_var',
     ),
   )
 

@@ -141,6 +141,13 @@ test('replicas of the previous version that end leave the route, and a person pr
   assert.equal(bench.route()?.replicas?.release, release)
 })
 
+test('a change of steps needs no deployment', async (t) => {
+  const bench = await openBench(t)
+  await bench.plan('10', 600)
+  const { body } = await bench.call(bench.a.tokens.READ, 'GET', `/application/${bench.service}/status`)
+  assert.equal(Object(body).service_deployment_status, 'UP_TO_DATE')
+})
+
 test('steps are left out with the reason for a rollback and without a public HTTP port', async (t) => {
   const bench = await openBench(t)
   const { a, call, database, service } = bench
