@@ -50,7 +50,7 @@ export async function watchStep(
     counts = await count(options, work, trial, counts, signal)
     const all = outcomesOf(counts)
     const back = whyBack(plan, all, before)
-    if (back !== undefined) throw new EngineError('refused', back)
+    if (back !== undefined) return goBack(work, new EngineError('refused', back))
     const { endpoints, is_promoted } = await follow(options, work, trial, row, signal)
     if (isOver || clock.monotonic() >= reportAt) {
       work.report.line(progressText(plan, row.step, all, before))
@@ -61,6 +61,12 @@ export async function watchStep(
     if (isOver || is_promoted) return { ...row, counts, endpoints, is_promoted }
     await clock.sleep(Math.min(lookMs, Math.max(1, endMs - clock.now().getTime())), signal)
   }
+}
+
+/** Takes all requests from the new version for good, also if the server is killed now. Throws. */
+async function goBack({ target, context }: Work, error: EngineError): Promise<never> {
+  await context.fenced((sql) => setCanaryEndpoints(sql, target.service_id, []))
+  throw error
 }
 
 /** Stores and returns the newest counts of the version. */
@@ -85,23 +91,19 @@ async function count(
  */
 async function follow(
   options: Recipe,
-  { target, context, report, request }: Work,
+  work: Work,
   { release, previous, endpoints }: Trial,
   known: CanaryRow,
   signal: AbortSignal,
 ): Promise<Pick<CanaryRow, 'endpoints' | 'is_promoted'>> {
+  const { target, context, report, request } = work
   const id = target.service_id
   const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(id, signal))
   const running = new Set(liveEndpoints(release, seen).map(keyOf))
   const live = endpoints.filter((endpoint) => running.has(keyOf(endpoint)))
   const row = (await findCanary(options.database, id, request.id)) ?? known
-  // A process that was killed while it went back has taken the endpoints out of the row.
-  if (live.length === 0 || row.endpoints.length === 0) {
-    throw new EngineError(
-      'crashed',
-      'It went back to the previous version: no replica of the new version runs any more.',
-    )
-  }
+  // Without endpoints in the row, an earlier process went back and was killed.
+  if (live.length === 0 || row.endpoints.length === 0) return goBack(work, new EngineError('crashed', goneText))
   const others = liveEndpoints(previous, seen)
   const isSame = isDeepStrictEqual(row.endpoints.map(keyOf), live.map(keyOf))
   if (isSame && (await leadsTo(options.database, id, previous, others))) return row
@@ -115,3 +117,5 @@ async function follow(
 }
 
 const keyOf = ({ address, port }: { readonly address: string; readonly port: number }): string => `${address} ${port}`
+
+const goneText = 'It went back to the previous version: no replica of the new version runs any more.'
