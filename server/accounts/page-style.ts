@@ -34,6 +34,7 @@ main {
 }
 h1 { margin: 0 0 0.5rem; font-size: 1.4rem; font-weight: 600; line-height: 1.25; }
 p { margin: 0 0 1rem; color: var(--quiet); }
+a { color: var(--accent); }
 label { display: block; margin-top: 1rem; font-weight: 500; }
 input {
   width: 100%;

@@ -91,7 +91,16 @@ describe('an application behind the sign-in', { skip: noBrowser ?? false }, () =
   })
 
   it('is closed to members without the role, and says so', async (t) => {
-    await setRoles('DevOps')
+    await ours.open(`/environments/${application.environmentId}/application/${application.id}/domains`)
+    const audience = ours.page.locator('main')
+    await audience.getByText('Members of the organization who may see this environment').waitFor()
+    assert.deepEqual(await violations(ours.page), [])
+    await ours.page.getByRole('button', { name: 'Change who may open it' }).click()
+    await ours.page.getByRole('dialog').getByRole('combobox').selectOption('members with some roles')
+    await ours.page.getByRole('checkbox', { name: 'DevOps' }).check()
+    assert.deepEqual(await violations(ours.page), [])
+    await ours.page.getByRole('button', { name: 'Save' }).click()
+    await audience.getByText('Members with the role DevOps, and administrators').waitFor()
     const ms = await reaches(guest, 403)
     t.diagnostic(`a role ended after ${ms} ms`)
     await guest.getByText('may not open dashboard').waitFor()

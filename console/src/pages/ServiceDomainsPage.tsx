@@ -1,9 +1,11 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { hasAdvanced } from '../api/advanced.ts'
 import { domainOperations } from '../api/domains.ts'
 import { links } from '../api/reads.ts'
 import { Empty, Section } from '../ui/Page.tsx'
 import { Table } from '../ui/Table.tsx'
+import { Audience } from './Audience.tsx'
 import { CustomDomains } from './CustomDomains.tsx'
 import { Missing } from './Failed.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
@@ -13,7 +15,7 @@ export function ServiceDomainsPage() {
   const params = useParams({
     from: '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/domains',
   })
-  const { environmentId, kind, serviceId } = params
+  const { organizationId, environmentId, kind, serviceId } = params
   const operations = domainOperations[kind]
   if (!operations) return <Missing />
   return (
@@ -21,6 +23,7 @@ export function ServiceDomainsPage() {
       {() => (
         <>
           <Addresses environmentId={environmentId} serviceId={serviceId} />
+          {hasAdvanced(kind) && <Audience {...{ organizationId, environmentId, kind, serviceId }} />}
           <CustomDomains {...{ environmentId, serviceId, operations }} />
         </>
       )}
