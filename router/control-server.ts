@@ -13,7 +13,7 @@ import { parseTlsMaterial } from './tls-material.ts'
 import type { Traffic } from './traffic.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'lines' | 'log'> {
+export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'visits' | 'lines' | 'log'> {
   readonly tls: SecureFront
   readonly ports: Pick<Ports, 'look' | 'taken'>
   /** HAProxy in front of this router, if any. */
@@ -109,7 +109,16 @@ interface TableKeeper {
 }
 
 /** Creates what applies tables, one at a time. */
-function tableKeeper({ routes, waiting, ports, front, log, save, confirm: confirmed }: ControlOptions): TableKeeper {
+function tableKeeper({
+  routes,
+  waiting,
+  visits,
+  ports,
+  front,
+  log,
+  save,
+  confirm: confirmed,
+}: ControlOptions): TableKeeper {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
   const apply = async (sent: RouteTable): Promise<Reply> => {
@@ -124,6 +133,7 @@ function tableKeeper({ routes, waiting, ports, front, log, save, confirm: confir
   const follow = async (table: RouteTable): Promise<Reply> => {
     routes.apply(table)
     waiting.look()
+    visits.look()
     confirmed?.()
     const saved = keep(table)
     try {

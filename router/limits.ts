@@ -23,6 +23,8 @@ export const limits = {
   /** Invalid frames, and streams with too large headers, until a connection is closed. */
   invalidFrames: 50,
   rejectedStreams: 20,
+  /** How often open requests of signed-in people are looked at. */
+  visitsMs: 5_000,
   /** Tokens of signed-in people that are not checked again. */
   knownTokens: 10_000,
   /** Cookies of one name that are tried. Browsers may send several with different paths. */

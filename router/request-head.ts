@@ -1,4 +1,5 @@
 import { doorHeader } from '@quayside/contract/routes.ts'
+import type { SignInClaims } from '@quayside/contract/sign-in.ts'
 import { addSender, type Forwarded, isSenderName, noteForwarded, type Peer } from './sender.ts'
 
 /** The result of one pass over the raw headers of a request. */
@@ -16,6 +17,8 @@ export interface RequestHead {
   readonly upgrade: string | undefined
   /** Why the request is answered with 400. Undefined if it is valid. */
   readonly refusal: string | undefined
+  /** Who is signed in, once the route's rule has admitted the person. */
+  person?: SignInClaims
 }
 
 type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'once' | 'drop' | 'sender' | 'pass'

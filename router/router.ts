@@ -33,6 +33,7 @@ import { loadTable, saveTable } from './state-file.ts'
 import { loadStoredTable } from './stored-table.ts'
 import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer, type Front } from './traffic-server.ts'
+import { Visits } from './visits.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
@@ -70,6 +71,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
   const passwords = new Passwords()
+  const visits = new Visits(routes)
   const certificates = new Certificates(log)
   const readiness = new Readiness({
     hasStored: routes.table.version > 0,
@@ -85,6 +87,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     waiting,
     passwords,
     tokens: new SignInTokens(),
+    visits,
     requestLimits: new RequestLimits(limits.countedClients),
     certificates,
     compressors: new Compressors(),
@@ -137,6 +140,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const control = createControlServer({
     routes,
     waiting,
+    visits,
     ports,
     tls,
     front: behind?.front,

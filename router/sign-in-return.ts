@@ -9,6 +9,7 @@ import { sessionOf } from './sign-in.ts'
 import { cookieValues, digestOf, setCookie } from './sign-in-cookies.ts'
 import { serviceOf } from './sign-in-tokens.ts'
 import type { Traffic } from './traffic.ts'
+import { isOver } from './visits.ts'
 
 /** A request, with its host name in the form of `hostOf`. */
 interface Asked {
@@ -44,7 +45,8 @@ export function signInReturn(traffic: Traffic, request: ClientRequest, { head, h
     return { ...back, cookies: [access, setCookie({ kind: 'start', service, isSecure }, '')] }
   }
   // Another tab of the browser may have come back before.
-  return sessionOf(traffic, request, { rule, service, host, isSecure }) ? back : again
+  const known = sessionOf(traffic, request, { rule, service, host, isSecure })
+  return known && !isOver(known, rule) ? back : again
 }
 
 const useless: Failure = {

@@ -1,48 +1,14 @@
 import assert from 'node:assert/strict'
-import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
 import { type IncomingHttpHeaders, request as sendRequest } from 'node:http'
+import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import {
-  freshMs,
-  type SignInClaims,
-  signInMs,
-  signInPath,
-  tokenPurpose,
-  tokenStartMs,
-} from '@quayside/contract/sign-in.ts'
+import { freshMs, signInMs, signInPath, tokenStartMs } from '@quayside/contract/sign-in.ts'
+import { access, account, digest, names, page, returnTo, ruleWith, secret, service, tokenOf } from './sign-in-bed.ts'
 import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
 
 // Applications behind the sign-in of the platform: who enters, and who does not.
-
-const service = '01900000-0000-7000-8000-00000000000a'
-const account = '01900000-0000-7000-8000-0000000000ad'
-const page = 'http://quayside.localhost/oidc/applications'
-const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url')
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
-const secret = 's'.repeat(43)
-const names = { start: `quayside-start-${service.slice(-12)}`, access: `quayside-access-${service.slice(-12)}` }
-
-function tokenOf(change: Partial<SignInClaims> = {}, signer = privateKey): string {
-  const claims: SignInClaims = {
-    service,
-    host: 'app.localhost',
-    account,
-    email: 'ada@example.org',
-    role: 'DevOps',
-    challenge: digest(secret),
-    path: digest('/report?of=may'),
-    issuedAtMs: Date.now(),
-    ...change,
-  }
-  const content = Buffer.from(JSON.stringify(claims)).toString('base64url')
-  return `${content}.${sign(null, Buffer.from(tokenPurpose + content), signer).toString('base64url')}`
-}
-const access = (change?: Partial<SignInClaims>): string => `${names.access}=${secret}.${tokenOf(change)}`
-const returnTo = (token: string, path = '/report?of=may'): string =>
-  `${signInPath}?${new URLSearchParams({ token, path })}`
-
-const ruleWith = (people: Readonly<Record<string, number>> = { [account]: 0 }) => ({ signIn: { page, key, people } })
 
 /** An application behind the sign-in, and the headers of the requests that reached it. */
 async function guarded(t: Parameters<typeof testBed>[0], people?: Readonly<Record<string, number>>) {
@@ -58,6 +24,14 @@ async function guarded(t: Parameters<typeof testBed>[0], people?: Readonly<Recor
   await lead(people)
   return { ...bed, lead, seen, port: portOf(application) }
 }
+
+/** The end of a request for a WebSocket, and the header that accepts it (RFC 6455, 1.3). */
+const webSocket =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+const accepted = 'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo='
+/** Returns the first bytes that a connection receives. */
+const firstOf = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
 
 const html = { accept: 'text/html' }
 const cookiesOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): readonly string[] =>
@@ -99,11 +73,7 @@ test('everything but opening a page gets 401 and is not redirected', async (t) =
     const { status, headers } = await ask(attempt)
     assert.deepEqual([status, headers.location], [401, undefined], JSON.stringify(attempt))
   }
-  const upgrade = await untilClosed(
-    raw(
-      'GET / HTTP/1.1\r\nHost: app.localhost\r\nAccept: text/html\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    ),
-  )
+  const upgrade = await firstOf(raw(`GET / HTTP/1.1\r\nHost: app.localhost\r\nAccept: text/html\r\n${webSocket}`))
   assert.match(upgrade, /^HTTP\/1\.1 401 /)
   assert.deepEqual(seen, [])
 })
@@ -181,10 +151,10 @@ test('the application never sees the path of the return, however it is written',
     assert.notEqual((await ask({ path, headers: { cookie } })).status, 200, path)
   }
   assert.equal((await ask({ method: 'POST', path: `${signInPath}?token=x`, headers: { cookie } })).status, 303)
-  const upgrade = `GET ${signInPath} HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${cookie}\r\nConnection: Upgrade\r\n`
-  assert.match(await untilClosed(raw(`${upgrade}Upgrade: websocket\r\n\r\n`)), /^HTTP\/1\.1 400 /)
+  const upgrade = `GET ${signInPath} HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${cookie}\r\n`
+  assert.match(await firstOf(raw(`${upgrade}${webSocket}`)), /^HTTP\/1\.1 400 /)
   const whole = `GET http://app.localhost${signInPath} HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`
-  assert.match(await untilClosed(raw(whole)), /^HTTP\/1\.1 400 /)
+  assert.match(await firstOf(raw(whole)), /^HTTP\/1\.1 400 /)
   assert.deepEqual(seen, [])
 })
 
@@ -221,6 +191,29 @@ test('who lost the role or signed out is out with the next table', async (t) => 
   assert.match(cookiesOf(out)[0] ?? '', /^quayside-access-00000000000a=; .*Max-Age=0/)
 })
 
+test('what a person has open ends with the right to open it', async (t) => {
+  const bed = await testBed(t)
+  const application = await bed.application((_request, response) => void response.write('begun'))
+  application.on('upgrade', (_request, socket) => {
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${accepted}\r\n\r\n`)
+  })
+  const lead = (people: Readonly<Record<string, number>>) =>
+    bed.lead([portOf(application)], { service, rules: ruleWith(people) })
+  await lead({ [account]: 0 })
+  const issuedAtMs = Date.now() - freshMs
+  const head = `GET / HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${access({ issuedAtMs })}\r\n`
+  const stream = bed.raw(`${head}\r\n`)
+  const socket = bed.raw(`${head}${webSocket}`)
+  const texts = [untilClosed(stream), untilClosed(socket)]
+  await Promise.all([once(stream, 'data'), once(socket, 'data')])
+  await lead({ [account]: 0, other: 0 })
+  assert.ok(!stream.closed && !socket.closed, 'another list with the person changes nothing')
+  await lead({ other: 0 })
+  const [streamed = '', upgraded = ''] = await Promise.all(texts)
+  assert.match(streamed, /^HTTP\/1\.1 200 [\s\S]*begun/)
+  assert.match(upgraded, /^HTTP\/1\.1 101 /)
+})
+
 test('a page of another origin changes nothing with the session of a person', async (t) => {
   const { ask, raw, seen } = await guarded(t)
   const cookie = access()
@@ -234,9 +227,9 @@ test('a page of another origin changes nothing with the session of a person', as
     assert.equal((await post(headers)).status, 403, JSON.stringify(headers))
   }
   const upgrade = (origin: string): string =>
-    `GET / HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${cookie}\r\nOrigin: ${origin}\r\nConnection: Upgrade\r\n`
-  const socket = raw(`${upgrade('http://evil.localhost')}Upgrade: websocket\r\n\r\n`)
-  assert.match(await untilClosed(socket), /^HTTP\/1\.1 403 /)
+    `GET / HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${cookie}\r\nOrigin: ${origin}\r\n`
+  const socket = raw(`${upgrade('http://evil.localhost')}${webSocket}`)
+  assert.match(await firstOf(socket), /^HTTP\/1\.1 403 /)
   assert.deepEqual(seen, [])
   assert.equal((await post({ origin: 'http://app.localhost' })).status, 200)
   assert.equal((await post({})).status, 200, 'a program without a browser sends no origin')

@@ -1,6 +1,5 @@
-import { freshMs, isReturnPath, type SignInClaims, type SignInRule, signInMs } from '@quayside/contract/sign-in.ts'
+import { isReturnPath, type SignInClaims, type SignInRule } from '@quayside/contract/sign-in.ts'
 import type { ClientRequest } from './client-message.ts'
-import { wallClock } from './clock.ts'
 import { hostOf } from './host-of.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
@@ -8,6 +7,7 @@ import { allowedOrigin, type Rules } from './rules.ts'
 import { httpsAddress } from './secure.ts'
 import { cookieValues, digestOf, secretOf, setCookie } from './sign-in-cookies.ts'
 import type { Traffic } from './traffic.ts'
+import { isListed, isOver } from './visits.ts'
 
 /** A request, with the rules and names of its route. */
 interface Ruled {
@@ -26,16 +26,19 @@ export function signInFailure(traffic: Traffic, request: ClientRequest, ruled: R
   const { signIn } = rules.given
   if (!signIn) return undefined
   const host = hostOf(head.host ?? '') ?? ''
-  const claims = sessionOf(traffic, request, { rule: signIn, service, host, isSecure: head.isSecure })
-  if (!claims || claims.issuedAtMs < (signIn.people[claims.account] ?? 0)) {
+  const isExposed = !head.isSecure && httpsAddress(traffic, host, '/') !== undefined
+  const claims = isExposed
+    ? undefined
+    : sessionOf(traffic, request, { rule: signIn, service, host, isSecure: head.isSecure })
+  if (!claims || isOver(claims, signIn)) {
     return isNavigation(request) ? beginning(traffic, request, { rule: signIn, ruled, host }) : unsigned(name)
   }
-  const isFresh = Math.abs(wallClock() - claims.issuedAtMs) < freshMs
-  if (!isFresh && !Object.hasOwn(signIn.people, claims.account)) return unwelcome(claims, ruled)
+  if (!isListed(claims, signIn)) return unwelcome(claims, ruled)
   if (isForeign(request, rules)) {
     return { status: 403, message: `${name} accepts this request from its own pages only.` }
   }
   introduce(head, claims)
+  head.person = claims
   return undefined
 }
 
@@ -53,11 +56,10 @@ export function sessionOf(
   request: Pick<ClientRequest, 'headers'>,
   { rule, service, host, isSecure }: SessionPlace,
 ): SignInClaims | undefined {
-  const oldestMs = wallClock() - signInMs
   for (const value of cookieValues(request.headers.cookie, { kind: 'access', service, isSecure })) {
     const dot = value.indexOf('.')
     const claims = tokens.check(value.slice(dot + 1), rule.key)
-    if (!claims || claims.service !== service || claims.host !== host || claims.issuedAtMs <= oldestMs) continue
+    if (!claims || claims.service !== service || claims.host !== host) continue
     if (digestOf(value.slice(0, dot)) === claims.challenge) return claims
   }
   return undefined

@@ -129,6 +129,7 @@ export function serve(
     return
   }
   prepare(target, head)
+  watchVisit(traffic, head, response)
   const failure = enterDoor(traffic, target, head, response) ?? failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
     const heldAt = monotonic()
@@ -153,6 +154,15 @@ function prepare(target: Target | undefined, head: RequestHead): void {
   setRequestHeaders(target?.rules, head)
 }
 
+/** Breaks off what a person has open once the person may not open it any more. */
+function watchVisit(
+  { visits }: Traffic,
+  { person }: RequestHead,
+  open: { destroy(): unknown; once(event: 'close', listener: () => void): unknown },
+): void {
+  if (person) open.once('close', visits.watch({ claims: person, end: () => void open.destroy() }))
+}
+
 function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
   client.on('error', () => client.destroy())
   traffic.counts.requests++
@@ -170,6 +180,7 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
     enterDoor(traffic, target, head, client)
   if (host !== undefined && failure === undefined) {
     prepare(target, head)
+    watchVisit(traffic, head, client)
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
     traffic.counts.refused++

@@ -9,6 +9,7 @@ import type { RequestLimits } from './request-limits.ts'
 import type { Routes } from './routes.ts'
 import type { ServiceCounts } from './service-counts.ts'
 import type { SignInTokens } from './sign-in-tokens.ts'
+import type { Visits } from './visits.ts'
 import type { Waiting } from './waiting.ts'
 
 /** Counters since the process started. `open` is the current number. */
@@ -30,6 +31,7 @@ export interface Traffic {
   readonly waiting: Waiting
   readonly passwords: Passwords
   readonly tokens: SignInTokens
+  readonly visits: Visits
   readonly requestLimits: RequestLimits
   readonly certificates: Certificates
   readonly compressors: Compressors
