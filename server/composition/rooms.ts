@@ -11,7 +11,7 @@ import { type BackupOptions, createBackups } from '../backups/index.ts'
 import { createUploads } from '../certificates/index.ts'
 import { clusterEndowments, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { createCustomDomains, publicAddressOf, rulesProblem } from '../domains/index.ts'
+import { createCustomDomains, missingRoles, publicAddressOf, rulesProblem } from '../domains/index.ts'
 import {
   createClone,
   createExport,
@@ -167,7 +167,13 @@ export function createRooms(
     audit: createAudit({ database, publicUrl: config.publicUrl }),
     webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
     groups: createGroups({ database, clock }),
-    advancedSettings: createAdvancedSettings({ database, clock, ableOf, problemOf: rulesProblem }),
+    advancedSettings: createAdvancedSettings({
+      database,
+      clock,
+      ableOf,
+      problemOf: rulesProblem,
+      missingIn: missingRoles,
+    }),
     restrictions: createRestrictions({ database, clock }),
     customDomains: createCustomDomains({
       database,

@@ -13,7 +13,7 @@ import type { SignInRule } from '@quayside/contract/sign-in.ts'
 /** The advanced setting that puts a service behind the platform's sign-in. */
 export const signInSetting = 'network.router.sign_in'
 /** The value with which every member may enter who sees the environment. */
-const everyMember = 'member'
+export const everyMember = 'member'
 const mostRoles = 20
 const longestRole = 255
 

@@ -43,3 +43,9 @@ export async function findRouteAt(sql: Sql, serviceId: string, host: string): Pr
   const routes = await listServiceRoutes(sql, serviceId)
   return routes.find((route) => route.host === wanted && route.public_port === null)
 }
+
+/** Lists the custom roles of a service's organization. */
+export const listCustomRoles = (sql: Sql, serviceId: string) => sql<{ id: string; name: string }[]>`
+  select r.id, r.name from custom_role r join project p on p.organization_id = r.organization_id
+    join environment v on v.project_id = p.id join service s on s.environment_id = v.id
+  where s.id = ${serviceId} order by r.created_at, r.id`

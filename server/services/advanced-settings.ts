@@ -4,7 +4,7 @@ import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
 import { effectiveSettings, type SettingValues, settingsProblem } from '@quayside/contract/services/setting-table.ts'
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { canaryProblem } from './canary-settings.ts'
@@ -28,6 +28,14 @@ export interface AdvancedSettingsOptions {
   readonly ableOf: (engine: string | null) => Abilities | undefined
   /** Returns why a router cannot act on these values. Ignores values that are already stored. */
   readonly problemOf: (sent: SettingValues, stored: SettingValues) => string | undefined
+  /** Returns the same for values that name objects of the service's organization. */
+  readonly missingIn?: (sql: Sql, serviceId: string, change: SettingChange) => Promise<string | undefined>
+}
+
+/** Settings before and after a change. */
+export interface SettingChange {
+  readonly sent: SettingValues
+  readonly stored: SettingValues
 }
 
 const sticky = 'network.ingress.enable_sticky_session'
@@ -36,7 +44,7 @@ const sticky = 'network.ingress.enable_sticky_session'
  * Creates the operations for advanced settings of services, including sticky sessions, which have
  * operations of their own.
  */
-export function createAdvancedSettings({ database, clock, ableOf, problemOf }: AdvancedSettingsOptions) {
+export function createAdvancedSettings({ database, clock, ableOf, problemOf, missingIn }: AdvancedSettingsOptions) {
   const get = async (service: PartOwner): Promise<SettingValues> => {
     const stored = await findAdvancedSettings(database, service.id)
     if (!stored) throw notFound('service', service.id)
@@ -50,7 +58,10 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf }: A
       const values = next(stored)
       const refused = refusedSettings(values, stored, placeOfKind(service.kind, ableOf(engine)))
       if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
-      const problem = canaryProblem(values, stored) ?? problemOf(values, stored)
+      const problem =
+        canaryProblem(values, stored) ??
+        problemOf(values, stored) ??
+        (await missingIn?.(sql, service.id, { sent: values, stored }))
       if (problem !== undefined) throw new AppError('invalid', problem)
       const table = settingsOfKind(service.kind)
       const [before, after] = [effectiveSettings(table, stored), effectiveSettings(table, values)]

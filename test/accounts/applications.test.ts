@@ -125,6 +125,21 @@ test('admits nobody of another organization', async () => {
   assert.match(text, /signed in as ada@example\.org/)
 })
 
+test('a role that the organization does not have is rejected', async () => {
+  const { ADMIN } = ours.tokens
+  const created = await call(ADMIN, 'POST', `/organization/${ours.organizationId}/customRole`, { name: 'Support' })
+  const { id } = Object(created.body)
+  const put = (roles: string) =>
+    call(ADMIN, 'PUT', `/application/${guarded.service}/advancedSettings`, { 'network.router.sign_in': roles })
+  const refused = await put('DevOps, Suport')
+  assert.equal(refused.status, 400)
+  assert.match(
+    refused.text,
+    /network\.router\.sign_in: the organization has no role \\"suport\\"\. Use member or some of: /,
+  )
+  for (const roles of ['devops, SUPPORT', id, 'member']) assert.equal((await put(roles)).status, 201, roles)
+})
+
 test('a browser that keeps no cookie sees why, and is not sent in circles', async () => {
   const state = new URLSearchParams({ ...guarded, challenge, path: '/' }).toString()
   const back = `/oidc/applications/signed-in?${new URLSearchParams({ state, code: 'x' })}`
