@@ -1204,6 +1204,7 @@ CREATE INDEX service_git_token ON public.service USING btree (git_token_id) WHER
 CREATE INDEX service_helm_repository ON public.service USING btree (helm_repository_id) WHERE (helm_repository_id IS NOT NULL);
 CREATE UNIQUE INDEX service_name ON public.service USING btree (environment_id, lower(name));
 CREATE INDEX service_running ON public.service USING btree (id) WHERE (release_id IS NOT NULL);
+CREATE INDEX service_sign_in ON public.service USING btree (environment_id) WHERE (sign_in IS NOT NULL);
 CREATE INDEX service_stage ON public.service USING btree (stage_id);
 
 create table service_disk (

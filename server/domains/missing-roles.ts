@@ -20,5 +20,6 @@ export async function missingRoles(
   const known = new Set([everyMember, ...names.map((name) => name.toLowerCase()), ...custom.map(({ id }) => id)])
   const missing = rolesIn(value).find((one) => !known.has(one))
   if (missing === undefined) return undefined
-  return `${signInSetting}: the organization has no role "${missing}". Use ${everyMember} or some of: ${names.join(', ')}.`
+  const choice = [everyMember, ...names].join(', ')
+  return `${signInSetting}: the organization has no role "${missing}". Possible values: ${choice}.`
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
 import { allClusters } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRouteMarks } from './route-marks.ts'
@@ -73,4 +74,36 @@ test('the mark of a service changes with its hosts and endpoints', async (t) => 
   const second = await marks()
   await replaceHosts(sql, service, [{ ...host, internal_port: 81 }], now)
   assert.equal(new Set([undefined, first, second, await marks()]).size, 4)
+})
+
+test('members change the mark of an organization with a service behind the sign-in alone', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { organizationId, serviceId } = (await addPlace(sql)).service
+  await replaceHosts(sql, serviceId, [host], now)
+  const read = () => readTable(sql, allClusters, { signIn: { page: 'https://q.test/', key: 'k' } })
+  const addMember = async (): Promise<string> => {
+    const id = newId()
+    await sql`insert into account (id, created_at, updated_at, issuer, subject, name)
+      values (${id}, now(), now(), 'quayside', ${id}, 'ada')`
+    await sql`insert into member (organization_id, account_id, created_at, role)
+      values (${organizationId}, ${id}, now(), 'VIEWER')`
+    return id
+  }
+  const open = (await read()).mark
+  const first = await addMember()
+  assert.equal((await read()).mark, open)
+  await sql`update service set advanced_settings = ${sql.json({ 'network.router.sign_in': 'member' })}`
+  const guarded = await read()
+  assert.deepEqual(guarded.routes[0]?.rules?.signIn?.people, { [first]: 0 })
+  const second = await addMember()
+  const joined = await read()
+  assert.notEqual(joined.mark, guarded.mark)
+  assert.deepEqual(joined.routes[0]?.rules?.signIn?.people, { [first]: 0, [second]: 0 })
+  await sql`update account set signed_out_at = ${now} where id = ${first}`
+  const out = await read()
+  assert.notEqual(out.mark, joined.mark)
+  assert.equal(out.routes[0]?.rules?.signIn?.people[first], now.getTime())
+  await addPlace(sql)
+  await sql`update account set name = 'bob' where id = ${first}`
+  assert.equal((await read()).mark, out.mark)
 })

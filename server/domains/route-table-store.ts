@@ -14,8 +14,8 @@ import { allClusters, type RouterScope } from '../routers/index.ts'
 import { rulesOf } from './route-rules.ts'
 import { type TlsRow, tlsMember } from './route-tls.ts'
 import { uploadedHosts } from './secured-host-store.ts'
-import { admittedBy, type MemberFacts, type SignInIssuer, signInRule } from './sign-in-rule.ts'
-import { membersOf } from './sign-in-store.ts'
+import { admittedBy, type SignInIssuer, signInRule } from './sign-in-rule.ts'
+import { readSignInMembers, signInMembers } from './sign-in-store.ts'
 
 /** A route as the database has it. */
 interface TableRow extends TlsRow {
@@ -41,9 +41,11 @@ interface TableRow extends TlsRow {
   readonly basic_auth: readonly BasicCredential[] | null
   readonly project_id: string
   readonly mode: string
-  /** Both are null for a service that everybody may use. */
+  readonly organization_id: string
+  /** Null for a service that everybody may use. */
   readonly sign_in: string | null
-  readonly members: readonly MemberFacts[] | null
+  /** Differs if the members of the organization do. The same for all its services. */
+  readonly members: string | null
   readonly engine: string | null
 }
 
@@ -70,10 +72,12 @@ const tableRows = (sql: Sql) => sql`
       ${canaryColumn(sql)},
       k.engine, k.traffic_domain is not null as has_domain, k.has_own_tls, k.tls_secret, k.tls_issuer,
       k.tls_by_controller, d.generate_certificate, u.host is not null as has_upload, v.project_id, v.mode, s.sign_in,
-      ${membersOf(sql)} as members
+      p.organization_id, m.mark as members
     from route r join service s on s.id = r.service_id
       join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
       join project p on p.id = v.project_id
+      left join (select organization_id, md5(members::text) as mark from (${signInMembers(sql)}) known) m
+        on m.organization_id = p.organization_id and s.sign_in is not null
       left join custom_domain d on d.id = r.custom_domain_id
       left join (${uploadedHosts(sql, 'everywhere')}) u on u.host = d.domain and r.public_port is null
         and u.place is not distinct from (case when k.traffic_domain is null then null else k.id end)
@@ -141,6 +145,8 @@ export async function readTable(
     select row.*, hashtextextended(row::text, 0)::text as mark from (
       ${tableRows(sql)} where ${isServed(sql, { engines, isRest })}
     ) row order by host, path`
+  // Read after their marks: if they change in between, the next mark differs.
+  const members = rows.some(({ sign_in }) => sign_in !== null) ? await readSignInMembers(sql) : undefined
   const byEngine = Map.groupBy(rows, ({ engine }) => engine)
   const marks = [...byEngine].map(([engine, own]) => ({
     engine,
@@ -172,8 +178,9 @@ export async function readTable(
       has_upload,
       project_id: projectId,
       mode,
+      organization_id,
       sign_in,
-      members,
+      members: _members,
       engine: _engine,
       mark: _mark,
       ...place
@@ -203,7 +210,7 @@ export async function readTable(
       ...rulesMember(rulesOf(kind, wishes, speaks_http2), {
         ...(basic_auth !== null && { basicAuth: basic_auth }),
         ...(sign_in !== null && {
-          signIn: signInRule(admittedBy(sign_in, members ?? [], { projectId, mode }), signIn),
+          signIn: signInRule(admittedBy(sign_in, members?.get(organization_id) ?? [], { projectId, mode }), signIn),
         }),
       }),
     }),

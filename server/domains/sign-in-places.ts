@@ -37,14 +37,14 @@ export function createSignInPlaces({
     find: async ({ service, host, isSecure }) => {
       const row = await findSignInService(database, service)
       const route = row && (await findRouteAt(database, service, host))
-      if (!row?.members || row.sign_in === null || !route) return undefined
+      if (!row || row.sign_in === null || !route) return undefined
       const place = { projectId: row.project_id, mode: row.mode }
       const known = addressOf(route, address)
       return {
         name: row.name,
         // A port that a browser names could be one of another service.
         origin: urlOf(host, isSecure && known.scheme === 'http' ? { scheme: 'https', port: 443 } : known),
-        people: admittedBy(row.sign_in, row.members, place),
+        people: admittedBy(row.sign_in, row.members ?? [], place),
       }
     },
   }

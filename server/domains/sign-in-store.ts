@@ -2,17 +2,22 @@ import type { Sql } from '../database/index.ts'
 import { listServiceRoutes, type RouteRow } from './route-store.ts'
 import type { MemberFacts } from './sign-in-rule.ts'
 
-/**
- * A part of a query with the service `s` and its project `p`: the members of the organization if
- * the service is behind the sign-in, else null.
- */
-export const membersOf = (sql: Sql) => sql`
-  case when s.sign_in is not null then (
-    select coalesce(json_agg(json_build_object('account', m.account_id, 'role', m.role, 'custom_role_id',
-      m.custom_role_id, 'custom_role_name', cr.name, 'custom_rights', m.custom_rights, 'permissions', m.permissions,
-      'signed_out_ms', ceil(extract(epoch from a.signed_out_at) * 1000)) order by m.account_id), '[]')
-    from member m join account a on a.id = m.account_id left join custom_role cr on cr.id = m.custom_role_id
-    where m.organization_id = p.organization_id) end`
+/** A query of the members of each organization with a service behind the sign-in. */
+export const signInMembers = (sql: Sql) => sql`
+  select m.organization_id, json_agg(json_build_object('account', m.account_id, 'role', m.role, 'custom_role_id',
+    m.custom_role_id, 'custom_role_name', cr.name, 'custom_rights', m.custom_rights, 'permissions', m.permissions,
+    'signed_out_ms', ceil(extract(epoch from a.signed_out_at) * 1000)) order by m.account_id) as members
+  from member m join account a on a.id = m.account_id left join custom_role cr on cr.id = m.custom_role_id
+  where m.organization_id in (
+    select p.organization_id from service s join environment v on v.id = s.environment_id
+      join project p on p.id = v.project_id where s.sign_in is not null)
+  group by m.organization_id`
+
+/** Reads the members of all these organizations. */
+export async function readSignInMembers(sql: Sql): Promise<ReadonlyMap<string, readonly MemberFacts[]>> {
+  const rows = await sql<{ organization_id: string; members: MemberFacts[] }[]>`${signInMembers(sql)}`
+  return new Map(rows.map(({ organization_id, members }) => [organization_id, members]))
+}
 
 /** A service, and the facts that decide who may enter. */
 export interface SignInRow {
@@ -26,8 +31,9 @@ export interface SignInRow {
 
 export async function findSignInService(sql: Sql, serviceId: string): Promise<SignInRow | undefined> {
   const [row] = await sql<SignInRow[]>`
-    select s.name, s.sign_in, v.project_id, v.mode, ${membersOf(sql)} as members
+    select s.name, s.sign_in, v.project_id, v.mode, m.members
     from service s join environment v on v.id = s.environment_id join project p on p.id = v.project_id
+      left join (${signInMembers(sql)}) m on m.organization_id = p.organization_id
     where s.id = ${serviceId}`
   return row
 }
