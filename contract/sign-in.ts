@@ -40,7 +40,7 @@ export const tokenStartMs = 60_000
  * For so long the server's own look at the members counts, because a router may not have the newest
  * list yet.
  */
-export const freshMs = 15_000
+export const freshMs = 10_000
 /** A session ends so long after its token was issued. */
 export const signInMs = 12 * 3600_000
 /** The text before the content of a token that the signature covers too. */

@@ -108,7 +108,7 @@ describe('an application behind the sign-in', { skip: noBrowser ?? false }, () =
     await guest.getByRole('heading', { name: 'You may not open dashboard' }).waitFor()
     assert.deepEqual(await violations(guest), [])
     assert.equal(await visit(page), 200, 'administrators enter')
-    await setRoles('Support, viewer')
+    await setRoles('DevOps, viewer')
     await reaches(guest, 200)
   })
 
