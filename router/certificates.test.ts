@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { issued } from '../test/support/issued.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { Certificates } from './certificates.ts'
 import { createLog, silentLog } from './log.ts'
@@ -48,4 +49,27 @@ test('a certificate without its key is refused and logged', () => {
   assert.equal(certificates.contextFor('outside.invalid'), undefined)
   assert.match(lines.join(), /certificate cannot be used/)
   assert.doesNotMatch(lines.join(), /PRIVATE/)
+})
+
+test('a program in front gets challenges of hosts without a valid certificate only', () => {
+  const certificates = new Certificates(silentLog)
+  const answer = issued.cert + issued.key
+  const challenges = ['new.invalid', 'outside.invalid', 'broken.invalid'].map((host) => {
+    return { kind: 'tls-alpn-01', host, token: 'abc', answer } as const
+  })
+  const broken = { ...named('broken.invalid'), chain: 'none' }
+  certificates.replace({ certificates: [named('outside.invalid'), broken], challenges, mark: '' })
+  assert.deepEqual(
+    certificates.served.map(({ host, protocol }) => [host, protocol]),
+    [
+      ['outside.invalid', undefined],
+      ['new.invalid', 'acme-tls/1'],
+      ['broken.invalid', 'acme-tls/1'],
+    ],
+  )
+  certificates.replace({ certificates: [named('outside.invalid')], challenges: [], mark: '' })
+  assert.deepEqual(
+    certificates.served.map(({ host }) => host),
+    ['outside.invalid'],
+  )
 })

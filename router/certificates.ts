@@ -1,9 +1,19 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { PlatformDoor, TlsCertificate } from '@quayside/contract/routes.ts'
 import { hostOf } from './host-of.ts'
 import { limits } from './limits.ts'
 import { describe, type Log } from './log.ts'
 import type { MarkedMaterial } from './tls-material.ts'
+
+/** The protocol of a certificate authority that checks a host by a handshake (RFC 8737). */
+export const challengeProtocol = 'acme-tls/1'
+
+/** A certificate for a program that completes handshakes in front of the router. */
+export interface ServedCertificate extends TlsCertificate {
+  /** The only protocol that its handshakes agree on. Without it, the usual ones. */
+  readonly protocol?: string
+}
 
 /**
  * The certificates of the control plane. They exist in memory only. A name that is not among them
@@ -13,7 +23,7 @@ export class Certificates {
   readonly #log: Log
   readonly #mostReady: number
   #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
-  #all: readonly TlsCertificate[] = []
+  #served: readonly ServedCertificate[] = []
   #mark: string | undefined
   readonly #first = Promise.withResolvers<void>()
   #door: PlatformDoor | undefined
@@ -38,9 +48,12 @@ export class Certificates {
     return this.#mark === undefined ? this.#first.promise : undefined
   }
 
-  /** The current certificates. Another list after each exchange. */
-  get all(): readonly TlsCertificate[] {
-    return this.#all
+  /**
+   * The current certificates, and those of challenges of hosts that have no valid one: such a
+   * program chooses by the name alone. Another list after each exchange.
+   */
+  get served(): readonly ServedCertificate[] {
+    return this.#served
   }
 
   /** How the server recognizes this router. Undefined: it does not lead to the server. */
@@ -65,13 +78,18 @@ export class Certificates {
       return [one.host, known && known.chain === one.chain && known.key === one.key ? known : one]
     })
     this.#byHost = new Map(next)
-    this.#all = [...this.#byHost.values()]
     const [asked, shaken] = [
       challenges.filter(({ kind }) => kind === 'http-01'),
       challenges.filter(({ kind }) => kind === 'tls-alpn-01'),
     ]
     this.#answers = new Map(asked.map(({ host, token, answer }) => [`${host} ${token}`, answer]))
     this.#challenges = new Map(shaken.map(({ host, answer }) => [host, { host, chain: answer, key: answer }]))
+    const proving = [...this.#challenges.values()].filter(({ host }) => !isValid(this.at(host)))
+    const hosts = new Set(proving.map(({ host }) => host))
+    this.#served = [
+      ...[...this.#byHost.values()].filter(({ host }) => !hosts.has(host)),
+      ...proving.map((one) => ({ ...one, protocol: challengeProtocol })),
+    ]
     this.#first.resolve()
     for (const one of this.#ready.keys()) if (this.#byHost.get(one.host) !== one) this.#ready.delete(one)
   }
@@ -122,5 +140,16 @@ export class Certificates {
       this.#log.error('certificate cannot be used', { host, error: describe(error) })
       return undefined
     }
+  }
+}
+
+/** Whether a host has a certificate that has not expired. */
+function isValid(certificate: TlsCertificate | undefined): boolean {
+  if (!certificate) return false
+  try {
+    return new X509Certificate(certificate.chain).validToDate.getTime() > Date.now()
+  } catch {
+    // Nobody can use it, which `#create` logs at a handshake.
+    return false
   }
 }

@@ -1,9 +1,6 @@
 import type { SecureContext, TLSSocket } from 'node:tls'
-import type { Certificates } from './certificates.ts'
+import { type Certificates, challengeProtocol } from './certificates.ts'
 import { hostOf } from './host-of.ts'
-
-/** The protocol of a certificate authority that checks a host by a handshake (RFC 8737). */
-const challengeProtocol = 'acme-tls/1'
 
 /** The protocols of requests, the preferred one first. */
 const spoken = ['h2', 'http/1.1']

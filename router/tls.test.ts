@@ -223,18 +223,18 @@ test('a challenge is answered for its host and token only', async (t) => {
 })
 
 test('a handshake of an authority gets the certificate of its challenge, and carries no request', async (t) => {
-  if (beds.haproxy) return t.skip('HAProxy cannot choose a certificate by protocol')
   const bed = await secureBed(t)
   const answer = issued.cert + issued.key
   const challenge = (name: string) => ({ kind: 'tls-alpn-01', host: name, token: 'abc', answer })
   await serve(bed, [own], [challenge(host), challenge('new.example.org')])
   const ALPNProtocols = ['acme-tls/1']
-  // A host with a certificate, and one that has none yet.
-  for (const servername of [host, 'new.example.org']) {
+  // A host that has no certificate yet, and one with a certificate, which HAProxy prefers.
+  for (const servername of ['new.example.org', ...(beds.haproxy ? [] : [host])]) {
     const socket = await shake(t, bed.tlsPort, { servername, ALPNProtocols })
     assert.equal(socket.alpnProtocol, 'acme-tls/1')
     assert.equal(socket.getPeerX509Certificate()?.fingerprint256, new X509Certificate(issued.cert).fingerprint256)
-    await until('the connection is closed', () => socket.closed)
+    // HAProxy waits for a request, as long as for every first one.
+    if (!beds.haproxy) await until('the connection is closed', () => socket.closed)
   }
   const usual = await shake(t, bed.tlsPort, { ALPNProtocols: ['http/1.1'] })
   assert.equal(usual.getPeerX509Certificate()?.fingerprint256, new X509Certificate(selfSigned.cert).fingerprint256)

@@ -54,7 +54,7 @@ export async function createBehind(
     log,
     isMine: own.isMine,
     isListed: (label) => services.isListed(label),
-    certificates: () => (certificates.first ? undefined : certificates.all),
+    certificates: () => (certificates.first ? undefined : certificates.served),
     settings: { host, port, tlsPort, files, connections, trusted },
     hosts: () =>
       table.hosts(routes.table.routes, {

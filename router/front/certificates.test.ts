@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { connect } from 'node:tls'
 import { type ConnectionLimits, usualConnections } from '@quayside/contract/connection-shares.ts'
-import type { TlsCertificate } from '@quayside/contract/routes.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
+import type { ServedCertificate } from '../certificates.ts'
 import { freePort } from '../listen.ts'
 import { silentLog } from '../log.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 
 const skip = (await missingHaproxy()) ?? false
-const many = (count: number, from = 0): TlsCertificate[] =>
+const many = (count: number, from = 0): ServedCertificate[] =>
   Array.from({ length: count }, (_, at) => ({
     host: `app-${at + from}.test`,
     chain: selfSigned.cert,
@@ -29,10 +30,10 @@ interface Bed {
   /** Starts another front, as the next router does, with other limits if given. */
   next(limits?: Partial<ConnectionLimits>): Promise<Front>
   /** Replaces the certificates of all fronts. */
-  replace(certificates: readonly TlsCertificate[]): void
+  replace(certificates: readonly ServedCertificate[]): void
 }
 
-async function frontBed(t: TestContext, first: readonly TlsCertificate[]): Promise<Bed> {
+async function frontBed(t: TestContext, first: readonly ServedCertificate[]): Promise<Bed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-front-'))
   let certificates = first
   const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
@@ -57,7 +58,7 @@ async function frontBed(t: TestContext, first: readonly TlsCertificate[]): Promi
     front.kill()
     await rm(folder, { recursive: true, force: true })
   })
-  const replace = (next: readonly TlsCertificate[]): void => {
+  const replace = (next: readonly ServedCertificate[]): void => {
     certificates = next
   }
   return { front, tlsPort, folder: files.folder, replace, next: create }
@@ -131,4 +132,30 @@ test('changes of routes have their turn while many certificates are sent', { ski
   assert.equal(front.sentCertificates, 700)
   await front.settle()
   assert.equal(front.sentCertificates, 700)
+})
+
+test('the certificate of a challenge agrees on its protocol alone, and leaves with it', { skip }, async (t) => {
+  const { front, tlsPort, replace, next } = await frontBed(t, many(2))
+  const [own] = many(1, 900)
+  const challenge = { ...own, key: selfSigned.cert + selfSigned.key, chain: selfSigned.cert + selfSigned.key }
+  replace([...many(2), { ...challenge, host: 'app-900.test', protocol: 'acme-tls/1' }])
+  await front.follow()
+  const shake = async (servername: string, ALPNProtocols: string[]): Promise<string | false | null> => {
+    const socket = connect({ host: '127.0.0.1', port: tlsPort, servername, ALPNProtocols, rejectUnauthorized: false })
+    socket.on('error', () => {})
+    await once(socket, 'secureConnect')
+    socket.destroy()
+    return socket.alpnProtocol
+  }
+  assert.equal(await shake('app-900.test', ['acme-tls/1']), 'acme-tls/1')
+  assert.notEqual(await shake('app-900.test', ['h2', 'http/1.1']), 'h2')
+  assert.equal(await shake('app-1.test', ['h2', 'http/1.1']), 'h2')
+  assert.notEqual(await shake('app-1.test', ['acme-tls/1']), 'acme-tls/1')
+  front.leave()
+  const later = await next()
+  t.after(async () => later.kill())
+  assert.equal(later.sentCertificates, 0)
+  replace(many(2))
+  await later.follow()
+  await assert.rejects(shake('app-900.test', ['acme-tls/1']))
 })

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import type { RouteEndpoint, TlsCertificate } from '@quayside/contract/routes.ts'
+import type { RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { ServedCertificate } from '../certificates.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
 import { askFront } from './admin-socket.ts'
@@ -34,7 +35,7 @@ export interface FrontOptions {
    * Returns the current certificates. HAProxy serves them if it has a port for TLS. Undefined if
    * they are unknown yet: a running HAProxy then keeps its own ones.
    */
-  certificates(): readonly TlsCertificate[] | undefined
+  certificates(): readonly ServedCertificate[] | undefined
   /** Whether the table lists an endpoint, by `address:port`. */
   isListed(label: string): boolean
   /** Returns whether HAProxy still belongs to this router, and not to a later one. */

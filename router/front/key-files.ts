@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { lstat, mkdtemp, readdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { TlsCertificate } from '@quayside/contract/routes.ts'
-import { nameOfCertificate, pemOf } from './tls-store.ts'
+import type { ServedCertificate } from '../certificates.ts'
+import { lineOf, nameOfCertificate, pemOf } from './tls-store.ts'
 
 /** The RAM disk of Linux. Its files never reach a disk, except by swapping. */
 const ramDisk = '/dev/shm'
@@ -24,7 +24,7 @@ export interface KeyFiles {
  * without a RAM disk.
  */
 export async function writeKeyFiles(
-  certificates: readonly TlsCertificate[],
+  certificates: readonly ServedCertificate[],
   owner: string,
   disk = ramDisk,
 ): Promise<KeyFiles | undefined> {
@@ -33,10 +33,10 @@ export async function writeKeyFiles(
   await removeLeft(prefix)
   const folder = await mkdtemp(prefix)
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
-  const write = async (one: TlsCertificate): Promise<string> => {
+  const write = async (one: ServedCertificate): Promise<string> => {
     const path = join(folder, nameOfCertificate(one))
     await writeFile(path, pemOf(one), { mode: 0o600, flag: 'wx' })
-    return `${path} ${one.host}\n`
+    return lineOf(path, one)
   }
   try {
     const lines: string[] = []

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import type { TlsCertificate } from '@quayside/contract/routes.ts'
+import type { ServedCertificate } from '../certificates.ts'
 import type { Log } from '../log.ts'
 import { askFront, changeFront, FrontRefusal } from './admin-socket.ts'
 import type { FrontFiles } from './front-files.ts'
 
-const names = new WeakMap<TlsCertificate, string>()
+const names = new WeakMap<ServedCertificate, string>()
 
 /** Returns the name of a certificate in HAProxy. Another certificate of a host has another name. */
-export function nameOfCertificate(one: TlsCertificate): string {
+export function nameOfCertificate(one: ServedCertificate): string {
   const known = names.get(one)
   if (known !== undefined) return known
   const { host, chain, key } = one
@@ -19,8 +19,15 @@ export function nameOfCertificate(one: TlsCertificate): string {
 }
 
 /** Returns a certificate with its issuers and its key, without empty lines. */
-export const pemOf = ({ chain, key }: TlsCertificate): string =>
-  `${chain.trim()}\n${key.trim()}\n`.replace(/\n\s*\n/g, '\n')
+export function pemOf({ chain, key }: ServedCertificate): string {
+  // The answer to a challenge is both.
+  const text = chain === key ? chain.trim() : `${chain.trim()}\n${key.trim()}`
+  return `${text}\n`.replace(/\n\s*\n/g, '\n')
+}
+
+/** Returns the line of a certificate in the list of HAProxy, where it has this name. */
+export const lineOf = (name: string, { host, protocol }: ServedCertificate): string =>
+  `${name}${protocol === undefined ? '' : ` [alpn ${protocol}]`} ${host}\n`
 
 /** The certificates in HAProxy's memory. They change over its socket. */
 export class TlsStore {
@@ -31,8 +38,8 @@ export class TlsStore {
   /** The names of certificates that HAProxy does not accept. */
   readonly #refused = new Set<string>()
   /** The list to which the refused ones belong. */
-  #wanted: readonly TlsCertificate[] = []
-  #served: readonly TlsCertificate[] | undefined
+  #wanted: readonly ServedCertificate[] = []
+  #served: readonly ServedCertificate[] | undefined
   /** The names of certificates that an HAProxy has accepted. */
   #accepted = new Set<string>()
   /** How many certificates were sent over the socket. It only grows. */
@@ -50,7 +57,7 @@ export class TlsStore {
   }
 
   /** Whether HAProxy serves these certificates, except refused ones. */
-  serves(wanted: readonly TlsCertificate[]): boolean {
+  serves(wanted: readonly ServedCertificate[]): boolean {
     return this.#served === wanted
   }
 
@@ -58,7 +65,7 @@ export class TlsStore {
    * Returns those certificates that this HAProxy or the one before has accepted. Users may upload
    * certificates: an invalid one must not keep HAProxy from starting.
    */
-  accepted(wanted: readonly TlsCertificate[]): readonly TlsCertificate[] {
+  accepted(wanted: readonly ServedCertificate[]): readonly ServedCertificate[] {
     return wanted.filter((one) => this.#accepted.has(nameOfCertificate(one)))
   }
 
@@ -72,7 +79,7 @@ export class TlsStore {
    * served before the previous one is removed. Returns whether nothing is left to do. Throws if
    * HAProxy does not answer.
    */
-  async follow(wanted: readonly TlsCertificate[], most: number): Promise<boolean> {
+  async follow(wanted: readonly ServedCertificate[], most: number): Promise<boolean> {
     this.#served = undefined
     if (this.#wanted !== wanted) this.#refused.clear()
     this.#wanted = wanted
@@ -95,14 +102,14 @@ export class TlsStore {
     return isDone
   }
 
-  async #add(name: string, one: TlsCertificate): Promise<boolean> {
+  async #add(name: string, one: ServedCertificate): Promise<boolean> {
     const { admin, certificates } = this.#files
     this.sent++
     try {
       // A store that an interrupted change left already exists, and is filled again.
       const fill = `new ssl cert ${name}; set ssl cert ${name} <<\n${pemOf(one)}`
       await changeFront(admin, fill, /Transaction (?:created|updated)/)
-      const serve = `commit ssl cert ${name}; add ssl crt-list ${certificates} <<\n${name} ${one.host}\n`
+      const serve = `commit ssl cert ${name}; add ssl crt-list ${certificates} <<\n${lineOf(name, one)}`
       await changeFront(admin, serve, /Success![\s\S]*Success!/)
       return true
     } catch (error) {
@@ -129,5 +136,7 @@ export async function servedHosts({ admin, certificates }: FrontFiles): Promise<
 /** Returns how HAProxy calls the certificates that it serves, by their names. */
 async function storedCertificates({ admin, certificates }: FrontFiles): Promise<Map<string, string>> {
   const text = await askFront(admin, `show ssl crt-list ${certificates}`)
-  return new Map([...text.matchAll(/^([^\s#]\S*\.pem) \S+$/gm)].map(([, name = '']) => [basename(name), name]))
+  return new Map(
+    [...text.matchAll(/^([^\s#]\S*\.pem) (?:\[[^\]\n]*\] )?\S+$/gm)].map(([, name = '']) => [basename(name), name]),
+  )
 }
