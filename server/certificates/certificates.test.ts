@@ -7,6 +7,7 @@ import { after, type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { AcmeChallenge } from '@quayside/contract/routes.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { providePebble } from '../../test/support/pebble/build.ts'
 import { startPebble } from '../../test/support/pebble/pebble.ts'
@@ -245,12 +246,18 @@ test('a host that does not answer fails with the reason, and is tried again afte
   assert.deepEqual({ ...row }, { failures: 0, finding: null })
 })
 
-test('a host whose port 80 is closed proves itself by a handshake, and so do the next hosts', { skip }, async (t) => {
+const byHandshake = 'a host whose port 80 is closed proves itself by a handshake'
+test(`${byHandshake}, and so do the next hosts`, { skip }, (t) => proveByHandshake(t))
+
+const skipBehind = skip || ((await missingHaproxy()) ?? false)
+test(`${byHandshake} behind HAProxy`, { skip: skipBehind }, (t) => proveByHandshake(t, { haproxy }))
+
+async function proveByHandshake(t: TestContext, front: { readonly haproxy?: string } = {}): Promise<void> {
   const tlsPort = await findFreePort()
   const { run, state, door, clock, source, lead, certificate } = await openBench(t, {}, tlsPort)
   const router = await routerHome()
   t.after(() => router.close())
-  const options = { ...router.options, tls: { port: tlsPort, source } }
+  const options = { ...router.options, tls: { port: tlsPort, source }, ...front }
   await ensureRouterProcess(options)
   serving.add(() => createOwnRouter({ process: options, certificates: source }).replaceAll([], signal))
   t.after(() => serving.clear())
@@ -267,7 +274,7 @@ test('a host whose port 80 is closed proves itself by a handshake, and so do the
   await lead([host, 'other.lab.test'])
   await run()
   assert.deepEqual(await state('other.lab.test'), { state: 'READY', message: null })
-})
+}
 
 test('rejected nonces are repeated', { skip }, async (t) => {
   const { run, state, pebble } = await openBench(t, { PEBBLE_WFE_NONCEREJECT: '30' })
