@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { connect } from 'node:tls'
 import { type ConnectionLimits, usualConnections } from '@quayside/contract/connection-shares.ts'
@@ -10,10 +10,12 @@ import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
 import type { ServedCertificate } from '../certificates.ts'
+import { sleep } from '../clock.ts'
 import { freePort } from '../listen.ts'
 import { silentLog } from '../log.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
+import { findHaproxy } from './start-haproxy.ts'
 
 const skip = (await missingHaproxy()) ?? false
 const many = (count: number, from = 0): ServedCertificate[] =>
@@ -158,4 +160,18 @@ test('the certificate of a challenge agrees on its protocol alone, and leaves wi
   replace(many(2))
   await later.follow()
   await assert.rejects(shake('app-900.test', ['acme-tls/1']))
+})
+
+test('an HAProxy that is started while its router ends does not stay', { skip }, async (t) => {
+  for (const waitMs of [0, 240, 260, 280, 320]) {
+    const { front, folder } = await frontBed(t, [])
+    process.kill(front.pid ?? 0, 'SIGKILL')
+    // The router looks every 250 ms.
+    await sleep(waitMs)
+    front.kill()
+    // Waits for a start that is in progress.
+    await front.follow()
+    const files = frontFiles(join(dirname(folder), 'control.sock'))
+    await until('none runs', async () => (await findHaproxy(files)) === undefined)
+  }
 })
