@@ -9,7 +9,7 @@ import type { HotHosts } from './hot-table.ts'
 import { writeKeyFiles } from './key-files.ts'
 import { sendLines, writeMaps } from './maps.ts'
 import { findHaproxy, isAlive, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
-import { type Carried, Tallies, type Tally } from './tallies.ts'
+import { type Carried, openIn, shownCounts, Tallies, type Tally } from './tallies.ts'
 import { TlsStore } from './tls-store.ts'
 
 /** How often the router looks whether HAProxy runs. */
@@ -132,12 +132,18 @@ export class Front {
     const keys = endpoints.map(({ address, port }) => `${address}:${port}`)
     // A request that has read its line is counted a moment later. So one look is not enough.
     for (let empty = 0; ; ) {
-      const tallies = await this.tallies()
-      const open = keys.reduce((sum, key) => sum + (tallies.get(key)?.open ?? 0), 0)
+      const open = await this.#openAt(keys)
       empty = open === 0 ? empty + 1 : 0
       if (empty === 2 || (open > 0 && (signal.aborted || monotonic() >= end))) return open
       await sleep(drainLookMs)
     }
+  }
+
+  async #openAt(keys: readonly string[]): Promise<number> {
+    let open = 0
+    if (!this.#running) return open
+    for (const line of shownCounts(keys)) open += openIn(await askFront(this.#options.settings.files.admin, line))
+    return open
   }
 
   /** Stops looking after HAProxy: another router has adopted it. */

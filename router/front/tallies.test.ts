@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Tallies } from './tallies.ts'
+import { openIn, shownCounts, Tallies } from './tallies.ts'
 
 const lineOf = (key: string, requests: number): string =>
   `0x1: key=${key} use=0 http_req_cnt=${requests} gpc1=${requests}`
@@ -25,4 +25,12 @@ test('the total of a listed endpoint continues after HAProxy has dropped it', ()
     [...tallies.since(again).values()].map(({ statuses }) => statuses[1]),
     [2, 2],
   )
+})
+
+test('a drain asks for the counts of its own endpoints, in lines that fit the buffer of HAProxy', () => {
+  assert.deepEqual(shownCounts(['a:1', 'b:2']), ['show table endpoints key a:1; show table endpoints key b:2'])
+  const many = shownCounts(Array.from({ length: 250 }, () => '255.255.255.255:65535'))
+  assert.equal(many.length, 3)
+  assert.ok(many.every(({ length }) => length < 12_000))
+  assert.equal(openIn('# table: endpoints\n0x1: key=a:1 use=2 conn_cur=2 gpc0=1\n0x2: key=b:2 conn_cur=3\n'), 5)
 })

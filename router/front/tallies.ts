@@ -22,6 +22,22 @@ interface Seen {
 
 const nothing: Carried = { statuses: [0, 0, 0, 0, 0], bytesIn: 0, bytesOut: 0 }
 
+/** Returns how many requests are open, by answers to the commands of `shownCounts`. */
+export const openIn = (text: string): number =>
+  [...text.matchAll(/ conn_cur=(\d+)/g)].reduce((sum, [, open = '0']) => sum + Number(open), 0)
+
+const keysAtOnce = 100
+
+/**
+ * Returns the commands that show the counts of these endpoints, in lines that fit HAProxy's buffer.
+ * A drain looks many times a second, so it must not read the counts of all endpoints.
+ */
+export const shownCounts = (keys: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.ceil(keys.length / keysAtOnce) }, (_, at) => {
+    const some = keys.slice(at * keysAtOnce, (at + 1) * keysAtOnce)
+    return some.map((key) => `show table endpoints key ${key}`).join('; ')
+  })
+
 /**
  * Reads the counts of endpoints from HAProxy, across its restarts. Keys are `address:port`. An
  * endpoint that neither HAProxy nor the table has any more is forgotten.
