@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
@@ -59,5 +59,31 @@ for (const kind of ['that HAProxy carries', 'that the router carries']) {
     assert.equal(await ask(other, '/').status, 200)
     for (const { stream } of asked) stream.close()
     await until('its share is free', async () => (await ask(first, '/').status) === 200)
+  })
+}
+
+for (const program of [undefined, haproxy]) {
+  const title = `a client beyond its limit of connections is disconnected ${program ? 'by HAProxy' : 'by the router'}`
+  test(title, { skip: program ? skip : false }, async (t) => {
+    beds.haproxy = program
+    const bed = await testBed(t, { connections: { ...usualConnections, perClient } })
+    const app = await bed.application((_, response) => response.end('answered'))
+    await bed.lead([portOf(app)])
+    const head = 'GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n'
+    const open = (localAddress: string): Socket => {
+      const socket = connect({ host: '127.0.0.1', port: bed.router.port, localAddress })
+      t.after(async () => void socket.destroy())
+      socket.on('error', () => {}).write(head)
+      return socket
+    }
+    const first = Array.from({ length: perClient }, () => open('127.0.0.2'))
+    for (const socket of first) await once(socket, 'data')
+    const refused = open('127.0.0.2')
+    let received = 0
+    refused.on('data', () => received++)
+    await new Promise((resolve) => refused.once('close', resolve))
+    assert.equal(received, 0)
+    await once(open('127.0.0.3'), 'data')
+    for (const socket of first) assert.ok(!socket.destroyed)
   })
 }

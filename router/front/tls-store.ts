@@ -13,7 +13,7 @@ export function nameOfCertificate(one: ServedCertificate): string {
   if (known !== undefined) return known
   const { host, chain, key } = one
   const mark = createHash('sha256').update(`${host}\n`).update(chain).update(key).digest('hex').slice(0, 32)
-  const name = `${host.replace('*', '_').slice(0, 200)}.${mark}.pem`
+  const name = `${host.replaceAll(/[^a-z0-9.-]/g, '_').slice(0, 200)}.${mark}.pem`
   names.set(one, name)
   return name
 }
