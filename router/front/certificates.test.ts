@@ -13,6 +13,7 @@ import type { ServedCertificate } from '../certificates.ts'
 import { sleep } from '../clock.ts'
 import { freePort } from '../listen.ts'
 import { silentLog } from '../log.ts'
+import { askFront, changeFront } from './admin-socket.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 import { findHaproxy } from './start-haproxy.ts'
@@ -160,6 +161,19 @@ test('the certificate of a challenge agrees on its protocol alone, and leaves wi
   replace(many(2))
   await later.follow()
   await assert.rejects(shake('app-900.test', ['acme-tls/1']))
+})
+
+test('a certificate that two routers have listed is removed, and delays nothing', { skip }, async (t) => {
+  const { front, tlsPort, folder, replace } = await frontBed(t, many(2))
+  const { admin, certificates } = frontFiles(join(dirname(folder), 'control.sock'))
+  const listed = await askFront(admin, `show ssl crt-list ${certificates}`)
+  const [name = ''] = listed.split('\n').flatMap((line) => (line.includes('app-1.test') ? [line.split(' ')[0]] : []))
+  await changeFront(admin, `add ssl crt-list ${certificates} <<\n${name} app-1.test\n`, /Success!/)
+  replace(many(1))
+  await front.follow()
+  assert.ok(await isServed(tlsPort, 'app-0.test'))
+  assert.ok(!(await isServed(tlsPort, 'app-1.test')))
+  assert.doesNotMatch(await askFront(admin, 'show ssl cert'), /app-1\.test/)
 })
 
 test('an HAProxy that is started while its router ends does not stay', { skip }, async (t) => {

@@ -252,7 +252,7 @@ export class Front {
     this.#isFilling = true
     this.#inTurn(async () => {
       this.#isFilling = false
-      if (!this.#isLeft) await this.#certify()
+      if (!this.#isLeft && (await this.#options.isMine())) await this.#certify()
     }).catch((error: unknown) => {
       // The next look or change of routes tries again.
       this.#options.log.warn('certificates did not reach HAProxy', { error: describe(error) })

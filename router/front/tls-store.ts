@@ -120,10 +120,29 @@ export class TlsStore {
     }
   }
 
+  /** A certificate that HAProxy keeps must not delay changes of routes. */
   async #remove(inHaproxy: string): Promise<void> {
+    const { admin } = this.#files
+    try {
+      await this.#unlist(inHaproxy)
+      await changeFront(admin, `del ssl cert ${inHaproxy}`, /deleted!/)
+    } catch (error) {
+      if (!(error instanceof FrontRefusal)) throw error
+      this.#log.error('certificate cannot be removed', { error: error.message })
+    }
+  }
+
+  /** Two routers that take turns may both have listed a certificate: then each line is named. */
+  async #unlist(inHaproxy: string): Promise<void> {
     const { admin, certificates } = this.#files
-    await changeFront(admin, `del ssl crt-list ${certificates} ${inHaproxy}`, /deleted in crtlist/)
-    await changeFront(admin, `del ssl cert ${inHaproxy}`, /deleted!/)
+    const remove = `del ssl crt-list ${certificates} ${inHaproxy}`
+    const answer = await askFront(admin, remove)
+    const several = /line number preceded by colons \(([\d, ]+)\)/.exec(answer)?.[1]
+    if (several === undefined) {
+      if (!/deleted in crtlist/.test(answer)) throw new FrontRefusal(`HAProxy refused "${remove}": ${answer}`)
+      return
+    }
+    for (const line of several.split(', ')) await changeFront(admin, `${remove}:${line}`, /deleted in crtlist/)
   }
 }
 
