@@ -6,7 +6,7 @@ import { cron } from './cron.ts'
 import { depth } from './depth.ts'
 import { environment } from './environment.ts'
 import type { Benchmark, Figure } from './figure.ts'
-import { fronts } from './fronts/fronts.ts'
+import { frontFigures } from './fronts/fronts.ts'
 import { hostile } from './hostile.ts'
 import { idling } from './idling.ts'
 import { informing } from './informing.ts'
@@ -45,7 +45,7 @@ const benchmarks: readonly Benchmark[] = [
   accepting,
   routing,
   routeChange,
-  fronts,
+  ...frontFigures,
   logging,
   hostile,
   streaming,

@@ -1,8 +1,13 @@
 import { atLeast, atMost, type Benchmark, type Figure, relative, type Session } from '../figure.ts'
 import { compare, type Paired } from '../paired.ts'
 import { cpuSeconds } from '../processes.ts'
+import { cores } from './cores.ts'
+import { downloading } from './download.ts'
 import { loadFront, type Wire, wires } from './h2load.ts'
+import { handshakes } from './handshakes.ts'
+import { latency } from './latency.ts'
 import { type Front, host, missingPrograms, startCaddy, startHaproxy, startOwn, startUpstream } from './programs.ts'
+import { restingConnections } from './resting-connections.ts'
 
 const rounds = 7
 const seconds = 2
@@ -19,7 +24,7 @@ interface Taken {
  * HTTP/1.1, over TLS, and over HTTP/2. The floor is HAProxy. Without its programs nothing is
  * measured.
  */
-export const fronts: Benchmark = {
+const fronts: Benchmark = {
   figures: wires.flatMap((wire) => [`front-${wire}`, `front-${wire}-cpu`, `front-${wire}-caddy`]),
   group: 'fronts',
   async measure(session) {
@@ -88,3 +93,6 @@ async function take(front: Front, wire: Wire, duration = seconds): Promise<Taken
   const cpuMicros = (((await used()) - before) * 1e6) / (perSecond * duration)
   return { perSecond, cpuMicros }
 }
+
+/** All measurements of fronts. */
+export const frontFigures: readonly Benchmark[] = [fronts, latency, handshakes, downloading, restingConnections, cores]

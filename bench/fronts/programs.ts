@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { rulesOf } from '../../server/domains/route-rules.ts'
 import { killGroup, run, start } from '../../server/lib/run.ts'
 import { createOwnRouter, ensureRouterProcess } from '../../server/routers/index.ts'
@@ -85,7 +86,12 @@ export async function startCaddy(session: Session, upstream: number): Promise<Fr
 }
 
 /** Starts our router under the rules that every application has. */
-export async function startOwn(session: Session, upstream: number, haproxy?: string): Promise<Front> {
+export async function startOwn(
+  session: Session,
+  upstream: number,
+  haproxy?: string,
+  connections?: ConnectionLimits,
+): Promise<Front> {
   const { ending } = session
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-own-'))
   ending.defer(() => rm(folder, { recursive: true, force: true }))
@@ -99,6 +105,7 @@ export async function startOwn(session: Session, upstream: number, haproxy?: str
     logFile: join(folder, 'router.log'),
     tls: { port: await findFreePort(), source },
     ...(haproxy !== undefined && { haproxy }),
+    ...(connections && { connections }),
   }
   const { pid } = await ensureRouterProcess(process)
   ending.defer(() => killProcess(pid))
