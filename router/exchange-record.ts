@@ -44,7 +44,7 @@ export class ExchangeRecord {
     if (this.#line) this.#line.bytes += bytes
   }
 
-  /** Counts the request. A client that left before the response counts as one with the status 499. */
+  /** Counts the request. A client that left before the response counts as one with status 499. */
   end(isWhole: boolean): void {
     if (this.#service === undefined) return
     if (isWhole) {
