@@ -6,24 +6,29 @@ interface Row {
 
 const runningStates = new Set(['DEPLOYED', 'RESTARTED'])
 
-/** Pure: the health of services in words, such as "3 of 4 services run, 1 failed". */
+/**
+ * Pure: the health of services in words, such as "4 services: 3 run, 1 failed". A service that is
+ * in progress or has failed may still run its previous version, so no text says that it does not.
+ */
 export function healthOf(services: readonly Row[]): string {
   // The states of services are those of the contract.
   const states = services.map(({ status }) => status.state as State)
   if (states.length === 0) return ''
-  const count = (matches: (state: State) => boolean): number => states.filter(matches).length
-  const good = count((state) => runningStates.has(state))
-  const all = states.length
-  const others = [
-    ['failed', count(isFailed)],
-    ['in progress', count((state) => !isAtRest(state))],
-    ['stopped', count((state) => state === 'STOPPED')],
-  ] as const
-  const words = others.flatMap(([word, number]) => (number > 0 ? [`${number} ${word}`] : []))
-  return [runningWords(good, all), ...words].join(', ')
+  const isOne = states.length === 1
+  const counts = [...Map.groupBy(states, wordOf)].map(([word, of]) => ({ word, count: of.length }))
+  if (counts.length === 1 && counts[0]?.word === 'run')
+    return isOne ? 'its service runs' : `all ${states.length} services run`
+  if (isOne) return `its service: ${counts[0]?.word}`
+  const words = order.flatMap((word) => counts.filter((one) => one.word === word))
+  const text = words.map(({ word, count }) => `${count} ${word === 'run' && count === 1 ? 'runs' : word}`).join(', ')
+  return `${states.length} services: ${text}`
 }
 
-function runningWords(good: number, all: number): string {
-  if (all === 1) return good === 1 ? 'its service runs' : 'its service does not run'
-  return `${good === all ? 'all' : `${good} of`} ${all} services run`
+const order = ['run', 'failed', 'in progress', 'stopped', 'not deployed'] as const
+
+function wordOf(state: State): (typeof order)[number] {
+  if (runningStates.has(state)) return 'run'
+  if (isFailed(state)) return 'failed'
+  if (!isAtRest(state)) return 'in progress'
+  return state === 'STOPPED' ? 'stopped' : 'not deployed'
 }
