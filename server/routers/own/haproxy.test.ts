@@ -73,11 +73,13 @@ test('own router: HAProxy serves hosts over TLS while a killed router has no cer
   ]
   assert.deepEqual(await statuses(), [200, 200, 308])
   process.kill(first.pid, 'SIGKILL')
-  const { promise: never } = Promise.withResolvers<string>()
-  const silent = { ...options, tls: { port: tlsPort, source: { ...source, mark: () => never } } }
-  // It sends the certificates in the end.
-  ensureRouterProcess(silent).catch(() => {})
+  const { promise: later, resolve: send } = Promise.withResolvers<string>()
+  const silent = { ...options, tls: { port: tlsPort, source: { ...source, mark: () => later } } }
+  const next = ensureRouterProcess(silent)
   const serves = async () => (await ask(home.process.port, 'app.test').catch(() => undefined))?.status === 200
   await until('another router serves', serves)
   assert.deepEqual(await statuses(), [200, 200, 308])
+  // Its process must not write files while they are removed.
+  send('one')
+  await next
 })
