@@ -2,6 +2,7 @@ import { readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { lockDataDirectory } from './data-directory.mjs'
+import { endHaproxy } from './end-haproxy.mjs'
 import { isAlive, signal, waitUntil } from './end-process.mjs'
 import { codeOf } from './error-code.mjs'
 import { findHolder, refuseSharers } from './lock-holder.mjs'
@@ -16,9 +17,9 @@ const hiddenLimit = 100
 const routerMs = 40_000
 
 /**
- * Ends the server, the router and PostgreSQL of a data directory. Each is recognized by its lock,
- * its socket or its working directory, so nothing else is ended. Returns the lock and the names of
- * what was ended. No server can start until the lock is closed.
+ * Ends the server, the router, HAProxy and PostgreSQL of a data directory. Each is recognized by
+ * its lock, its socket or its working directory, so nothing else is ended. Returns the lock and the
+ * names of what was ended. No server can start until the lock is closed.
  * @param {string} directory
  */
 export async function stopInstallation(directory) {
@@ -26,6 +27,7 @@ export async function stopInstallation(directory) {
   try {
     const ended = wasRunning ? ['server'] : []
     if (await endRouters(join(directory, 'router'))) ended.push('router')
+    if (await endHaproxy(join(directory, 'router'))) ended.push('HAProxy')
     if (await endDatabase(join(directory, 'postgresql'))) ended.push('PostgreSQL')
     return { lock, ended }
   } catch (error) {

@@ -1,6 +1,8 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { frontFiles } from '../../router/front/front-files.ts'
+import { findHaproxy } from '../../router/front/start-haproxy.ts'
 import { findPostmaster, stopPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { run } from '../../server/lib/run.ts'
@@ -9,10 +11,11 @@ import { viewEngine } from './engine-view.ts'
 
 /**
  * Runs beside a test as a separate process. It starts when its standard input ends, also because
- * the test's process died. It ends what still runs from the directory (server, router, PostgreSQL)
- * and removes the engine objects of the server. Then it ends a private engine and removes the
- * directory. Lines on standard input say what exists: `server <pid>`, `member <number>:<pid>`,
- * `engine <socket>`, `instance <name>`, `service <id>`, `daemon <pid>`, `bridge <name>`.
+ * the test's process died. It ends what still runs from the directory (server, router, HAProxy,
+ * PostgreSQL) and removes the engine objects of the server. Then it ends a private engine and
+ * removes the directory. Lines on standard input say what exists: `server <pid>`, `member
+ * <number>:<pid>`, `engine <socket>`, `instance <name>`, `service <id>`, `daemon <pid>`, `bridge
+ * <name>`.
  */
 async function tidyUp(directory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))
@@ -28,6 +31,8 @@ async function tidyUp(directory: string): Promise<void> {
   const controlSocket = join(directory, 'router', 'control.sock')
   const router = await findRouter({ controlSocket }).catch(() => undefined)
   await endProcess(router?.pid)
+  const front = await findHaproxy(frontFiles(controlSocket)).catch(() => undefined)
+  await endProcess(front?.pid)
   const cluster = join(directory, 'postgresql', 'cluster')
   const postmaster = await findPostmaster(cluster)
   if (postmaster) await stopPostmaster(postmaster.pid, cluster, clock)
