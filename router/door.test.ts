@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { Agent, type ServerResponse } from 'node:http'
 import test from 'node:test'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
+import { platformService } from '@quayside/contract/routes.ts'
 import { until } from '../test/support/until.ts'
 import { type Ask, portOf, testBed } from './test-bed.ts'
 
-const door = { service: 'service', secret: 'hidden' }
+const door = { service: platformService, secret: 'hidden' }
 
 test('one client cannot take all open requests at the platform', async (t) => {
   const bed = await testBed(t, { connections: { ...usualConnections, perClient: 40 } })
@@ -14,7 +15,7 @@ test('one client cannot take all open requests at the platform', async (t) => {
     if (request.url === '/wait') waiting.push(response)
     else response.end('answered')
   })
-  await bed.lead([portOf(app)])
+  await bed.lead([portOf(app)], { service: platformService })
   await bed.tell('PUT', '/tls', { certificates: [], challenges: [], mark: 'one', door })
   const from = (localAddress: string, ask: Ask = {}) => bed.ask({ ...ask, agent: new Agent({ localAddress }) })
   const held = Array.from({ length: 10 }, () => from('127.0.0.2', { path: '/wait' }))
@@ -35,7 +36,7 @@ test('upgraded connections to the platform count until they close', async (t) =>
     socket.resume()
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
   })
-  await bed.lead([portOf(app)])
+  await bed.lead([portOf(app)], { service: platformService })
   await bed.tell('PUT', '/tls', { certificates: [], challenges: [], mark: 'one', door })
   const head = 'GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
   const sockets = [bed.raw(head), bed.raw(head)]

@@ -99,8 +99,11 @@ export const limits = {
   /** Responses that are compressed at the same time, of all services and of one. Others are not. */
   compressors: 64,
   compressorsPerService: 32,
-  /** Size of a route table sent by the control plane. */
-  tableBytes: 32 * 1024 * 1024,
+  /**
+   * Size of a route table that the control plane sends. A route may list all members of its
+   * organization.
+   */
+  tableBytes: 128 * 1024 * 1024,
   /** Size of all certificates and keys that the control plane sends: 10,000 of 10 KiB and more. */
   tlsBytes: 128 * 1024 * 1024,
   /**
