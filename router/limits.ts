@@ -2,6 +2,11 @@
 export const limits = {
   /** Of one request's or response's header block. */
   headerBytes: 32 * 1024,
+  /**
+   * Connections of a listener that wait to be accepted. If the router's socket has no room, HAProxy
+   * answers 503. The kernel allows `net.core.somaxconn`, usually 4,096.
+   */
+  waitingConnections: 4_096,
   /** A client must have sent its whole header block within this time. */
   clientHeadersMs: 10_000,
   /** A client must have begun its first request this long after the router accepts no more. */

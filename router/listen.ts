@@ -28,7 +28,7 @@ export const listen = (server: NetServer, where: ListenOptions): Promise<void> =
  * Listens so that a router that takes over can do so too before this one ends. Returns the port.
  */
 export async function open(server: NetServer, { host, port }: Pick<RouterConfig, 'host' | 'port'>): Promise<number> {
-  await listen(server, { host, port, reusePort: true })
+  await listen(server, { host, port, reusePort: true, backlog: limits.waitingConnections })
   const bound = server.address()
   return typeof bound === 'object' && bound ? bound.port : port
 }
@@ -47,7 +47,7 @@ export async function listenPrivate(server: NetServer, path: string): Promise<vo
   await rm(path, { force: true })
   const mask = process.umask(0o177)
   try {
-    await listen(server, { path })
+    await listen(server, { path, backlog: limits.waitingConnections })
   } finally {
     process.umask(mask)
   }

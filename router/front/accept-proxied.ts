@@ -20,7 +20,7 @@ export function acceptProxied(server: Server): void {
       early = early.length === 0 ? chunk : Buffer.concat([early, chunk])
       const header = readProxyHeader(early)
       if (header === 'more') return
-      socket.off('readable', read)
+      socket.off('readable', read).off('end', fail)
       if (header === 'invalid' || header.client === undefined) {
         fail()
         return
@@ -34,7 +34,8 @@ export function acceptProxied(server: Server): void {
         for (const listener of listeners) listener.call(server, socket)
       })
     }
-    socket.on('error', fail)
+    // HAProxy leaves before it has sent anything if its client does.
+    socket.on('error', fail).on('end', fail)
     socket.on('readable', read)
   })
 }
