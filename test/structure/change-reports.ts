@@ -4,5 +4,6 @@
  * it.
  */
 export const laterReports: Readonly<Record<string, string>> = {
+  promoteServiceCanary: 'Its deployment goes on within seconds. Then `service.state` reports the end of it.',
   cancelJobRun: 'The run goes on until its container has ended. Then `service.running` reports its end.',
 }
