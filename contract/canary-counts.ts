@@ -6,7 +6,7 @@ export interface CanaryCount {
   readonly release: string
   /** The answered and the failed requests since the process knows the version. */
   readonly requests: number
-  /** Those that got a status of 500 or above, or no whole answer. */
+  /** The ones with a status of 500 or above, or without a whole answer. */
   readonly failed: number
 }
 

@@ -70,7 +70,7 @@ export class CompressedAnswering {
   }
 }
 
-/** What stops and continues the reading of the endpoint. */
+/** Stops and continues the reading of the endpoint. */
 interface Flow {
   pause(): void
   resume(): void

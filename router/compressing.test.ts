@@ -156,12 +156,12 @@ test('a client that reads slowly stops the endpoint, and its end ends the compre
   })
   sent.on('error', () => {}).end()
   let last = -1
-  await until('the application waits', async () => {
-    const isStill = written === last && written > 0
+  const isStill = () => {
+    const before = last
     last = written
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    return isStill
-  })
+    return written === before && written > 0
+  }
+  await until('the application waits', isStill, { everyMs: 300 })
   assert.ok(written < 64 * 1024 * 1024, `${written} bytes`)
   sent.destroy()
   await until('the request of the application ends', () => isGone)

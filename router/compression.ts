@@ -24,7 +24,7 @@ export interface Compression {
 /** A shorter body would not be smaller. */
 const leastBytes = 1024
 const prefix = 'application/'
-/** The types below it that compress, besides those that end in `+json` and `+xml`. */
+/** The types below it that compress, besides all that end in `+json` and `+xml`. */
 const names: ReadonlySet<string> = new Set([
   ...['json', 'javascript', 'x-javascript', 'ecmascript', 'xml', 'wasm', 'x-ndjson', 'graphql', 'rtf', 'yaml'],
   ...['x-yaml', 'x-www-form-urlencoded', 'vnd.ms-fontobject', 'sql', 'toml'],
@@ -90,7 +90,7 @@ function withVary(headers: readonly string[]): string[] {
     : [...headers, 'Vary', 'Accept-Encoding']
 }
 
-/** Ranges and the length are those of the unchanged body. */
+/** Ranges and the length belong to the unchanged body. */
 const dropped: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'accept-ranges'])
 
 function withCoding(headers: readonly string[], coding: Coding): string[] {

@@ -11,7 +11,7 @@ const Canary = Type.Object({
   step_ends_at: Timestamp,
   requests: Type.Integer({ description: 'requests to the new version in this step' }),
   failed: Type.Integer({
-    description: 'those with a status of 500 or above, without a whole answer or without a connection',
+    description: 'the ones with a status of 500 or above, without a whole answer or without a connection',
   }),
   max_error_percent: Type.Integer(),
   is_promoted: Type.Boolean({ description: 'whether a person ended the steps: it gets all requests next' }),

@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect as connectHttp2, createServer } from 'node:http2'
-import { connect } from 'node:net'
+import { type ClientHttp2Session, createServer } from 'node:http2'
 import { text } from 'node:stream/consumers'
-import test, { type TestContext } from 'node:test'
-import { connect as connectTls } from 'node:tls'
+import test from 'node:test'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { http2From } from '../../test/support/http2-client.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { beds, portOf, testBed } from '../test-bed.ts'
 
 const skip = (await missingHaproxy()) ?? false
 const host = 'outside.invalid'
-
-/** Opens a connection of HTTP/2 through HAProxy, from an address of this machine. */
-async function session(t: TestContext, port: number, localAddress: string) {
-  const below = connect({ host: '127.0.0.1', port, localAddress })
-  const socket = connectTls({ socket: below, servername: host, ca: selfSigned.cert, ALPNProtocols: ['h2'] })
-  await once(socket, 'secureConnect')
-  const client = connectHttp2(`https://${host}`, { createConnection: () => socket })
-  t.after(async () => client.destroy())
-  client.on('error', () => {})
-  return client
-}
 
 test('calls of two clients over HTTP/2 are never mixed up, and their answers have trailers', { skip }, async (t) => {
   beds.haproxy = haproxy
@@ -39,7 +27,7 @@ test('calls of two clients over HTTP/2 are never mixed up, and their answers hav
   await bed.lead([portOf(app)], { host, tls, speaksHttp2: true })
   const certificates = [{ host, chain: selfSigned.cert, key: selfSigned.key }]
   await bed.tell('PUT', '/tls', { certificates, challenges: [], mark: 'one' })
-  const ask = async (client: Awaited<ReturnType<typeof session>>) => {
+  const ask = async (client: ClientHttp2Session) => {
     const headers = { ':method': 'POST', ':path': '/', ':authority': host, 'content-type': 'application/grpc' }
     const stream = client.request({ ...headers, te: 'trailers', 'x-forwarded-for': '9.9.9.9' })
     const trailers = once(stream, 'trailers')
@@ -48,7 +36,9 @@ test('calls of two clients over HTTP/2 are never mixed up, and their answers hav
     return [body, (await trailers)[0]['x-answered']]
   }
   const addresses = ['127.0.0.2', '127.0.0.3']
-  const clients = await Promise.all(addresses.map((address) => session(t, bed.router.tlsPort ?? 0, address)))
+  const clients = await Promise.all(
+    addresses.map((address) => http2From(t, { host, port: bed.router.tlsPort ?? 0, localAddress: address })),
+  )
   for (let round = 0; round < 20; round++) {
     const answers = await Promise.all(clients.map(ask))
     assert.deepEqual(

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
 import { connect, type Socket } from 'node:net'
-import test, { type TestContext } from 'node:test'
-import { connect as connectTls } from 'node:tls'
+import test from 'node:test'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { http2From } from '../../test/support/http2-client.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
 import { beds, portOf, testBed } from '../test-bed.ts'
@@ -14,17 +14,6 @@ import { beds, portOf, testBed } from '../test-bed.ts'
 const skip = (await missingHaproxy()) ?? false
 const host = 'outside.invalid'
 const perClient = 20
-
-/** Opens a connection of HTTP/2 from an address of this machine. */
-async function session(t: TestContext, port: number, localAddress: string): Promise<ClientHttp2Session> {
-  const below = connect({ host: '127.0.0.1', port, localAddress })
-  const socket = connectTls({ socket: below, servername: host, ca: selfSigned.cert, ALPNProtocols: ['h2'] })
-  await once(socket, 'secureConnect')
-  const client = connectHttp2(`https://${host}`, { createConnection: () => socket })
-  t.after(async () => client.destroy())
-  client.on('error', () => {})
-  return client
-}
 
 function ask(client: ClientHttp2Session, path: string): { stream: ClientHttp2Stream; status: Promise<number> } {
   const stream = client.request({ ':authority': host, ':path': path })
@@ -49,13 +38,16 @@ for (const kind of ['that HAProxy carries', 'that the router carries']) {
     const certificates = [{ host, chain: selfSigned.cert, key: selfSigned.key }]
     await bed.tell('PUT', '/tls', { certificates, challenges: [], mark: 'one' })
     const port = bed.router.tlsPort ?? 0
-    const [first, second] = [await session(t, port, '127.0.0.2'), await session(t, port, '127.0.0.2')]
+    const [first, second] = [
+      await http2From(t, { host, port, localAddress: '127.0.0.2' }),
+      await http2From(t, { host, port, localAddress: '127.0.0.2' }),
+    ]
     const asked = Array.from({ length: 60 }, (_, index) => ask(index % 2 ? first : second, '/wait'))
     let refused = 0
     for (const { status } of asked) void status.then((one) => (one === 429 ? refused++ : 0))
     await until('the others are refused', () => refused === 60 - perClient)
     await until('its requests have arrived', () => waiting.length === perClient)
-    const other = await session(t, port, '127.0.0.3')
+    const other = await http2From(t, { host, port, localAddress: '127.0.0.3' })
     assert.equal(await ask(other, '/').status, 200)
     for (const { stream } of asked) stream.close()
     await until('its share is free', async () => (await ask(first, '/').status) === 200)

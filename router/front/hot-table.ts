@@ -4,7 +4,7 @@ import { type HotContext, type HotLines, hotLines } from './hot-routes.ts'
 /** The lines of hosts, by host. A host whose lines are unchanged keeps its object. */
 export type HotHosts = ReadonlyMap<string, HotLines>
 
-/** What the lines of all hosts depend on. */
+/** The facts on which the lines of all hosts depend. */
 export interface HotSources extends Omit<HotContext, 'isCertified'> {
   /** Returns the current endpoints of a route: the same list until they change. */
   endpointsOf(route: Route): readonly RouteEndpoint[]
@@ -17,7 +17,7 @@ interface Known {
   readonly lines: HotLines | undefined
 }
 
-/** Computes the lines of hot routes, and keeps those of unchanged routes. */
+/** Computes the lines of hot routes, and keeps the lines of unchanged routes. */
 export class HotTable {
   #known = new WeakMap<Route, Known>()
   /** How often the lines of a route were computed. It only grows. */

@@ -27,7 +27,7 @@ test('keys are in files of a RAM disk that only this user may read, until they a
   await assert.rejects(stat(dirname(path)), { code: 'ENOENT' })
 })
 
-test('files that a killed process left are removed, and those of other installations stay', async () => {
+test('files that a killed process left are removed, and files of other installations stay', async () => {
   const owner = `key-files-left-${process.pid}`
   const [left, other] = [await writeKeyFiles([named('a.test')], owner), await writeKeyFiles([], `${owner}-other`)]
   const folderOf = (list = '') => dirname(list.split(' ')[0] ?? '')

@@ -63,7 +63,7 @@ async function removeLeft(prefix: string): Promise<void> {
   const disk = dirname(prefix)
   for (const name of await readdir(disk)) {
     if (!name.startsWith(basename(prefix))) continue
-    // Everybody may create files there. Those of others stay.
+    // Everybody may create files there. Other people's files stay.
     const isOwn = (await lstat(join(disk, name))).uid === process.getuid?.()
     if (isOwn) await rm(join(disk, name), { recursive: true, force: true })
   }

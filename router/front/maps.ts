@@ -6,7 +6,7 @@ import type { HotHosts } from './hot-table.ts'
 import { beginReplacement, linesOf, mapCommands, replacement } from './map-changes.ts'
 
 /**
- * Brings HAProxy's maps from the lines of `before` to those of `hosts`. Undefined: its lines are
+ * Brings HAProxy's maps from the lines of `before` to `hosts`. Undefined: its lines are
  * unknown. Throws if it does not answer or refuses.
  */
 export async function sendLines(

@@ -59,7 +59,7 @@ export const droppingRule =
   `{ req.hdr_names -m reg ${droppedList} }`
 
 /**
- * Chooses the backend. Hot requests are those whose reading leaves no choice. The router decides
+ * Chooses the backend. A request whose reading leaves no choice is hot. The router decides
  * about all others. The first line that fits counts, so the most usual requests come first.
  */
 export const choosingRules = ({ name, trusts }: RequestRules): string[] => [

@@ -4,7 +4,7 @@ import type { Routes } from '../routes.ts'
 /** The most endpoints whose services are remembered after they have left the table. */
 const mostGone = 10_000
 
-/** The services of endpoints, also of those that have left the table a while ago. */
+/** The services of endpoints, also of endpoints that have left the table a while ago. */
 export class ServicesByEndpoint {
   readonly #routes: Pick<Routes, 'table' | 'endpointsOf' | 'lists'>
   readonly #services = new Map<string, string>()

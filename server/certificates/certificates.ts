@@ -14,7 +14,10 @@ export interface CertificatesOptions
     Pick<LocalAuthorityOptions, 'publishRoot'> {
   /** The authority and how it reaches the operator. Undefined: no router speaks TLS. */
   readonly settings: CertificateSettings | undefined
-  /** Whether the router of this machine speaks TLS, and those of clusters. The first by default. */
+  /**
+   * Whether the router of this machine speaks TLS, and the routers of clusters. Only the first by
+   * default.
+   */
   readonly speaking?: { readonly machine: boolean; readonly clusters: boolean }
 }
 

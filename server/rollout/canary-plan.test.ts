@@ -52,7 +52,7 @@ test('the limit of 100 percent never goes back, and that of 0 goes back at one f
   assert.notEqual(whyBack({ ...plan, maxErrorPercent: 0 }, { requests: 50, failed: 1 }, none), undefined)
 })
 
-test('counts of several router processes are added, and those of an ended one are kept', () => {
+test('counts of several router processes are added, and the counts of an ended one are kept', () => {
   const one = withNewer({}, [{ source: 'a', requests: 10, failed: 1 }])
   const two = withNewer(one, [{ source: 'b', requests: 5, failed: 0 }])
   const three = withNewer(two, [

@@ -14,7 +14,7 @@ export interface CanaryPlan {
   readonly minRequests: number
 }
 
-/** Requests to the new version, and those of them that failed. */
+/** Requests to the new version, and how many of them failed. */
 export interface Outcomes {
   readonly requests: number
   readonly failed: number
@@ -53,7 +53,7 @@ export const outcomesOf = (counts: CanaryCounts): Outcomes =>
   )
 
 /**
- * Returns the counts with newer ones of a version. Those of a process only grow, so that a router
+ * Returns the counts with newer ones of a version. Each process counts upwards, so that a router
  * that ended keeps its last numbers.
  */
 export function withNewer(

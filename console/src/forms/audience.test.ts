@@ -25,7 +25,7 @@ test('a sentence says who may open the addresses', () => {
   assert.match(audienceWords('Admin', roles), /^Administrators of the organization/)
 })
 
-test('roles are asked for only if they decide, without those that are always the same', () => {
+test('roles are asked for only if they decide, without the ones that are always the same', () => {
   const fields = audienceFields(roles)
   assert.deepEqual(
     fields({ who: 'member' }).map(({ path }) => path),
