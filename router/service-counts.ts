@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { bucketOf, type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
-
 import type { Carried } from './front/tallies.ts'
 
 /** The numbers of one service since the last batch, in the layout of `countAt`. */
@@ -53,11 +52,18 @@ export class ServiceCounts {
     addRequest(counter, status, firstByteMs, wholeMs)
   }
 
-  /** Counts requests that another program carried, without their times. */
+  /** Counts requests that another program carried. Their times come with `recordTimes`. */
   recordCarried(service: string, { statuses, bytesIn, bytesOut }: Carried): void {
     const counter = this.of(service)
     addBytes(counter, bytesIn, bytesOut)
     for (const [position, count] of statuses.entries()) counter[position] = (counter[position] ?? 0) + count
+  }
+
+  /** Adds the times in milliseconds of a carried request that stands for `weight` ones. */
+  recordTimes(service: string, firstByteMs: number, wholeMs: number, weight: number): void {
+    const counter = this.of(service)
+    addTime(counter, countAt.firstByteMs, countAt.firstByte, firstByteMs, weight)
+    addTime(counter, countAt.wholeMs, countAt.whole, wholeMs, weight)
   }
 
   /** Counts one request that the router answered itself, or that got no whole answer. */
@@ -121,13 +127,14 @@ export function addBytes(counter: Counter, bytesIn: number, bytesOut: number): v
 export function addRequest(counter: Counter, status: number, firstByteMs: number, wholeMs: number): void {
   const position = Math.min(Math.max(Math.trunc(status / 100), 1), 5) - 1
   counter[position] = (counter[position] ?? 0) + 1
-  if (firstByteMs >= 0) addTime(counter, countAt.firstByteMs, countAt.firstByte + bucketOf(firstByteMs), firstByteMs)
-  if (wholeMs >= 0) addTime(counter, countAt.wholeMs, countAt.whole + bucketOf(wholeMs), wholeMs)
+  if (firstByteMs >= 0) addTime(counter, countAt.firstByteMs, countAt.firstByte, firstByteMs)
+  if (wholeMs >= 0) addTime(counter, countAt.wholeMs, countAt.whole, wholeMs)
 }
 
-function addTime(counter: Counter, sum: number, bucket: number, ms: number): void {
-  counter[sum] = (counter[sum] ?? 0) + ms
-  counter[bucket] = (counter[bucket] ?? 0) + 1
+function addTime(counter: Counter, sum: number, histogram: number, ms: number, weight = 1): void {
+  const bucket = histogram + bucketOf(ms)
+  counter[sum] = (counter[sum] ?? 0) + ms * weight
+  counter[bucket] = (counter[bucket] ?? 0) + weight
 }
 
 function settle(socket: Socket, tunnel: Tunnel): void {

@@ -12,6 +12,7 @@ import { HotTable } from './hot-table.ts'
 import { ownSocket } from './own-socket.ts'
 import { ServicesByEndpoint } from './services-by-endpoint.ts'
 import { findHaproxy } from './start-haproxy.ts'
+import { TimeLines } from './time-lines.ts'
 import { servedHosts } from './tls-store.ts'
 
 /** A router behind HAProxy. */
@@ -64,12 +65,17 @@ export async function createBehind(
         hasCertificate: (name) => certificates.at(name) !== undefined,
       }),
   })
+  const times = new TimeLines(files.admin, ({ endpoint, firstByteMs, wholeMs, weight }) => {
+    const service = front.isLeft ? undefined : services.at(endpoint)
+    if (service !== undefined) traffic.services.recordTimes(service, firstByteMs, wholeMs, weight)
+  })
   let taken: Promise<void> | undefined
   const take = async (): Promise<void> => {
     await own.take()
     const isLeft = tlsPort !== undefined && (await findHaproxy(files)) !== undefined
     if (isLeft) certificates.assume(await servedHosts(files))
     await front.start()
+    times.start()
     await front.follow()
   }
   const takeOver = (): Promise<void> => {
@@ -94,6 +100,7 @@ export async function createBehind(
       if (!config.share || tlsPort === undefined) await takeOver()
     },
     end: async (graceMs) => {
+      times.stop()
       if (taken === undefined || !(await own.isMine())) return front.leave()
       front.stop()
       const cancel = after(graceMs, () => front.kill())

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import type { FrontFiles } from './front-files.ts'
 import { hotRules } from './hot-routes.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
+import { carrier, ringSection, silentRule, timeLines, timeRules } from './times.ts'
 
 /** The settings of a front. */
 export interface FrontSettings {
@@ -61,6 +62,8 @@ export function configurationOf(settings: FrontSettings): Configuration {
     'global',
     `  description quayside-${mark}`,
     `  stats socket ${files.admin} mode 600 level admin expose-fd listeners`,
+    // The router reads times of requests over a connection that is silent without them.
+    '  stats timeout 1d',
     `  hard-stop-after ${limits.shutdownMs}ms`,
     // A request's header block fits into one buffer, beside the room for added headers. HAProxy
     // copies the whole buffer of each request that it may send again, so it is not larger.
@@ -69,7 +72,7 @@ export function configurationOf(settings: FrontSettings): Configuration {
     '  ssl-load-extra-files none',
     ...profile.map((line) => `  ${line}`),
   ]
-  return { text: `${[...first, ...body].join('\n')}\n`, mark }
+  return { text: `${[...first, ...ringSection, ...body].join('\n')}\n`, mark }
 }
 
 const defaults = (): string[] => [
@@ -116,6 +119,7 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `frontend ${name}`,
     `  bind ${host.includes(':') ? `[${host}]` : host}:${port}${name === 'secure' ? tls : ''}`,
     `  maxconn ${total}`,
+    ...timeLines,
     `  acl trusted ${isTrusted}`,
     `  tcp-request connection track-sc0 src,ipmask(32,64) table clients-${name}`,
     `  tcp-request connection reject if !trusted { sc0_conn_cur gt ${perClient} }`,
@@ -168,10 +172,11 @@ function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: n
     '  option redispatch 1',
     '  retries 1',
     `  retry-on ${retried}`,
+    ...timeRules(name),
     ...addressing(name === 'secure', port),
     ...counting,
-    '  use-server direct if TRUE',
-    '  server direct 0.0.0.0:0 weight 0',
+    `  use-server ${carrier} if TRUE`,
+    `  server ${carrier} 0.0.0.0:0 weight 0`,
     `  ${ownServer(files)}`,
   ]
   return [
@@ -190,6 +195,7 @@ const ownBackend = ({ files }: FrontSettings, name: string, protocol: string): s
   '  timeout connect 5s',
   `  timeout server ${dayMs}ms`,
   '  retries 3',
+  silentRule,
   `  ${ownServer(files)}${protocol}`,
 ]
 

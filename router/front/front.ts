@@ -74,6 +74,11 @@ export class Front {
     return this.#running?.pid
   }
 
+  /** Whether HAProxy belongs to another router, or ends. */
+  get isLeft(): boolean {
+    return this.#isLeft
+  }
+
   /** Returns how many certificates were sent over the socket. */
   get sentCertificates(): number {
     return this.#store.sent

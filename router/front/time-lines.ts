@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net'
+import { after } from '../clock.ts'
+import { type CarriedTimes, parseTimes, ring } from './times.ts'
+
+/** How long the reader waits before it connects again. */
+const againMs = 250
+/** A longer line is not one of ours. */
+const mostChars = 4_096
+
+/** Reads the times of carried requests from HAProxy as they come, across its restarts. */
+export class TimeLines {
+  readonly #admin: string
+  readonly #note: (times: CarriedTimes) => void
+  #socket: Socket | undefined
+  #cancel = (): void => {}
+  #isStopped = false
+
+  /** `admin` is the path of HAProxy's socket. `note` is called for each line. */
+  constructor(admin: string, note: (times: CarriedTimes) => void) {
+    this.#admin = admin
+    this.#note = note
+  }
+
+  /** Begins to read. Lines from before are skipped: another router may have read them. */
+  start(): void {
+    if (this.#isStopped || this.#socket) return
+    const socket = connect({ path: this.#admin })
+    this.#socket = socket
+    let rest = ''
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = (lines.pop() ?? '').slice(0, mostChars)
+      for (const line of lines) {
+        const times = parseTimes(line)
+        if (times) this.#note(times)
+      }
+    })
+    // `close` follows. Another HAProxy may listen there soon.
+    socket.on('error', () => {})
+    socket.once('close', () => {
+      this.#socket = undefined
+      if (!this.#isStopped) this.#cancel = after(againMs, () => this.start())
+    })
+    socket.unref()
+    socket.write(`show events ${ring} -w -n\n`)
+  }
+
+  /** Ends the connection. No line is noted any more. */
+  stop(): void {
+    this.#isStopped = true
+    this.#cancel()
+    this.#socket?.destroy()
+  }
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { Agent } from 'node:http'
+import test from 'node:test'
+import { bucketCount, type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { until } from '../../test/support/until.ts'
+import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
+import { parseTimes } from './times.ts'
+
+const skip = (await missingHaproxy()) ?? false
+beds.haproxy = haproxy
+
+/** Times of the service so far. */
+interface Times {
+  readonly count: number
+  readonly sumMs: number
+  readonly firstByteMs: number
+  readonly buckets: readonly number[]
+}
+
+/** Returns how to read them. Each batch is added once. */
+function readTimes({ tell }: TestBed): () => Promise<Times> {
+  const total = new Array<number>(countLength).fill(0)
+  const stored: Record<string, number> = {}
+  return async () => {
+    const { body } = await tell('POST', '/traffic', { stored })
+    const batches: CountBatch[] = JSON.parse(JSON.stringify(body['batches']))
+    for (const { source, batch, counts } of batches) {
+      stored[source] = batch
+      for (const [position, one] of (counts['service'] ?? []).entries()) total[position] = (total[position] ?? 0) + one
+    }
+    const buckets = total.slice(countAt.whole, countAt.whole + bucketCount)
+    const count = buckets.reduce((sum, one) => sum + one, 0)
+    return { count, buckets, sumMs: total[countAt.wholeMs] ?? 0, firstByteMs: total[countAt.firstByteMs] ?? 0 }
+  }
+}
+
+test('each of few requests that HAProxy carries has its times', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((request, response) => {
+    if (request.url === '/late') setTimeout(() => response.end('late'), 300)
+    else if (request.url === '/long') {
+      response.write('first')
+      setTimeout(() => response.end('last'), 300)
+    } else response.end('ok')
+  })
+  await bed.lead([portOf(app)])
+  for (const path of ['/', '/late', '/long', '/']) assert.equal((await bed.ask({ path })).status, 200)
+  // The router measures this one itself.
+  const chunked = { method: 'POST', headers: { 'Transfer-Encoding': 'chunked' }, body: 'x', path: '/late' }
+  assert.equal((await bed.ask(chunked)).status, 200)
+  const read = readTimes(bed)
+  await until('all have their times', async () => (await read()).count >= 5)
+  const { count, sumMs, firstByteMs, buckets } = await read()
+  assert.equal(count, 5)
+  assert.equal(
+    buckets.slice(9, 11).reduce((sum, one) => sum + one, 0),
+    3,
+    JSON.stringify(buckets),
+  )
+  assert.ok(sumMs >= 895 && sumMs < 3_000, `${sumMs} ms`)
+  assert.ok(firstByteMs >= 595 && firstByteMs <= sumMs - 295, `${firstByteMs} of ${sumMs} ms`)
+})
+
+test('a share of many requests stands for all of them', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end('ok'))
+  await bed.lead([portOf(app)])
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  t.after(async () => agent.destroy())
+  const sent = 4_000
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let at = 0; at < sent / 8; at++) assert.equal((await bed.ask({ agent })).status, 200)
+    }),
+  )
+  const read = readTimes(bed)
+  // Six standard deviations of a draw of one in 16.
+  await until('a share has its times', async () => (await read()).count > sent - 1_500)
+  const { count } = await read()
+  assert.ok(count < sent + 1_500, `${count} of ${sent}`)
+  assert.notEqual(count, sent)
+})
+
+test('times are measured again after HAProxy was killed', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end('ok'))
+  await bed.lead([portOf(app)])
+  const read = readTimes(bed)
+  const measured = async (): Promise<boolean> => {
+    const { count } = await read()
+    assert.equal((await bed.ask()).status, 200)
+    return (await read()).count > count
+  }
+  await until('requests have times', measured)
+  const before = (await bed.tell('GET', '/health')).body['haproxyPid']
+  process.kill(Number(before), 'SIGKILL')
+  await until('another HAProxy runs', async () => {
+    const { haproxyPid } = (await bed.tell('GET', '/health')).body
+    return typeof haproxyPid === 'number' && haproxyPid !== before
+  })
+  await until('requests have times again', measured)
+})
+
+test('only lines of requests that HAProxy carried to their end are read', () => {
+  const parsed = parseTimes('direct -- 127.0.0.1:80 0 1 20 3 1')
+  assert.deepEqual(parsed, { endpoint: '127.0.0.1:80', firstByteMs: 21, wholeMs: 24, weight: 1 })
+  assert.equal(parseTimes('direct -- 127.0.0.1:80 0 1 20 3 -')?.weight, 16)
+  const others = ['', 'own -- 127.0.0.1:80 0 0 0 0 1', 'direct CD 127.0.0.1:80 0 1 -1 3 1', 'direct SC - 0 0 -1 0 1']
+  for (const line of others) assert.equal(parseTimes(line), undefined, line)
+})
