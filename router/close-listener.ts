@@ -4,11 +4,19 @@ import type { Server } from 'node:net'
 const mostTurns = 1000
 
 /**
- * Closes a listener whose port another process listens on too. Connections that the kernel has
- * queued for this listener would be reset with it, and the event loop accepts one a turn. So it
- * closes right after a turn that accepted none. Settles when `close` calls back.
+ * Closes a listener whose port another process listens on too. Settles when `close` calls back.
  */
 export async function closeListener(server: Server): Promise<void> {
+  await acceptWaiting(server)
+  await new Promise<void>((resolve) => void server.close(() => resolve()))
+}
+
+/**
+ * Accepts the connections that wait for a listener. Must be awaited right before it is closed.
+ * Connections that the kernel has queued for it would be reset with it, and the event loop accepts
+ * one a turn. So this settles right after a turn that accepted none.
+ */
+export async function acceptWaiting(server: Server): Promise<void> {
   let taken = 0
   const count = (): void => void taken++
   server.on('connection', count)
@@ -18,7 +26,7 @@ export async function closeListener(server: Server): Promise<void> {
     before = taken
     await turn()
   }
-  await new Promise<void>((resolve) => void server.close(() => resolve()))
+  server.off('connection', count)
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

@@ -11,6 +11,8 @@ export class Connections {
   /** Bytes in both directions at the last check of a connection. */
   readonly #bytes = new WeakMap<Socket, number>()
   #cancelLook: (() => void) | undefined
+  /** Each connection ends after its current response. */
+  isLeaving = false
 
   constructor(most: ConnectionLimits, trusts: (address: string) => boolean) {
     this.#shares = new ConnectionShares(most, trusts)

@@ -153,7 +153,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       host: config.host,
       port: Number(traffic.port),
       ...(traffic.tlsPort !== '' && { tlsPort: Number(traffic.tlsPort) }),
-      ...(behind && { haproxy, haproxyPid: behind.front.pid }),
+      ...(behind && { haproxy, haproxyPid: behind.front.pid, haproxyFailure: behind.front.failure }),
       trusted: config.trusted,
       proxies,
       connections: traffic.connections,
@@ -190,7 +190,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     if (pod) await listenInPod(control, ready, { ...pod, host: config.host })
     else await listenControl(control, config.control)
   } catch (error) {
-    for (const { server } of fronts) server.close()
+    for (const { server } of [...fronts, ...(behind?.standIn.fronts ?? [])]) server.close()
     behind?.front.kill()
     ports.close().catch(() => {})
     throw error
@@ -241,19 +241,20 @@ async function end(traffic: Traffic, parts: Parts, graceMs: number): Promise<voi
   // HAProxy ends first: its open requests may still need this router.
   const alone = behind?.end(graceMs) ?? Promise.resolve()
   const closed = alone.then(() => Promise.all([...fronts.map(({ server }) => closeListener(server)), ports.close()]))
+  const serving = (): readonly Front[] => [...fronts, ...(behind?.standIn.fronts ?? [])]
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
-    for (const { server, connections } of fronts) {
+    for (const { server, connections } of serving()) {
       server.closeAllConnections()
       connections.closeAll()
     }
   })
-  for (const front of fronts) {
+  for (const front of serving()) {
     front.server.closeIdleConnections()
     front.leave?.()
   }
   const cancelSilent = after(limits.firstByteMs, () => {
-    for (const { connections } of fronts) connections.closeSilent()
+    for (const { connections } of serving()) connections.closeSilent()
   })
   await closed
   cancelSilent()

@@ -53,8 +53,10 @@ export function createSecureFront(traffic: Traffic, config: RouterConfig, behind
   }
 }
 
-/** HAProxy completes the handshakes. The router keeps the certificates for it. */
-const behindHaproxy = (traffic: Traffic, { front, takeOver }: Behind): SecureFront => ({
+/**
+ * HAProxy completes the handshakes, or the stand-in. The router keeps the certificates for both.
+ */
+const behindHaproxy = (traffic: Traffic, { front, standIn, takeOver }: Behind): SecureFront => ({
   front: undefined,
   get mark() {
     return traffic.certificates.mark
@@ -62,6 +64,7 @@ const behindHaproxy = (traffic: Traffic, { front, takeOver }: Behind): SecureFro
   start: async () => {},
   apply: async (material) => {
     traffic.certificates.replace(material)
+    if (material.ticketKey !== undefined) standIn.setTicketKey(material.ticketKey)
     await takeOver()
     await front.follow()
   },

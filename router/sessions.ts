@@ -70,7 +70,7 @@ export class Sessions {
       stream.once('close', () => life.end())
       this.#take(connected, life, { stream, headers, fields })
       // Like a connection of HTTP/1.1, it ends after its current responses.
-      if (this.#traffic.leaving) life.close()
+      if (this.#traffic.leaving || this.#connections.isLeaving) life.close()
     })
   }
 

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
+import { until } from '../test/support/until.ts'
 import type { RouterConfig } from './config.ts'
 import { type Log, silentLog } from './log.ts'
 import { type RunningRouter, startRouter } from './router.ts'
@@ -51,16 +52,26 @@ export interface TestBed {
   tell(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>
 }
 
-/** How the beds of a file are made. `haproxy` names the program in front of their routers. */
+/**
+ * How the beds of a file are made. `haproxy` names the program in front of their routers. A bed
+ * waits until it serves: from the beginning, or with TLS after each exchange of certificates.
+ */
 export const beds: { haproxy: string | undefined } = { haproxy: undefined }
 
 interface TestLife {
   after(work: () => Promise<void>): void
 }
 
+interface BedOptions {
+  readonly trusted?: readonly string[]
+  readonly log?: Log
+  /** Whether HAProxy may never serve, or only later. Then the bed does not wait for it. */
+  readonly mayStandAlone?: boolean
+}
+
 export async function testBed(
   test: TestLife,
-  options: Pick<RouterConfig, 'connections' | 'tlsPort' | 'proxies'> & { trusted?: readonly string[]; log?: Log } = {},
+  options: Pick<RouterConfig, 'connections' | 'tlsPort' | 'proxies'> & BedOptions = {},
 ): Promise<TestBed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const control = join(folder, 'run', 'control.sock')
@@ -71,6 +82,7 @@ export async function testBed(
   const { proxies = [] } = options
   const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy }
   const config = { host: '127.0.0.1', port: 0, ...tls, control, state, trusted, proxies, connections, ...front }
+  const hasHaproxy = front.haproxy !== undefined && !options.mayStandAlone
   const router = await startRouter(config, options.log ?? silentLog)
   const servers: Server[] = []
   const sockets: Socket[] = []
@@ -83,8 +95,13 @@ export async function testBed(
   })
   const tell: TestBed['tell'] = async (method, path, body) => {
     const answer = await send({ socketPath: control, method, path }, body === undefined ? '' : JSON.stringify(body))
+    if (method === 'PUT' && path === '/tls' && hasHaproxy) await hasFront()
     return { status: answer.status, body: JSON.parse(answer.body) }
   }
+  const hasFront = async (): Promise<void> => {
+    await until('HAProxy serves', async () => 'haproxyPid' in (await tell('GET', '/health')).body)
+  }
+  if (hasHaproxy && options.tlsPort === undefined) await hasFront()
   return {
     router,
     control,

@@ -66,6 +66,7 @@ export function acceptTraffic(traffic: Traffic, server: Server, below: (socket: 
   const asked = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void => {
     const socket = below(request.socket)
     connections.begin(socket)
+    if (connections.isLeaving) response.shouldKeepAlive = false
     response.on('close', () => connections.end(socket))
     inOrder(traffic, request, response, awaitsContinue)
   }

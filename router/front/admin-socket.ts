@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { after } from '../clock.ts'
+import { codeOf } from '../log.ts'
 
 const answerMs = 5_000
 
@@ -21,6 +22,18 @@ export function askFront(path: string, command: string): Promise<string> {
   // A payload ends with an empty line.
   socket.write(`${command}\n`)
   return promise
+}
+
+const absent: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
+
+/** Sends a command like `askFront`. Returns undefined if nothing listens. */
+export async function askFrontIfAny(path: string, command: string): Promise<string | undefined> {
+  try {
+    return await askFront(path, command)
+  } catch (error) {
+    if (absent.has(codeOf(error))) return undefined
+    throw error
+  }
 }
 
 /** HAProxy does not accept a command. The message says why. */

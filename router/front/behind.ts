@@ -10,7 +10,9 @@ import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 import { HotTable } from './hot-table.ts'
 import { ownSocket } from './own-socket.ts'
+import { retireOthers } from './retire-others.ts'
 import { ServicesByEndpoint } from './services-by-endpoint.ts'
+import { StandIn } from './stand-in.ts'
 import { findHaproxy } from './start-haproxy.ts'
 import { TimeLines } from './time-lines.ts'
 import { servedHosts } from './tls-store.ts'
@@ -27,7 +29,12 @@ export interface Behind {
   takeOver(): Promise<void>
   /** Adds what HAProxy carried to the numbers about services. */
   count(counts: ServiceCounts): Promise<void>
-  /** Ends HAProxy, unless another router has taken over. Settles once it has ended. */
+  /** The servers with which the router itself serves clients while HAProxy does not. */
+  readonly standIn: Pick<StandIn, 'fronts' | 'setTicketKey'>
+  /**
+   * Ends HAProxy, unless another router has taken over, and the stand-in. Settles once both have
+   * ended.
+   */
   end(graceMs: number): Promise<void>
 }
 
@@ -48,11 +55,13 @@ export async function createBehind(
   traffic.tlsPort = tlsPort === undefined ? '' : String(tlsPort)
   const { routes, certificates, connections, log } = traffic
   const own = ownSocket(files)
+  const standIn = new StandIn({ traffic, host, port, tlsPort, proxies: config.proxies ?? [] })
   const services = new ServicesByEndpoint(routes)
   const table = new HotTable((route, endpoints) => services.note(route, endpoints))
   const front = new Front({
     program,
     log,
+    standIn,
     isMine: own.isMine,
     isListed: (label) => services.isListed(label),
     certificates: () => (certificates.first ? undefined : certificates.served),
@@ -71,9 +80,11 @@ export async function createBehind(
   })
   let taken: Promise<void> | undefined
   const take = async (): Promise<void> => {
+    const left = await findHaproxy(files)
+    if (left && tlsPort !== undefined) certificates.assume(await servedHosts(files))
     await own.take()
-    const isLeft = tlsPort !== undefined && (await findHaproxy(files)) !== undefined
-    if (isLeft) certificates.assume(await servedHosts(files))
+    await retireOthers(files, left?.pid)
+    if (!left && !config.share) for (const one of [port, tlsPort]) if (one) await requireFree({ host, port: one })
     await front.start()
     times.start()
     await front.follow()
@@ -82,8 +93,19 @@ export async function createBehind(
     taken ??= take()
     return taken
   }
+  const endFront = async (graceMs: number): Promise<void> => {
+    times.stop()
+    if (taken === undefined || !(await own.isMine())) return front.leave()
+    front.stop()
+    const cancel = after(graceMs, () => front.kill())
+    for (const end = monotonic() + graceMs + endMs; monotonic() < end; await sleep(lookMs)) {
+      if (await front.hasEnded()) break
+    }
+    cancel()
+  }
   return {
     front,
+    standIn,
     takeOver,
     count: async (counts) => {
       for (const [label, carried] of await front.carried()) {
@@ -95,19 +117,10 @@ export async function createBehind(
       await mkdir(files.folder, { recursive: true, mode: 0o700 })
       acceptProxied(server)
       await listenPrivate(server, own.path)
-      const adopts = config.share || (await findHaproxy(files)) !== undefined
-      if (!adopts) for (const one of [port, tlsPort]) if (one !== undefined) await requireFree({ host, port: one })
       if (!config.share || tlsPort === undefined) await takeOver()
     },
     end: async (graceMs) => {
-      times.stop()
-      if (taken === undefined || !(await own.isMine())) return front.leave()
-      front.stop()
-      const cancel = after(graceMs, () => front.kill())
-      for (const end = monotonic() + graceMs + endMs; monotonic() < end; await sleep(lookMs)) {
-        if (await front.hasEnded()) break
-      }
-      cancel()
+      await Promise.all([endFront(graceMs), standIn.end()])
     },
   }
 }

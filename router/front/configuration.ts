@@ -61,8 +61,8 @@ export function configurationOf(settings: FrontSettings): Configuration {
   const first = [
     'global',
     `  description quayside-${mark}`,
-    `  stats socket ${files.admin} mode 600 level admin expose-fd listeners`,
-    // The router reads times of requests over a connection that is silent without them.
+    `  stats socket ${files.admin} mode 600 level admin`,
+    // The router reads times and notices its end over connections that are often silent.
     '  stats timeout 1d',
     `  hard-stop-after ${limits.shutdownMs}ms`,
     // A request's header block fits into one buffer, beside the room for added headers. HAProxy

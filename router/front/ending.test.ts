@@ -32,6 +32,7 @@ test('an HAProxy that ends while its router looks after it is not started again'
     hosts: () => new Map(),
     isListed: () => false,
     certificates: () => [],
+    standIn: { open: async () => {}, close: async () => {} },
     isMine: () => {
       looks++
       return answers.pop() ?? isMine

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 /** The files of the program in front of a router. All are in one folder of its own. */
 export interface FrontFiles {
@@ -10,14 +10,15 @@ export interface FrontFiles {
   readonly admin: string
   /** The socket on which the router accepts its connections. */
   readonly own: string
-  /** The list of certificates. Its lines exist in memory only, so it is empty. */
+  /** The list of certificates with which it starts. Later lines exist in its memory only. */
   readonly certificates: string
   readonly maps: Readonly<Record<'plain' | 'secure' | 'shares', string>>
 }
 
 /** Returns the files beside a control socket. Successors of a router have the same ones. */
 export function frontFiles(control: string): FrontFiles {
-  const folder = join(dirname(control), 'front')
+  // Its full path tells the processes of this installation from others.
+  const folder = resolve(dirname(control), 'front')
   const file = (name: string): string => join(folder, name)
   return {
     folder,

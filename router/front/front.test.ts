@@ -3,7 +3,6 @@ import { Agent, type ServerResponse } from 'node:http'
 import { connect } from 'node:http2'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { isDeepStrictEqual } from 'node:util'
 import { countAt } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
@@ -79,10 +78,9 @@ test('requests that HAProxy carries count for their service, and delay a drain',
   await bed.lead([portOf(app)], { rules })
   for (let sent = 0; sent < 3; sent++) await bed.ask()
   const services = async () => (await bed.tell('GET', '/activity')).body['services']
-  // HAProxy ends a request a moment after its response has arrived.
-  await until('all have ended', async () =>
-    isDeepStrictEqual(await services(), [{ service: 'service', requests: 3, open: 0 }]),
-  )
+  // HAProxy counts the end of a request a moment after its response has arrived.
+  await until('all have ended', async () => JSON.stringify(await services()).includes('"open":0'))
+  assert.deepEqual(await services(), [{ service: 'service', requests: 3, open: 0 }])
   const answer = bed.ask({ path: '/wait' })
   await until('it is open', () => waiting.length === 1)
   assert.deepEqual(await services(), [{ service: 'service', requests: 4, open: 1 }])

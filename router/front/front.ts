@@ -1,29 +1,27 @@
-import { writeFile } from 'node:fs/promises'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { ServedCertificate } from '../certificates.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
-import { askFront } from './admin-socket.ts'
+import { askFrontIfAny } from './admin-socket.ts'
 import { type Configuration, configurationOf, type FrontSettings } from './configuration.ts'
 import type { HotHosts } from './hot-table.ts'
-import { writeKeyFiles } from './key-files.ts'
-import { sendLines, writeMaps } from './maps.ts'
-import { findHaproxy, isAlive, type Running, signalHaproxy, startHaproxy } from './start-haproxy.ts'
+import { Launcher } from './launcher.ts'
+import { sendLines } from './maps.ts'
+import { retireOthers } from './retire-others.ts'
+import type { StandIn } from './stand-in.ts'
+import { findHaproxy, isAlive, type Running, signalHaproxy } from './start-haproxy.ts'
 import { type Carried, openIn, shownCounts, Tallies, type Tally } from './tallies.ts'
 import { TlsStore } from './tls-store.ts'
+import { type EndWatch, watchEnd } from './watch-end.ts'
 
-/** How often the router looks whether HAProxy runs. */
+/** How often the router looks after HAProxy. It notices its end at once. */
 const lookMs = 250
 const drainLookMs = 20
-/**
- * A fresh HAProxy listens once it has read these certificates, within two seconds. The others
- * follow over its socket. One that replaces another reads all of them before.
- */
-const mostAtStart = 2_000
 /** So many certificates are sent over the socket before changes of routes have their turn. */
 const mostAtOnce = 200
-/** How long a change waits for an HAProxy that starts again. */
+/** How long a change is tried again at an HAProxy that runs and does not accept it. */
 const patienceMs = 4_000
+const againMs = 20
 
 export interface FrontOptions {
   readonly program: string
@@ -40,12 +38,14 @@ export interface FrontOptions {
   isListed(label: string): boolean
   /** Returns whether HAProxy still belongs to this router, and not to a later one. */
   isMine(): Promise<boolean>
+  /** The router's own servers at the ports of clients. They serve while HAProxy does not. */
+  readonly standIn: Pick<StandIn, 'open' | 'close'>
 }
 
 /**
  * HAProxy in front of the router: it listens at the ports of clients and carries hot requests on
  * its own. All others come to the router over a unix socket. It outlives the router, and the next
- * router adopts it.
+ * router adopts it. While it starts, and from the moment of its end, the router serves alone.
  */
 export class Front {
   readonly #options: FrontOptions
@@ -57,21 +57,38 @@ export class Front {
   readonly #store: TlsStore
   #isFilling = false
   #turn: Promise<unknown> = Promise.resolve()
+  readonly #launcher: Launcher
+  /** Whether HAProxy has all lines and certificates, and the router no longer listens. */
+  #serves = false
   #cancelLook = (): void => {}
+  #watch: EndWatch | undefined
   #isStarted = false
   #isLeft = false
-  #isEnding = false
 
   constructor(options: FrontOptions) {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
     this.#tallies = new Tallies(options.isListed)
-    this.#store = new TlsStore(options.settings.files, options.log)
+    const { program, settings, log } = options
+    this.#store = new TlsStore(settings.files, log)
+    this.#launcher = new Launcher({
+      program,
+      files: settings.files,
+      configuration: this.#configuration,
+      store: this.#store,
+      log,
+      tried: () => this.#look(),
+    })
   }
 
-  /** The process. Undefined if none runs. */
+  /** The process that serves clients. Undefined while the router serves alone. */
   get pid(): number | undefined {
-    return this.#running?.pid
+    return this.#serves ? this.#running?.pid : undefined
+  }
+
+  /** Why HAProxy does not run. Undefined if it does, or has not been started yet. */
+  get failure(): string | undefined {
+    return this.#launcher.failure
   }
 
   /** Whether HAProxy belongs to another router, or ends. */
@@ -84,13 +101,16 @@ export class Front {
     return this.#store.sent
   }
 
-  /** Starts HAProxy, or adopts the running one. Rejects if it does not start. */
+  /**
+   * Adopts the running HAProxy. Without one, the router listens, and HAProxy starts beside it.
+   * Rejects if the router cannot listen.
+   */
   async start(): Promise<void> {
     await this.#inTurn(() => this.#ensure())
     // The router that had HAProxy before has returned these.
     await this.carried()
     this.#isStarted = true
-    this.#watch()
+    this.#lookLater()
   }
 
   /**
@@ -99,11 +119,13 @@ export class Front {
    */
   follow(): Promise<void> {
     return this.#inTurn(async () => {
-      if (!this.#isStarted || this.#isLeft) return
-      for (const end = monotonic() + patienceMs; ; await sleep(lookMs)) {
+      for (const end = monotonic() + patienceMs; this.#isStarted && !this.#isLeft; await sleep(againMs)) {
         try {
           await this.#ensure()
-          return this.#isLeft ? undefined : await this.#send()
+          // The router serves alone, and has the table.
+          if (!this.#running) return
+          await this.#send()
+          return await this.#handOver()
         } catch (error) {
           this.#forget()
           if (monotonic() > end) throw error
@@ -114,7 +136,7 @@ export class Front {
 
   /** Applies the current table if the last change failed. */
   async settle(): Promise<void> {
-    if (!this.#lines || !this.#isServed()) await this.follow()
+    if (this.#running && !(this.#lines && this.#isServed())) await this.follow()
   }
 
   /** Returns what HAProxy carried for each endpoint since the last call, by `address:port`. */
@@ -124,8 +146,7 @@ export class Front {
 
   /** Returns the requests of each endpoint that had any, by `address:port`. */
   async tallies(): Promise<ReadonlyMap<string, Tally>> {
-    if (!this.#running) return this.#tallies.read('')
-    return this.#tallies.read(await askFront(this.#options.settings.files.admin, 'show table endpoints'))
+    return this.#tallies.read(await this.#ask('show table endpoints'))
   }
 
   /**
@@ -146,28 +167,34 @@ export class Front {
 
   async #openAt(keys: readonly string[]): Promise<number> {
     let open = 0
-    if (!this.#running) return open
-    for (const line of shownCounts(keys)) open += openIn(await askFront(this.#options.settings.files.admin, line))
+    for (const line of shownCounts(keys)) open += openIn(await this.#ask(line))
     return open
+  }
+
+  /** Returns the answer of HAProxy. Empty if none runs: it has no requests then. */
+  async #ask(command: string): Promise<string> {
+    return (this.#running && (await askFrontIfAny(this.#options.settings.files.admin, command))) ?? ''
   }
 
   /** Stops looking after HAProxy: another router has adopted it. */
   leave(): void {
     this.#isLeft = true
     this.#cancelLook()
+    this.#watch?.cancel()
+    this.#launcher.leave()
   }
 
   /** Has HAProxy accept no connection any more and end once its open requests have ended. */
   stop(): void {
     this.leave()
-    this.#isEnding = true
+    this.#launcher.end('SIGUSR1')
     if (this.#running) signalHaproxy(this.#running, 'SIGUSR1')
   }
 
   /** Ends HAProxy at once. */
   kill(): void {
     this.leave()
-    this.#isEnding = true
+    this.#launcher.end('SIGKILL')
     if (this.#running) signalHaproxy(this.#running, 'SIGKILL')
   }
 
@@ -177,56 +204,66 @@ export class Front {
    */
   async hasEnded(): Promise<boolean> {
     await this.#turn
+    await this.#launcher.settled()
     const isGone = (await findHaproxy(this.#options.settings.files)) === undefined
     return isGone && !(this.#running && (await isAlive(this.#running)))
   }
 
+  /** Has either HAProxy or the router itself serve clients. */
   async #ensure(): Promise<void> {
-    const { settings, log, isMine } = this.#options
-    if (!(await isMine())) return this.leave()
-    const found = await findHaproxy(settings.files)
-    const configuration = this.#configuration
-    if (found?.mark === configuration.mark) {
-      if (found.pid !== this.#running?.pid) this.#forget()
-      this.#running = found
-      if (!this.#lines) await this.#send()
-      return
-    }
-    this.#running = undefined
-    this.#tallies.restart()
-    this.#forget()
-    const hosts = this.#options.hosts()
-    await writeMaps(settings, hosts)
-    // It may have ended because `stop` was called meanwhile.
+    if (!(await this.#options.isMine())) return this.leave()
+    const found = await findHaproxy(this.#options.settings.files)
     if (this.#isLeft) return
-    this.#running = await this.#launch(found)
-    if (this.#isEnding) return signalHaproxy(this.#running, 'SIGKILL')
-    this.#lines = hosts
-    await this.#certify()
-    log.info('HAProxy started in front of the router', { pid: this.#running.pid })
+    if (found && found.mark === this.#configuration.mark) return this.#stayBehind(found)
+    await this.#standIn()
+    // It serves other settings. The router serves while another one starts.
+    if (found) signalHaproxy(found, 'SIGUSR1')
   }
 
-  /** Starts HAProxy with certificates that it reads from a RAM disk. */
-  async #launch(previous: Running | undefined): Promise<Running> {
-    const { program, settings, log, certificates } = this.#options
-    if (previous) await this.#store.learn()
-    const { files, tlsPort } = settings
-    const start = { program, files, configuration: this.#configuration, previous }
-    const known = tlsPort === undefined ? [] : this.#store.accepted(certificates() ?? [])
-    const wanted = previous ? known : known.slice(0, mostAtStart)
-    const keys = wanted.length > 0 ? await writeKeyFiles(wanted, files.folder) : undefined
-    try {
-      await writeFile(files.certificates, keys?.list ?? '', { mode: 0o600 })
-      return await startHaproxy({ ...start, certificates: wanted.length })
-    } catch (error) {
-      if (!keys) throw error
-      // Another version of HAProxy may refuse one. Over the socket it is refused alone.
-      log.error('HAProxy did not start with its certificates', { error: describe(error) })
-      await writeFile(files.certificates, '', { mode: 0o600 })
-      return await startHaproxy({ ...start, certificates: 0 })
-    } finally {
-      await keys?.remove()
+  async #stayBehind(found: Running): Promise<void> {
+    if (found.pid !== this.#running?.pid) {
+      this.#forget()
+      this.#tallies.restart()
+      this.#serves = false
+      this.#unwatch()
     }
+    this.#running = found
+    this.#watch ??= watchEnd(this.#options.settings.files.admin, () => this.#look())
+    if (!this.#lines) await this.#send()
+    await this.#handOver()
+  }
+
+  /** Leaves the ports to HAProxy, once it has all lines and certificates. */
+  async #handOver(): Promise<void> {
+    const { settings, standIn, log } = this.#options
+    if (this.#serves || !this.#running || !this.#lines || !this.#isServed()) return
+    await retireOthers(settings.files, this.#running.pid)
+    await standIn.close()
+    this.#serves = true
+    this.#launcher.noteService()
+    log.info('HAProxy serves in front of the router', { pid: this.#running.pid })
+  }
+
+  async #standIn(): Promise<void> {
+    const { settings, standIn, certificates, log } = this.#options
+    await standIn.open()
+    if (this.#running) {
+      log.warn('HAProxy has ended, and the router serves alone', { pid: this.#running.pid })
+      this.#launcher.noteEnd()
+      this.#unwatch()
+      this.#running = undefined
+      this.#serves = false
+      this.#tallies.restart()
+      this.#forget()
+    }
+    const wanted = settings.tlsPort === undefined ? [] : certificates()
+    // Without its certificates, HAProxy would refuse handshakes. The stand-in lets them wait.
+    if (wanted && !this.#isLeft) this.#launcher.begin(wanted)
+  }
+
+  #unwatch(): void {
+    this.#watch?.cancel()
+    this.#watch = undefined
   }
 
   #forget(): void {
@@ -257,23 +294,32 @@ export class Front {
     this.#isFilling = true
     this.#inTurn(async () => {
       this.#isFilling = false
-      if (!this.#isLeft && (await this.#options.isMine())) await this.#certify()
+      if (this.#isLeft || !this.#running || !(await this.#options.isMine())) return
+      await this.#certify()
+      await this.#handOver()
     }).catch((error: unknown) => {
       // The next look or change of routes tries again.
       this.#options.log.warn('certificates did not reach HAProxy', { error: describe(error) })
     })
   }
 
-  #watch(): void {
+  #look(): void {
+    if (this.#isLeft) return
+    this.#inTurn(() => (this.#isLeft ? Promise.resolve() : this.#ensure())).then(
+      () => this.#lookLater(),
+      (error: unknown) => {
+        this.#options.log.error('HAProxy could not be looked after', { error: describe(error) })
+        this.#lookLater()
+      },
+    )
+  }
+
+  #lookLater(): void {
+    this.#cancelLook()
     if (this.#isLeft) return
     this.#cancelLook = after(lookMs, () => {
-      this.#inTurn(() => (this.#isLeft ? Promise.resolve() : this.#ensure())).then(
-        () => this.#watch(),
-        (error: unknown) => {
-          this.#options.log.error('HAProxy could not be started again', { error: describe(error) })
-          this.#watch()
-        },
-      )
+      if (this.#watch?.isOver) this.#unwatch()
+      this.#look()
     })
   }
 

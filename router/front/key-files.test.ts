@@ -11,10 +11,7 @@ test('keys are in files of a RAM disk that only this user may read, until they a
   const owner = `key-files-test-${process.pid}`
   const written = await writeKeyFiles([named('a.test'), named('*.b.test'), named(`${'x'.repeat(250)}`)], owner)
   assert.ok(written)
-  const lines = written.list
-    .trim()
-    .split('\n')
-    .map((line) => line.split(' '))
+  const lines = [...written.lines.values()].map((line) => line.trim().split(' '))
   assert.deepEqual(
     lines.map(([, host]) => host),
     ['a.test', '*.b.test', 'x'.repeat(250)],
@@ -30,14 +27,14 @@ test('keys are in files of a RAM disk that only this user may read, until they a
 test('files that a killed process left are removed, and files of other installations stay', async () => {
   const owner = `key-files-left-${process.pid}`
   const [left, other] = [await writeKeyFiles([named('a.test')], owner), await writeKeyFiles([], `${owner}-other`)]
-  const folderOf = (list = '') => dirname(list.split(' ')[0] ?? '')
-  const prefix = folderOf(left?.list).slice(0, -6)
+  const folderOf = (written: typeof left) => dirname([...(written?.lines.values() ?? [])].join().split(' ')[0] ?? '')
+  const prefix = folderOf(left).slice(0, -6)
   await mkdir(`${prefix}second`, { mode: 0o700 })
   const next = await writeKeyFiles([named('a.test')], owner)
   const found = (await readdir('/dev/shm')).filter((name) => `/dev/shm/${name}`.startsWith(prefix))
   assert.deepEqual(
     found.map((name) => `/dev/shm/${name}`),
-    [folderOf(next?.list)],
+    [folderOf(next)],
   )
   await Promise.all([next?.remove(), other?.remove()])
 })

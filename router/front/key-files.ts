@@ -12,8 +12,8 @@ const atOnce = 64
 
 /** Certificates with their keys in files, for a program that starts. */
 export interface KeyFiles {
-  /** Each file with its host, a line each. */
-  readonly list: string
+  /** The line of each file with its host, by the name of the certificate. */
+  readonly lines: ReadonlyMap<string, string>
   /** Must be called once the program has read them. */
   remove(): Promise<void>
 }
@@ -33,17 +33,18 @@ export async function writeKeyFiles(
   await removeLeft(prefix)
   const folder = await mkdtemp(prefix)
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
-  const write = async (one: ServedCertificate): Promise<string> => {
-    const path = join(folder, nameOfCertificate(one))
+  const lines = new Map<string, string>()
+  const write = async (one: ServedCertificate): Promise<void> => {
+    const name = nameOfCertificate(one)
+    const path = join(folder, name)
+    lines.set(name, lineOf(path, one))
     await writeFile(path, pemOf(one), { mode: 0o600, flag: 'wx' })
-    return lineOf(path, one)
   }
   try {
-    const lines: string[] = []
     for (let at = 0; at < certificates.length; at += atOnce) {
-      lines.push(...(await Promise.all(certificates.slice(at, at + atOnce).map(write))))
+      await Promise.all(certificates.slice(at, at + atOnce).map(write))
     }
-    return { list: lines.join(''), remove }
+    return { lines, remove }
   } catch (error) {
     await remove()
     throw error

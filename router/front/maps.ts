@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { changeFront } from './admin-socket.ts'
 import type { FrontSettings } from './configuration.ts'
+import type { FrontFiles } from './front-files.ts'
 import { mapNames } from './hot-routes.ts'
 import type { HotHosts } from './hot-table.ts'
 import { beginReplacement, linesOf, mapCommands, replacement } from './map-changes.ts'
@@ -28,13 +29,11 @@ export async function sendLines(
   }
 }
 
-/** Writes the maps with which HAProxy starts. */
-export async function writeMaps({ files }: FrontSettings, hosts: HotHosts): Promise<void> {
-  await mkdir(files.folder, { recursive: true, mode: 0o700 })
-  for (const name of mapNames) {
-    const text = linesOf(hosts, name)
-      .map(([key, line]) => `${key} ${line}\n`)
-      .join('')
-    await writeFile(files.maps[name], text, { mode: 0o600 })
-  }
+/**
+ * Writes the maps with which HAProxy starts. They have no lines: the table may change before it
+ * listens, and a request must not follow an old line.
+ */
+export async function emptyMaps({ folder, maps }: FrontFiles): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of mapNames) await writeFile(maps[name], '', { mode: 0o600 })
 }

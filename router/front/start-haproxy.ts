@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { monotonic, sleep } from '../clock.ts'
-import { codeOf } from '../log.ts'
-import { askFront } from './admin-socket.ts'
+import { codeOf, describe } from '../log.ts'
+import { askFrontIfAny } from './admin-socket.ts'
 import type { Configuration } from './configuration.ts'
 import type { FrontFiles } from './front-files.ts'
 
@@ -31,40 +31,50 @@ export interface Running {
   readonly mark: string
 }
 
-/** Returns the HAProxy that answers on a socket. Undefined if none does. */
+/** Returns the HAProxy that answers on a socket. Undefined if none does, or it is about to end. */
 export async function findHaproxy({ admin }: FrontFiles): Promise<Running | undefined> {
-  try {
-    const text = await askFront(admin, 'show info')
-    const pid = Number(/^Pid: (\d+)$/m.exec(text)?.[1])
-    return pid > 1 ? { pid, mark: /^(?:Description|description): quayside-(\w+)$/m.exec(text)?.[1] ?? '' } : undefined
-  } catch (error) {
-    const absent = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']
-    if (absent.includes(codeOf(error) ?? '')) return undefined
-    throw error
-  }
+  const text = await askFrontIfAny(admin, 'show info')
+  const pid = Number(/^Pid: (\d+)$/m.exec(text ?? '')?.[1])
+  const mark = /^(?:Description|description): quayside-(\w+)$/m.exec(text ?? '')?.[1] ?? ''
+  const isEnding = /^Stopping: 1$/m.test(text ?? '')
+  return pid > 1 && !isEnding ? { pid, mark } : undefined
 }
 
 export interface StartOptions {
   readonly program: string
   readonly files: FrontFiles
   readonly configuration: Configuration
-  /** Hands over its listening sockets, and ends once its open requests have ended. */
-  readonly previous: Running | undefined
   /** How many certificates it reads. */
   readonly certificates: number
+  /** Called with the process as soon as it exists. */
+  spawned(child: ChildProcess): void
+}
+
+/** The arguments by which processes of an installation are known. They are the last ones. */
+export const argumentsFor = ({ configuration }: FrontFiles): readonly string[] => ['-db', '-f', configuration]
+
+/** HAProxy does not start. */
+export class StartFailure extends Error {
+  /** HAProxy's own messages. Empty if there is no such program. */
+  readonly said: string
+
+  constructor(program: string, said: string, cause: unknown) {
+    super(`${program} did not start: ${said.slice(-1_000) || describe(cause)}`, { cause })
+    this.said = said
+  }
 }
 
 /**
  * Starts HAProxy with a configuration, and waits until it listens. It outlives this process. Throws
- * with HAProxy's own message if it does not start.
+ * StartFailure if it does not start.
  */
 export async function startHaproxy(options: StartOptions): Promise<Running> {
-  const { program, files, previous, certificates } = options
+  const { program, files, certificates } = options
   const { text, mark } = options.configuration
   await writeFile(`${files.configuration}.new`, text, { mode: 0o600 })
   await rename(`${files.configuration}.new`, files.configuration)
-  const handOver = previous ? ['-x', files.admin, '-sf', String(previous.pid)] : []
-  const child = spawnDetached(program, ['-db', '-f', files.configuration, ...handOver], files.log)
+  const child = spawnDetached(program, argumentsFor(files), files.log)
+  options.spawned(child)
   let failure: unknown
   child.once('error', (error) => {
     failure = error
@@ -77,7 +87,7 @@ export async function startHaproxy(options: StartOptions): Promise<Running> {
   }
   child.kill('SIGKILL')
   const said = await readFile(files.log, 'utf8').catch(() => '')
-  throw new Error(`${program} did not start: ${said.slice(-1_000)}`, { cause: failure })
+  throw new StartFailure(program, said, failure)
 }
 
 /** Starts a program in its own process group. Its output replaces the file. */
@@ -95,7 +105,7 @@ function spawnDetached(program: string, args: readonly string[], log: string): C
 }
 
 /** Returns whether the process has not ended. Nobody may have collected an ended one. */
-export async function isAlive({ pid }: Running): Promise<boolean> {
+export async function isAlive({ pid }: Pick<Running, 'pid'>): Promise<boolean> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
     return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
@@ -106,7 +116,7 @@ export async function isAlive({ pid }: Running): Promise<boolean> {
 }
 
 /** Sends a signal to HAProxy. A process that is gone needs none. */
-export function signalHaproxy({ pid }: Running, signal: 'SIGUSR1' | 'SIGKILL'): void {
+export function signalHaproxy({ pid }: Pick<Running, 'pid'>, signal: 'SIGUSR1' | 'SIGKILL'): void {
   try {
     process.kill(pid, signal)
   } catch (error) {

@@ -42,6 +42,8 @@ export class TlsStore {
   #served: readonly ServedCertificate[] | undefined
   /** The names of certificates that an HAProxy has accepted. */
   #accepted = new Set<string>()
+  /** The names of certificates with which HAProxy does not start. */
+  readonly #unfit = new Set<string>()
   /** How many certificates were sent over the socket. It only grows. */
   sent = 0
 
@@ -62,16 +64,19 @@ export class TlsStore {
   }
 
   /**
-   * Returns those certificates that this HAProxy or the one before has accepted. Users may upload
-   * certificates: an invalid one must not keep HAProxy from starting.
+   * Returns the names of certificates with which HAProxy starts, in the order in which it reads
+   * them. HAProxy ends at the first one that it refuses, and users may upload certificates. So the
+   * ones that no HAProxy has accepted yet come first, and each refusal costs little.
    */
-  accepted(wanted: readonly ServedCertificate[]): readonly ServedCertificate[] {
-    return wanted.filter((one) => this.#accepted.has(nameOfCertificate(one)))
+  forStart(names: readonly string[]): readonly string[] {
+    const fit = names.filter((name) => !this.#unfit.has(name))
+    return [...fit.filter((name) => !this.#accepted.has(name)), ...fit.filter((name) => this.#accepted.has(name))]
   }
 
-  /** Learns which certificates the running HAProxy has accepted. */
-  async learn(): Promise<void> {
-    for (const name of (await storedCertificates(this.#files)).keys()) this.#accepted.add(name)
+  /** Records that HAProxy has read these certificates in their order, and has refused one. */
+  noteRefused(names: readonly string[], refused: string): void {
+    for (const name of names.slice(0, names.indexOf(refused))) this.#accepted.add(name)
+    this.#unfit.add(refused)
   }
 
   /**
@@ -97,6 +102,7 @@ export class TlsStore {
     }
     this.#stored = stored
     this.#accepted = new Set(stored.keys())
+    for (const name of this.#unfit) if (!byName.has(name) || stored.has(name)) this.#unfit.delete(name)
     const isDone = room > 0 && gone.length <= room
     if (isDone) this.#served = wanted
     return isDone
@@ -115,6 +121,7 @@ export class TlsStore {
     } catch (error) {
       if (!(error instanceof FrontRefusal)) throw error
       this.#refused.add(name)
+      this.#unfit.add(name)
       this.#log.error('certificate cannot be used', { host: one.host, error: error.message })
       return false
     }
