@@ -66,6 +66,12 @@ function http2Client(): { ask: Ask; renew(): void } {
   }
 }
 
+/** Streams of HTTP/2 have one code for all errors, and the name of theirs in the message. */
+const reasonOf = (error: unknown): string => {
+  const { code = String(error), message = '' } = Object(error)
+  return /NGHTTP2_\w+/.exec(message)?.[0] ?? String(code)
+}
+
 /** Asks until the answer is right. Returns why the first attempt failed, and the attempts. */
 async function askUntilRight(wire: Wire, ask: Ask): Promise<LaneFailure | undefined> {
   const from = Date.now()
@@ -78,7 +84,7 @@ async function askUntilRight(wire: Wire, ask: Ask): Promise<LaneFailure | undefi
         seen.versions[body] = (seen.versions[body] ?? 0) + 1
         return undefined
       },
-      (error: unknown) => String(Object(error).code ?? error),
+      (error: unknown) => reasonOf(error),
     )
     first ??= reason
     const isLost = reason !== undefined && monotonic() - startedAt > target.patienceMs
