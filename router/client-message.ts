@@ -12,6 +12,8 @@ export interface ClientRequest {
   readonly rawHeaders: readonly string[]
   readonly httpVersion: string
   readonly socket: Socket
+  /** Names and values of the trailers in turn, as sent. Empty until the body has ended. */
+  readonly rawTrailers: readonly string[]
   /** Whether the whole body has arrived. */
   readonly complete: boolean
   /** The body. Undefined: the request is the stream of its body. */

@@ -7,7 +7,7 @@ export interface EndpointFailure {
   /** A retry would fail the same way, or wait as long again. */
   readonly final: boolean
   /** The error page for the client. The predicate follows the service's name. */
-  readonly page: { readonly status: 400 | 502 | 504; readonly predicate: string }
+  readonly page: { readonly status: 400 | 431 | 502 | 504; readonly predicate: string }
 }
 
 const unreadable = { status: 502, predicate: 'gave an answer that is not valid HTTP.' } as const
@@ -23,6 +23,12 @@ export function failureOfEndpoint(error: Error): EndpointFailure {
   const code = codeOf(error) ?? ''
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return { final: true, page: { status: 504, predicate: 'did not answer in time.' } }
+  }
+  if (code === 'TRAILERS_TOO_LARGE') {
+    return {
+      final: true,
+      page: { status: 431, predicate: 'was not asked: the trailers of the request are too large.' },
+    }
   }
   if (
     code === 'UND_ERR_INVALID_ARG' ||

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { after } from './clock.ts'
 import { limits } from './limits.ts'
+import type { DispatchOptions } from './request-trailers.ts'
 import { StreamBroken, StreamDispatch } from './stream-dispatch.ts'
 
 type Done = (...result: [null, Socket] | [Error, null]) => void
@@ -41,7 +42,7 @@ export class EndpointSessions {
   }
 
   /** Sends one request. Calls the handler like a dispatcher of undici. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  dispatch(options: DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     const dispatch = new StreamDispatch(options, handler)
     this.#take((result) => {
       if (result instanceof Error) dispatch.fail(result)

@@ -7,6 +7,8 @@ import type { Canary } from './canaries.ts'
 import { after } from './clock.ts'
 import { EndpointSessions } from './endpoint-sessions.ts'
 import { limits } from './limits.ts'
+import type { DispatchOptions } from './request-trailers.ts'
+import { TrailedDispatch } from './trailed-dispatch.ts'
 
 export const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
 
@@ -46,10 +48,16 @@ export class Endpoint {
   }
 
   /** Sends one request. The caller holds the endpoint meanwhile. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  dispatch(options: DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     if (this.#speaksHttp2) {
       this.#sessions ??= this.#newSessions()
       this.#sessions.dispatch(options, handler)
+      return
+    }
+    const { trailers } = options
+    if (trailers) {
+      const dispatch = new TrailedDispatch({ ...options, trailers }, handler)
+      this.connect((error, socket) => (error ? dispatch.fail(error) : dispatch.send(socket)))
       return
     }
     this.#pool ??= new Pool(`http://${this.label}`, {

@@ -17,6 +17,7 @@ import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import { requestBody, skipBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
+import { announcedTrailers, type DispatchOptions } from './request-trailers.ts'
 import { responseHeaders } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
 import { seenTarget, type Target } from './routes.ts'
@@ -46,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #host: string
   readonly #request: ClientRequest
   readonly #response: ClientResponse
-  #options: Dispatcher.DispatchOptions
+  #options: DispatchOptions
   /** The service whose rules accepted the request. `#path` is the path of its route. */
   readonly #service: string | undefined
   readonly #path: string
@@ -93,6 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       body: head.hasBody ? this.#bodyOf(request) : null,
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
+      trailers: head.hasBody ? announcedTrailers(request, head.forwarded) : undefined,
     }
     this.#service = target?.route.service
     this.#path = target?.place.path ?? '/'
@@ -241,7 +243,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Whether the request or its client, and not the endpoint, is the reason of a failed try. */
   #isAtFault(error: Error, { status }: EndpointFailure['page']): boolean {
-    return status === 400 || error instanceof BodyTooLarge || this.#request.socket.destroyed
+    return status === 400 || status === 431 || error instanceof BodyTooLarge || this.#request.socket.destroyed
   }
 
   /** Updates the path: a newer table may rewrite it differently. */

@@ -217,6 +217,37 @@ test('a field with a forbidden character does not reach the application', async 
   }
 })
 
+test('trailers never have names that change how a request is read', async (t) => {
+  const { raw, seen } = await attacked(t)
+  const names = [
+    ...['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'authorization'],
+    ...['proxy', 'cookie', 'forwarded', 'x-real-ip', 'x-forwarded-for', 'X-Forwarded-For', 'x_forwarded_for'],
+    ...['x-quayside-door', 'content-encoding', 'if-match', 'x-given', ':path', ':authority', 'x a', 'x:', '', 'x\r\ny'],
+  ]
+  const added = [
+    ['trailer', `x-fine, ${names.filter((name) => /^[\w-]+$/.test(name)).join(', ')}`],
+    ['x-given', 'first'],
+  ] as const
+  for (const name of names) {
+    const connection = await raw()
+    connection.request(1, fieldsWith({ ':method': 'POST' }, added), flags.endHeaders)
+    connection.send({ type: types.data, stream: 1, payload: Buffer.from('body') })
+    connection.request(1, [
+      ['x-fine', '1'],
+      [name, 'evil'],
+    ])
+    await endOf(connection, 1)
+    connection.socket.destroy()
+  }
+  const whole = seen.filter(({ complete }) => complete)
+  assert.ok(whole.length > 5, `${whole.length}`)
+  for (const { url, method, headers, trailers } of whole) {
+    assert.deepEqual([method, url, headers.host, headers['x-given']], ['POST', '/', host, 'first'])
+    assert.deepEqual([headers.trailer, { ...trailers }], ['x-fine', { 'x-fine': '1' }])
+    assert.ok(!JSON.stringify(headers).includes('evil'), JSON.stringify(headers))
+  }
+})
+
 test('a body whose length is not the declared one is cut off', async (t) => {
   const { raw, seen } = await attacked(t)
   for (const [length, body] of [

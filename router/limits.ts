@@ -15,6 +15,9 @@ export const limits = {
   handshakeMs: 10_000,
   /** Concurrent HTTP/2 streams of one connection. */
   streamsPerConnection: 100,
+  /** Names that a request may announce as its trailers, and the size of these trailers. */
+  trailerNames: 64,
+  trailerBytes: 8 * 1024,
   /** Bytes that one stream may send before they are read. */
   streamWindowBytes: 256 * 1024,
   /** Header fields of one HTTP/2 request, with its pseudo-header fields. */

@@ -63,6 +63,9 @@ function meaningOf(lower: string): Meaning {
   return plainName.test(lower) ? 'pass' : 'drop'
 }
 
+/** Whether endpoints get a header of this name unchanged from any client. */
+export const isPassedName = (lower: string): boolean => meaningOf(lower) === 'pass'
+
 /** The headers of most requests, as clients spell them. A single lookup finds their meaning. */
 const usualNames = [
   ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Authorization', 'Cache-Control', 'Connection', 'Content-Length'],

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { limits } from './limits.ts'
 import { codeOf } from './log.ts'
+import type { DispatchOptions } from './request-trailers.ts'
+import { sendBody } from './send-body.ts'
 
 /** The endpoint broke off a stream, or its connection ended. The code is like one of a socket. */
 export class StreamBroken extends Error {
@@ -17,7 +19,7 @@ export class StreamBroken extends Error {
   }
 }
 
-class Silence extends Error {
+export class Silence extends Error {
   override readonly name = 'Silence'
   readonly code = 'UND_ERR_HEADERS_TIMEOUT'
 }
@@ -29,14 +31,14 @@ export class StreamDispatch implements Dispatcher.DispatchController {
   aborted = false
   paused = false
   reason: Error | null = null
-  readonly #options: Dispatcher.DispatchOptions
+  readonly #options: DispatchOptions
   readonly #handler: Dispatcher.DispatchHandler
   #stream: ClientHttp2Stream | undefined
   #done = (): void => {}
   #ended = false
   #bodyRead = false
 
-  constructor(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+  constructor(options: DispatchOptions, handler: Dispatcher.DispatchHandler) {
     this.#options = options
     this.#handler = handler
     // The body may fail before there is a connection.
@@ -53,7 +55,10 @@ export class StreamDispatch implements Dispatcher.DispatchController {
     }
     const { body } = this.#options
     try {
-      const stream = session.request(fieldsOf(this.#options), { endStream: body === null || body === undefined })
+      const stream = session.request(fieldsOf(this.#options), {
+        endStream: body === null || body === undefined,
+        waitForTrailers: this.#options.trailers !== undefined,
+      })
       this.#stream = stream
       this.#listen(stream)
       if (body instanceof Readable) this.#sendBody(body, stream)
@@ -112,16 +117,13 @@ export class StreamDispatch implements Dispatcher.DispatchController {
   }
 
   #sendBody(body: Readable, stream: ClientHttp2Stream): void {
-    const pass = (chunk: Buffer): void => {
+    const { trailers } = this.#options
+    const sent = (chunk: Buffer): void => {
       this.#bodyRead = true
       this.#handler.onBodySent?.(chunk)
-      if (!stream.write(chunk)) body.pause()
     }
-    const proceed = (): void => void body.resume()
-    const end = (): void => void stream.end()
-    body.on('data', pass).once('end', end)
-    stream.on('drain', proceed)
-    stream.once('close', () => body.off('data', pass).off('end', end).pause())
+    sendBody(body, stream, { sent, end: () => void stream.end() })
+    if (trailers) stream.once('wantTrailers', () => this.#guard(() => stream.sendTrailers(byName(trailers.read()))))
   }
 
   #inform(status: number | undefined, raw: readonly string[]): void {
@@ -153,7 +155,7 @@ export class StreamDispatch implements Dispatcher.DispatchController {
 }
 
 /** A connection that just ended has not sent the request. Other errors are its own fault. */
-function sendingError(error: unknown): Error {
+export function sendingError(error: unknown): Error {
   const code = codeOf(error)
   const isGone = code === 'ERR_HTTP2_INVALID_SESSION' || code === 'ERR_HTTP2_GOAWAY_SESSION'
   if (isGone) return new StreamBroken(constants.NGHTTP2_REFUSED_STREAM, true)
@@ -161,7 +163,7 @@ function sendingError(error: unknown): Error {
 }
 
 /** Returns the fields of a request: its pseudo-headers, then its headers without Host. */
-function fieldsOf({ method, path, headers }: Dispatcher.DispatchOptions): string[] {
+function fieldsOf({ method, path, headers, trailers }: DispatchOptions): string[] {
   const given = Array.isArray(headers) ? headers.map(String) : []
   const rest: string[] = []
   let host = ''
@@ -170,7 +172,18 @@ function fieldsOf({ method, path, headers }: Dispatcher.DispatchOptions): string
     if (name === 'host') host = value
     else rest.push(name, value)
   }
+  if (trailers) rest.push('trailer', trailers.names)
   return [':method', method, ':scheme', 'http', ':authority', host, ':path', path, ...rest, 'te', 'trailers']
+}
+
+/** Returns trailers in the form of `sendTrailers`, which needs one member for each name. */
+function byName(raw: readonly string[]): Record<string, string[]> {
+  const named: Record<string, string[]> = {}
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = [raw[index]?.toLowerCase(), raw[index + 1]]
+    named[name] = [...(named[name] ?? []), value]
+  }
+  return named
 }
 
 const withoutPseudo = (raw: readonly string[]): string[] =>

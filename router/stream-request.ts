@@ -76,6 +76,7 @@ export class StreamRequest implements ClientRequest {
   readonly socket: Socket
   readonly #stream: ServerHttp2Stream
   #body: Readable | undefined
+  #rawTrailers: readonly string[] = []
 
   constructor(head: StreamHead, { headers, socket, stream }: StreamParts) {
     this.method = head.method
@@ -90,10 +91,21 @@ export class StreamRequest implements ClientRequest {
     return this.#stream.endAfterHeaders || this.#stream.readableEnded
   }
 
+  get rawTrailers(): readonly string[] {
+    return this.#rawTrailers
+  }
+
   /** Nothing of the body is read before the first use. */
   get body(): Readable {
-    this.#body ??= readableSide(this.#stream)
+    this.#body ??= this.#readBody()
     return this.#body
+  }
+
+  #readBody(): Readable {
+    this.#stream.once('trailers', (_headers: unknown, _flags: unknown, raw: readonly string[]) => {
+      this.#rawTrailers = raw
+    })
+    return readableSide(this.#stream)
   }
 }
 

@@ -16,6 +16,7 @@ else {
   await import('../control-server.test.ts')
   await import('../tls.test.ts')
   await import('../http2-attacks.test.ts')
+  await import('../request-trailers.test.ts')
   await import('../grpc.test.ts')
   await import('../door.test.ts')
   await import('../canaries.test.ts')
