@@ -72,3 +72,12 @@ test('a coalesced connection to another host gets no session of it', async (t) =
   const answer = await ask({ ':authority': 'else.invalid', cookie: `__Host-${access({ host })}` })
   assert.equal(answer.status, 421)
 })
+
+test('a form of the application itself is accepted over HTTP/2, and one of another origin is not', async (t) => {
+  const { ask } = await secureBed(t, true)
+  const post = (origin: string) => ask({ ':method': 'POST', cookie: `__Host-${access({ host })}`, origin })
+  for (const origin of ['https://else.invalid', 'null', `https://${host}.else.invalid`, `https://${host}:444`]) {
+    assert.equal((await post(origin)).status, 403, origin)
+  }
+  assert.equal((await post(`https://${host}`)).status, 200)
+})

@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { ServerHttp2Stream } from 'node:http2'
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { ClientRequest } from './client-message.ts'
@@ -82,6 +81,8 @@ export class StreamRequest implements ClientRequest {
     this.method = head.method
     this.url = head.url
     this.rawHeaders = head.rawHeaders
+    // Rules compare it with the origin of the page that sends the request.
+    headers.host ??= headers[':authority']
     this.headers = headers
     this.socket = socket
     this.#stream = stream
