@@ -2,7 +2,25 @@ import { STATUS_CODES } from 'node:http'
 
 /** The error that a client gets if no endpoint can answer. */
 export interface Failure {
-  readonly status: 301 | 302 | 303 | 307 | 308 | 400 | 401 | 403 | 404 | 405 | 413 | 421 | 429 | 431 | 502 | 503 | 504
+  readonly status:
+    | 301
+    | 302
+    | 303
+    | 307
+    | 308
+    | 400
+    | 401
+    | 403
+    | 404
+    | 405
+    | 413
+    | 421
+    | 429
+    | 431
+    | 501
+    | 502
+    | 503
+    | 504
   /** One sentence for people. May contain text from users. */
   readonly message: string
   readonly retryAfterSeconds?: number

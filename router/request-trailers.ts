@@ -34,8 +34,12 @@ const earlyNames = new Set([
   ...['accept', 'cache-control', 'cookie', 'cookie2', 'expires', 'from', 'max-forwards', 'origin', 'pragma', 'range'],
   ...['referer', 'set-cookie', 'set-cookie2', 'user-agent', 'www-authenticate', 'upgrade-insecure-requests', 'via'],
 ])
-const earlyPrefix =
-  /^(?:accept-|access-control-|content-(?!digest$|md5$)|if-|proxy-|sec-|cf-|x-real-|x-http-method|x-method-|x-original-|x-rewrite-)/
+const earlyPrefixes = [
+  ...['accept-', 'access-control-', 'content-', 'if-', 'proxy-', 'sec-', 'cf-', 'remote-', 'x-auth-', 'x-real-'],
+  ...['x-http-method', 'x-method-', 'x-original-', 'x-rewrite-'],
+]
+/** Sums of a body, which a sender knows only at its end (RFC 9530). */
+const sums = new Set(['content-digest', 'content-md5'])
 
 /**
  * Returns the announced trailers of a request with a body of unknown length. Undefined if none may
@@ -53,7 +57,9 @@ export function announcedTrailers(request: ClientRequest, headers: readonly stri
 }
 
 const isTrailerName = (lower: string): boolean =>
-  isPassedName(lower) && !earlyNames.has(lower) && !earlyPrefix.test(lower)
+  isPassedName(lower) &&
+  !earlyNames.has(lower) &&
+  (sums.has(lower) || !earlyPrefixes.some((prefix) => lower.startsWith(prefix)))
 
 function readTrailers(raw: readonly string[], names: ReadonlySet<string>): readonly string[] {
   const passed: string[] = []

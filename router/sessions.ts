@@ -8,10 +8,11 @@ import { ClientSession } from './client-session.ts'
 import type { Connections } from './connections.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
-import { readStreamHead, type StreamHead, StreamRequest } from './stream-request.ts'
+import { asUpgrade, readStreamHead, type StreamHead, type StreamParts, StreamRequest } from './stream-request.ts'
 import { StreamResponse } from './stream-response.ts'
+import { newWebSocketKey, streamReply } from './stream-upgrade.ts'
 import type { Traffic } from './traffic.ts'
-import { serve } from './traffic-server.ts'
+import { serve, serveUpgrade } from './traffic-server.ts'
 
 /** The types of Node.js do not know these options yet. */
 const strictness = {
@@ -26,6 +27,7 @@ const options = {
     maxConcurrentStreams: limits.streamsPerConnection,
     maxHeaderListSize: limits.headerBytes,
     initialWindowSize: limits.streamWindowBytes,
+    enableConnectProtocol: true,
   },
   maxHeaderListPairs: limits.streamFields,
   streamResetBurst: limits.streamResets,
@@ -97,16 +99,34 @@ export class Sessions {
     // Without a reader, Node.js would not see the end of an empty body.
     if (stream.endAfterHeaders) stream.resume()
     const head = readStreamHead(fields, { schemes, hasBody: !stream.endAfterHeaders })
-    const request = new StreamRequest(head, { headers, socket, stream })
-    const response = new StreamResponse(stream)
-    const failure = head.bytes > limits.headerBytes ? tooLarge : refusalOf(head)
-    if (!failure) {
-      serve(this.#traffic, request, response, headers.expect?.toLowerCase() === '100-continue')
-      return
+    const failure = head.bytes > limits.headerBytes ? tooLarge : refusalOf(head, stream)
+    if (failure) this.#refuse(failure, head, { headers, socket, stream })
+    else if (head.protocol !== undefined) this.#join(head, { headers, socket, stream })
+    else {
+      const request = new StreamRequest(head, { headers, socket, stream })
+      const awaitsContinue = headers.expect?.toLowerCase() === '100-continue'
+      serve(this.#traffic, request, new StreamResponse(stream), awaitsContinue)
     }
-    this.#traffic.counts.refused++
-    answerFailure(request, response, failure, { hasBody: !request.complete })
     if (failure === tooLarge) life.close()
+  }
+
+  #refuse(failure: Failure, head: StreamHead, parts: StreamParts): void {
+    this.#traffic.counts.refused++
+    // A status 2xx with an error of gRPC would mean that the stream is open.
+    if (head.method === 'CONNECT') streamReply(parts.stream, '', parts.headers.accept).refuse(failure)
+    else {
+      const request = new StreamRequest(head, parts)
+      answerFailure(request, new StreamResponse(parts.stream), failure, { hasBody: !request.complete })
+    }
+  }
+
+  /** Serves a WebSocket as the upgrade that an HTTP/1.1 client would send. */
+  #join(head: StreamHead, { headers, socket, stream }: StreamParts): void {
+    const { key, accept } = newWebSocketKey()
+    const asked = { ...headers, connection: 'upgrade', upgrade: head.protocol, 'sec-websocket-key': key }
+    const request = new StreamRequest(asUpgrade(head, key), { headers: asked, socket, stream })
+    const reply = streamReply(stream, accept, headers.accept)
+    serveUpgrade(this.#traffic, request, { client: stream, early: Buffer.alloc(0), reply })
   }
 }
 
@@ -115,8 +135,12 @@ const tooLarge: Failure = {
   message: `The headers of the request are larger than ${limits.headerBytes / 1024} KiB.`,
 }
 
-function refusalOf({ method, refusal }: StreamHead): Failure | undefined {
-  if (method === 'CONNECT') return { status: 405, message: 'This server is not a proxy.' }
+function refusalOf({ method, protocol, refusal }: StreamHead, stream: ServerHttp2Stream): Failure | undefined {
+  if (method === 'CONNECT') {
+    if (protocol === undefined) return { status: 405, message: 'This server is not a proxy.' }
+    if (protocol !== 'websocket') return { status: 501, message: 'This server knows no protocol but "websocket".' }
+    if (stream.endAfterHeaders) return { status: 400, message: 'The WebSocket has ended before it began.' }
+  }
   return refusal === undefined ? undefined : { status: 400, message: `The request is malformed: ${refusal}.` }
 }
 

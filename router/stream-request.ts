@@ -10,6 +10,8 @@ export interface StreamHead {
   readonly url: string
   /** Names and values in turn, as an HTTP/1.1 client would send them. */
   readonly rawHeaders: readonly string[]
+  /** The protocol that the stream shall speak (RFC 8441). Undefined for usual requests. */
+  readonly protocol: string | undefined
   /** Why the request is answered with 400. Undefined if nothing is known against it. */
   readonly refusal: string | undefined
   /** The size of the fields, as `SETTINGS_MAX_HEADER_LIST_SIZE` counts it (RFC 9113, 6.5.2). */
@@ -43,11 +45,14 @@ export function readStreamHead(fields: readonly string[], { schemes, hasBody }: 
     else rawHeaders.push(name, value)
     isLong ||= name === 'content-length'
   }
-  if (hasBody && !isLong) rawHeaders.push('transfer-encoding', 'chunked')
+  const method = pseudo.get(':method') ?? ''
+  const protocol = method === 'CONNECT' ? pseudo.get(':protocol') : undefined
+  if (protocol !== undefined) rawHeaders.push('connection', 'upgrade', 'upgrade', protocol)
+  else if (hasBody && !isLong) rawHeaders.push('transfer-encoding', 'chunked')
   if (cookies.length > 0) rawHeaders.push('cookie', cookies.join('; '))
   const url = pseudo.get(':path') ?? ''
-  const isOdd = addAuthority(rawHeaders, pseudo.get(':authority'))
-  return { method: pseudo.get(':method') ?? '', url, rawHeaders, refusal: isOdd ?? refusalOf(pseudo, schemes), bytes }
+  const refusal = addAuthority(rawHeaders, pseudo.get(':authority')) ?? refusalOf(pseudo, schemes)
+  return { method, url, rawHeaders, protocol, refusal, bytes }
 }
 
 /** Adds `:authority` as the Host header. Returns a refusal if the request has another one. */
@@ -60,8 +65,14 @@ function addAuthority(rawHeaders: string[], authority: string | undefined): stri
 
 function refusalOf(pseudo: ReadonlyMap<string, string>, schemes: readonly string[]): string | undefined {
   if (!schemes.includes(pseudo.get(':scheme') ?? '')) return `its scheme must be ${schemes.join(' or ')}`
-  if (pseudo.has(':protocol')) return 'it asks for a protocol that is not supported'
+  if (pseudo.has(':protocol') && pseudo.get(':method') !== 'CONNECT') return 'only CONNECT has a protocol'
   return target.test(pseudo.get(':path') ?? '') ? undefined : 'the request target must be a path'
+}
+
+/** Returns the head of a WebSocket as an HTTP/1.1 client would send it, with this key. */
+export function asUpgrade(head: StreamHead, key: string): StreamHead {
+  const rawHeaders = head.rawHeaders.filter((_, at, all) => all[at - (at % 2)] !== 'sec-websocket-key')
+  return { ...head, method: 'GET', rawHeaders: [...rawHeaders, 'sec-websocket-key', key] }
 }
 
 /** A request that arrived as a stream of HTTP/2. */
@@ -110,7 +121,7 @@ export class StreamRequest implements ClientRequest {
   }
 }
 
-interface StreamParts {
+export interface StreamParts {
   readonly headers: IncomingHttpHeaders
   /** The connection, whose other end is the client. */
   readonly socket: Socket

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { answerFailure, answerFailureRaw } from './answer-failure.ts'
+import { answerFailure } from './answer-failure.ts'
 import { answeredByRules, doorOf, refusalOf, setRequestHeaders } from './apply-rules.ts'
 import { peerOf } from './client-address.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
@@ -21,6 +21,7 @@ import { withholdCookies } from './sign-in-cookies.ts'
 import { signInReturn } from './sign-in-return.ts'
 import type { Traffic } from './traffic.ts'
 import { passUpgrade } from './upgrade.ts'
+import { rawReply, type UpgradeReply } from './upgrade-reply.ts'
 
 /** Node creates no stream for a missing body. Its types do not know this option yet. */
 const withoutEmptyBodies = { optimizeEmptyRequests: true }
@@ -74,7 +75,7 @@ export function acceptTraffic(traffic: Traffic, server: Server, below: (socket: 
   server.on('checkContinue', (request, response) => asked(request, response, true))
   server.on('upgrade', (request, socket, early) => {
     connections.begin(below(request.socket))
-    onUpgrade(traffic, request, socket, early)
+    serveUpgrade(traffic, request, { client: socket, early, reply: rawReply(socket, request.headers.accept) })
   })
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
@@ -164,7 +165,16 @@ function watchVisit(
   if (person) open.once('close', visits.watch({ claims: person, end: () => void open.destroy() }))
 }
 
-function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
+interface UpgradeParts {
+  /** The connection of the client, or its stream. */
+  readonly client: Duplex
+  /** Bytes that the client sent after the request. */
+  readonly early: Buffer
+  readonly reply: UpgradeReply
+}
+
+/** Answers one request for an upgrade, or joins it with an endpoint. Never throws. */
+export function serveUpgrade(traffic: Traffic, request: ClientRequest, { client, early, reply }: UpgradeParts): void {
   client.on('error', () => client.destroy())
   traffic.counts.requests++
   const head = headOf(traffic, request)
@@ -182,11 +192,11 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   if (host !== undefined && failure === undefined) {
     prepare(target, head)
     watchVisit(traffic, head, client)
-    passUpgrade({ traffic, request, client, early, head, host })
+    passUpgrade({ traffic, request, client, reply, early, head, host })
   } else {
     traffic.counts.refused++
     const answered = failure ?? malformed({ refusal })
-    answerFailureRaw(client, answered, request.headers.accept)
+    reply.refuse(answered)
     if (target) traffic.services.recordOwn(target.route.service, answered.status, 0)
   }
 }

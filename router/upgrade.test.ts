@@ -58,6 +58,23 @@ test('one side of an upgraded connection ends when the other does', async (t) =>
   await until('the side of the application ended', () => sockets[1]?.destroyed === true)
 })
 
+test('all bytes of an upgraded connection arrive before its end', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application(() => {})
+  app.on('upgrade', (_request, socket: Duplex) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    socket.end('x'.repeat(5_000_000))
+  })
+  await bed.lead([portOf(app)])
+  let length = 0
+  // A client that reads slowly leaves bytes at the router when the application closes.
+  for await (const chunk of bed.raw(ask())) {
+    length += chunk.length
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(length > 5_000_000, `${length} bytes`)
+})
+
 test('a declined upgrade is answered and its connection closed', async (t) => {
   const bed = await testBed(t)
   let requests = 0

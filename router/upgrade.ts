@@ -1,22 +1,23 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { answerFailureRaw } from './answer-failure.ts'
 import { type Canary, recordStatus } from './canaries.ts'
+import type { ClientRequest as Asked } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
-import { endConnection } from './end-connection.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import { reach } from './reach.ts'
 import type { RequestHead } from './request-head.ts'
-import { responseHeaders } from './response-head.ts'
 import { seenTarget, type Target } from './routes.ts'
 import { stickyIn } from './rules.ts'
 import type { Traffic } from './traffic.ts'
+import type { UpgradeReply } from './upgrade-reply.ts'
 
 export interface Upgrade {
   readonly traffic: Traffic
-  readonly request: IncomingMessage
+  readonly request: Asked
+  /** The connection of the client, or its stream. */
   readonly client: Duplex
+  readonly reply: UpgradeReply
   /** Bytes that the client sent after the request. */
   readonly early: Buffer
   readonly head: RequestHead
@@ -72,58 +73,63 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target, canary: Cana
     setHost: false,
   })
   const cancel = after(limits.answerMs, () => outgoing.destroy(new Error('no answer in time')))
-  const answered = listen(upgrade, outgoing, socket)
-  const begun = ({ statusCode = 502 }: IncomingMessage): void => {
+  const begin = ({ statusCode = 502 }: IncomingMessage): void => {
     cancel()
     recordStatus(canary, statusCode)
     // The time of a conversation is not one of an answer.
     traffic.services.recordRequest(service, statusCode, 0, 0, monotonic() - startedAt, -1)
   }
-  outgoing.once('upgrade', begun).once('response', begun)
-  outgoing.on('error', () => {
+  const fail = (predicate: string): void => {
     cancel()
     socket.destroy()
-    if (answered()) client.destroy()
-    else {
-      if (!client.destroyed) canary?.record(true)
-      refuse(upgrade, { status: 502, message: `${target.route.name} ended the connection before it answered.` })
-      traffic.services.recordOwn(service, 502, monotonic() - startedAt)
-    }
-  })
+    if (!client.destroyed) canary?.record(true)
+    refuse(upgrade, { status: 502, message: `${target.route.name} ${predicate}` })
+    traffic.services.recordOwn(service, 502, monotonic() - startedAt)
+  }
+  listen(upgrade, outgoing, { socket, begin, fail })
   outgoing.end()
 }
 
-/** Connects the response to the client. The returned function reports whether it has begun. */
-function listen(upgrade: Upgrade, outgoing: ClientRequest, socket: Duplex): () => boolean {
-  const { client, early } = upgrade
-  let answered = false
+interface Conversation {
+  readonly socket: Duplex
+  /** Called with the answer that the client gets. */
+  begin(answer: IncomingMessage): void
+  /** Called if the client gets no answer of the endpoint. The predicate follows its name. */
+  fail(predicate: string): void
+}
+
+/** Passes on the answer of the endpoint, or fails once. */
+function listen(upgrade: Upgrade, outgoing: ClientRequest, { socket, begin, fail }: Conversation): void {
+  const { reply, client } = upgrade
+  let state: 'waiting' | 'answered' | 'failed' = 'waiting'
+  const settle = (answer: IncomingMessage, isValid: boolean): void => {
+    state = isValid ? 'answered' : 'failed'
+    if (isValid) begin(answer)
+    else fail('gave an answer that is not valid.')
+  }
   outgoing.once('upgrade', (answer, _socket, first) => {
-    answered = true
-    client.write(headOf(answer, answer.rawHeaders))
-    if (first.length > 0) client.write(first)
-    if (early.length > 0) socket.write(early)
-    socket.on('error', () => client.destroy()).once('close', () => client.destroy())
-    socket.pipe(client)
-    client.pipe(socket)
+    settle(answer, reply.accept(answer))
+    if (state === 'answered') join(upgrade, socket, first)
   })
-  outgoing.once('response', (answer) => {
-    answered = true
-    client.write(headOf(answer, [...(responseHeaders(answer.rawHeaders) ?? []), 'Connection', 'close']))
-    answer.on('error', () => client.destroy())
-    answer.pipe(client, { end: false })
-    answer.once('end', () => endConnection(client))
-    client.resume()
+  outgoing.once('response', (answer) => settle(answer, reply.decline(answer)))
+  outgoing.on('error', () => {
+    socket.destroy()
+    if (state === 'answered') client.destroy()
+    else if (state === 'waiting') fail('ended the connection before it answered.')
+    state = 'failed'
   })
-  return () => answered
 }
 
-function headOf(answer: IncomingMessage, headers: readonly string[]): Buffer {
-  let text = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n`
-  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`
-  return Buffer.from(`${text}\r\n`, 'latin1')
+/** Joins the two connections. `first` are bytes that the endpoint sent with its answer. */
+function join({ client, early, reply }: Upgrade, socket: Duplex, first: Buffer): void {
+  if (first.length > 0) client.write(first)
+  if (early.length > 0) socket.write(early)
+  socket.on('error', () => client.destroy()).once('close', () => reply.end())
+  socket.pipe(client)
+  client.pipe(socket)
 }
 
-function refuse({ traffic, client, request }: Upgrade, failure: Failure): void {
+function refuse({ traffic, reply }: Upgrade, failure: Failure): void {
   traffic.counts.failed++
-  answerFailureRaw(client, failure, request.headers.accept)
+  reply.refuse(failure)
 }

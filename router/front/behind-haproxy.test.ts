@@ -17,6 +17,7 @@ else {
   await import('../tls.test.ts')
   await import('../http2-attacks.test.ts')
   await import('../request-trailers.test.ts')
+  await import('../stream-upgrade.test.ts')
   await import('../grpc.test.ts')
   await import('../door.test.ts')
   await import('../canaries.test.ts')

@@ -190,9 +190,20 @@ function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: n
 const ownServer = ({ own }: FrontFiles): string =>
   `server own unix@${own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
 
+/**
+ * A WebSocket over HTTP/2 becomes an upgrade of HTTP/1.1 (RFC 8441). HAProxy would do the same for
+ * other protocols, and a status 2xx of an application that does not join would mean that it has.
+ */
+const joining: readonly string[] = [
+  '  http-request set-var(txn.joins) bool(true) if { fc_http_major 2 } { req.fhdr(upgrade) -m found }',
+  '  http-request deny deny_status 501 if { var(txn.joins) -m found } !{ req.fhdr(upgrade) -m str websocket }',
+  '  http-response deny deny_status 502 if { status 200:299 } { var(txn.joins) -m found }',
+]
+
 const ownBackend = ({ files }: FrontSettings, name: string, protocol: string): string[] => [
   `backend ${name}`,
   '  timeout connect 5s',
+  ...joining,
   `  timeout server ${dayMs}ms`,
   '  retries 3',
   silentRule,
