@@ -64,7 +64,7 @@ const accountInfo = (row: AccountRow) => ({
   first_name: row.first_name,
   last_name: row.last_name,
   profile_picture_url: '',
-  communication_email: row.communication_email ?? row.email ?? '',
+  communication_email: row.communication_email ?? row.email ?? row.outside_email ?? '',
 })
 
 const tokenInfo = ({ id, created_at, updated_at, name }: ApiTokenRow) => ({

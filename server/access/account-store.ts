@@ -12,6 +12,10 @@ export interface AccountRow {
   readonly first_name: string
   readonly last_name: string
   readonly communication_email: string | null
+  /** The last sign-in at an outside issuer. Null for people of this platform. */
+  readonly outside_signed_in_at: Date | null
+  /** The address that an outside issuer verified. No account is found by it. */
+  readonly outside_email: string | null
 }
 
 export async function findAccount(sql: Sql, id: string): Promise<AccountRow | undefined> {
@@ -26,7 +30,7 @@ export async function findAccountByEmail(sql: Sql, email: string): Promise<Accou
 
 export async function insertAccount(
   sql: Sql,
-  row: Omit<AccountRow, 'created_at' | 'updated_at' | 'communication_email'>,
+  row: Omit<AccountRow, 'created_at' | 'updated_at' | 'communication_email' | `outside_${string}`>,
   now: Date,
 ): Promise<void> {
   await sql`insert into account ${sql({ ...row, created_at: now, updated_at: now })}`

@@ -22,7 +22,7 @@ export { type Credential, credentialReader, type ReadCredential, readToken } fro
 export { createCustomRoles } from './custom-roles.ts'
 export type { InvitationRow } from './invitation-store.ts'
 export { createInvitations, type Invitations, mailAddress } from './invitations.ts'
-export { createJwtVerifier, type Issuer, type OwnIssuer } from './jwt.ts'
+export { createJwtVerifier, type Issuer, type IssuerSignIn, type OwnIssuer, outsideClaim } from './jwt.ts'
 export { syncMembers } from './listed-members.ts'
 export { insertMember as addMember } from './member-store.ts'
 export { addOwner, createMembers, formerRoles } from './members.ts'

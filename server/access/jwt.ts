@@ -23,6 +23,17 @@ export interface Issuer {
   readonly algorithms: readonly string[]
   /** The issuer's members of the first organization, by subject, with their rights. */
   readonly members: Readonly<Record<string, readonly Permission[]>>
+  /** Undefined: its tokens are accepted, but its people do not sign in at the platform. */
+  readonly signIn?: IssuerSignIn
+}
+
+/** The platform as a client of an outside issuer. */
+export interface IssuerSignIn {
+  /** For the sign-in page. */
+  readonly name: string
+  readonly clientId: string
+  /** The file with the secret of the client. Undefined: the client has none. */
+  readonly clientSecretFile?: string
 }
 
 /** The issuer of this platform. Its keys are local, and its people have accounts here. */
@@ -33,6 +44,9 @@ export interface OwnIssuer {
   readonly accounts: string
   readonly publicKeys: () => Promise<JSONWebKeySet>
 }
+
+/** The claim by which the platform's issuer names a person of an outside issuer: an Identity. */
+export const outsideClaim = 'quayside_person'
 
 export interface Identity {
   readonly issuer: string
@@ -59,6 +73,8 @@ interface Expectation {
   readonly algorithms: readonly string[]
   readonly keys: JWTVerifyGetKey
   readonly type?: string
+  /** Outside issuers whose people it signs in. Undefined: none. */
+  readonly speaksFor?: ReadonlySet<string>
 }
 
 /**
@@ -69,7 +85,10 @@ interface Expectation {
  */
 export function createJwtVerifier(issuers: readonly Issuer[], clock: Clock, own?: OwnIssuer): VerifyJwt {
   const known = new Map(
-    [...issuers.map(outside), ...(own ? [ownExpectation(own)] : [])].map((expected) => [expected.issuer, expected]),
+    [...issuers.map(outside), ...(own ? [ownExpectation(own, issuers)] : [])].map((expected) => [
+      expected.issuer,
+      expected,
+    ]),
   )
   const cache = new Map<string, { identity: Identity; untilMs: number }>()
 
@@ -100,14 +119,29 @@ const outside = ({ issuer, audience, algorithms, jwksUrl }: Issuer): Expectation
   }),
 })
 
-const ownExpectation = ({ issuer, audience, accounts, publicKeys }: OwnIssuer): Expectation => ({
+const ownExpectation = (
+  { issuer, audience, accounts, publicKeys }: OwnIssuer,
+  issuers: readonly Issuer[],
+): Expectation => ({
   issuer,
   accounts,
   audience,
   algorithms: ['RS256'],
   keys: async (header, token) => createLocalJWKSet(await publicKeys())(header, token),
   type: 'at+jwt',
+  speaksFor: new Set(issuers.filter(({ signIn }) => signIn !== undefined).map((one) => one.issuer)),
 })
+
+/**
+ * Pure: returns the person of a verified token. Undefined if its issuer may not sign that person
+ * in.
+ */
+function identityOf({ accounts, speaksFor }: Expectation, subject: string, claim: unknown): Identity | undefined {
+  if (speaksFor === undefined || claim === undefined) return { issuer: accounts, subject }
+  const { issuer, subject: named } = Object(claim)
+  const isKnown = typeof issuer === 'string' && typeof named === 'string' && speaksFor.has(issuer)
+  return isKnown ? { issuer, subject: named } : undefined
+}
 
 async function verify(
   token: string,
@@ -134,7 +168,8 @@ async function verify(
     if (typeof sub !== 'string' || typeof exp !== 'number' || typeof iat !== 'number' || nonce !== undefined)
       return undefined
     if (exp - iat > 24 * 3600) return undefined
-    return { identity: { issuer: expected.accounts, subject: sub }, untilMs: (exp + 30) * 1000 }
+    const identity = identityOf(expected, sub, payload[outsideClaim])
+    return identity && { identity, untilMs: (exp + 30) * 1000 }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
       return undefined

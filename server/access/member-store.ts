@@ -12,7 +12,7 @@ export interface MemberRow extends RoleColumns {
   readonly created_at: Date
   readonly updated_at: Date
   readonly name: string
-  /** Null for people of an outside issuer. */
+  /** Null for people of an outside issuer that verified none. */
   readonly email: string | null
   readonly last_used_at: Date | null
   readonly permissions: Permission[]
@@ -20,8 +20,8 @@ export interface MemberRow extends RoleColumns {
 }
 
 const from = (sql: Sql) => sql`
-  select m.account_id as id, m.organization_id, m.created_at, m.updated_at, a.name, a.email, a.last_used_at,
-    m.permissions, m.role, m.custom_role_id, r.name as custom_role_name
+  select m.account_id as id, m.organization_id, m.created_at, m.updated_at, a.name, a.last_used_at,
+    coalesce(a.email, a.outside_email) as email, m.permissions, m.role, m.custom_role_id, r.name as custom_role_name
   from member m join account a on a.id = m.account_id left join custom_role r on r.id = m.custom_role_id`
 
 export const listMembers = (sql: Sql, organizationId: string) =>

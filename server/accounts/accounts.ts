@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider'
-import type { Invitations } from '../access/index.ts'
-import type { Database } from '../database/index.ts'
+import type { Invitations, Issuer } from '../access/index.ts'
+import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Vault } from '../vault/index.ts'
@@ -9,6 +9,10 @@ import { saveOwnClients } from './client-store.ts'
 import { createAccountsHandler } from './handler.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { createNewAccounts } from './new-accounts.ts'
+import { saveOutsideSignIn } from './outside-account-store.ts'
+import { createOutsideIssuers } from './outside-issuers.ts'
+import { createOutsideSignIn } from './outside-sign-in.ts'
+import { mayStay } from './outside-stay.ts'
 import { createRecordAdapter } from './record-adapter.ts'
 import { deleteExpired } from './record-store.ts'
 import { createSignIn } from './sign-in.ts'
@@ -22,6 +26,8 @@ export interface AccountsOptions {
   readonly publicUrl: string
   readonly invitations: Pick<Invitations, 'open' | 'join'>
   readonly applications: Applications
+  /** The issuers of the settings, whose people may sign in too. */
+  readonly issuers: readonly Issuer[]
 }
 export type Accounts = ReturnType<typeof createAccounts>
 
@@ -36,7 +42,17 @@ export function createAccounts(options: AccountsOptions) {
   const keys = createIssuerKeys(options)
   const signIn = createSignIn(options)
   const newAccounts = createNewAccounts({ database, clock, publicUrl, invitations, signIn })
-  const applications = createApplicationDoor({ ...options, findAccount: newAccounts.find })
+  const issuers = createOutsideIssuers(options)
+  const outside = createOutsideSignIn({
+    issuers,
+    log,
+    save: (person) => inTransaction(database, (sql) => saveOutsideSignIn(sql, person, clock.now())),
+  })
+  const findAccount = async (id: string) => {
+    const account = await newAccounts.find(id)
+    return account && mayStay(account, issuers.trusted, clock.now()) ? account : undefined
+  }
+  const applications = createApplicationDoor({ ...options, findAccount })
   const adapter = createRecordAdapter(options)
   let made: { readonly provider: Promise<Provider>; readonly atMs: number } | undefined
 
@@ -44,7 +60,7 @@ export function createAccounts(options: AccountsOptions) {
     await saveOwnClients(database, { publicUrl, applications: applicationsRedirect(publicUrl) }, clock.now())
     const all = await keys.privateKeys()
     const { createProvider } = await import('./provider.ts')
-    return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount: newAccounts.find })
+    return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount })
   }
 
   /** Recreated once a day, because keys may change then. */
@@ -61,7 +77,7 @@ export function createAccounts(options: AccountsOptions) {
 
   return {
     keys,
-    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, applications }),
+    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn, outside, applications }),
     firstAccountLink: newAccounts.firstAccountLink,
     /** Deletes expired records. */
     reconciler: {

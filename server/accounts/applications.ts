@@ -7,7 +7,8 @@ import type { Clock } from '../lib/clock.ts'
 import { parseId } from '../lib/id.ts'
 import { applicationsPath, createTokenSigner } from './application-tokens.ts'
 import { applicationsClient } from './client-store.ts'
-import { issuerOf, ownAccounts } from './issuer.ts'
+import { issuerOf } from './issuer.ts'
+import { addressOf } from './outside-stay.ts'
 import { continuePage, messagePage, notAdmittedPage, type Page } from './pages.ts'
 
 /** A service behind the sign-in, at one of its hosts. */
@@ -33,6 +34,7 @@ export interface ApplicationDoorOptions {
   readonly pepper: Buffer
   readonly clock: Clock
   readonly applications: Applications
+  /** Finds an account whose sign-in still counts. */
   readonly findAccount: (id: string) => Promise<AccountRow | undefined>
 }
 
@@ -70,7 +72,7 @@ export function createApplicationDoor(options: ApplicationDoorOptions) {
     if (!place) return unknown
     const session = await provider.Session.get(provider.createContext(request, response))
     const account = session.accountId === undefined ? undefined : await findAccount(session.accountId)
-    if (account?.issuer !== ownAccounts) return isBack ? withoutSession : { location: signInAddress(publicUrl, text) }
+    if (!account) return isBack ? withoutSession : { location: signInAddress(publicUrl, text) }
     const person = place.people.get(account.id)
     if (!person) return refused(place, account)
     const { service, host, challenge, path } = question
@@ -78,7 +80,7 @@ export function createApplicationDoor(options: ApplicationDoorOptions) {
       service,
       host,
       account: account.id,
-      email: account.email ?? account.name,
+      email: addressOf(account),
       role: person.role,
       challenge,
       path: createHash('sha256').update(path).digest('base64url'),
@@ -98,8 +100,8 @@ export function createApplicationDoor(options: ApplicationDoorOptions) {
     },
   }
 
-  function refused({ name }: ApplicationPlace, { email, name: own }: AccountRow): DoorAnswer {
-    return { status: 403, page: notAdmittedPage(name, email ?? own, `${issuerOf(publicUrl)}v2/logout`) }
+  function refused({ name }: ApplicationPlace, account: AccountRow): DoorAnswer {
+    return { status: 403, page: notAdmittedPage(name, addressOf(account), `${issuerOf(publicUrl)}v2/logout`) }
   }
 }
 

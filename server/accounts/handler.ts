@@ -5,8 +5,9 @@ import { applicationsPath } from './application-tokens.ts'
 import type { ApplicationDoor } from './applications.ts'
 import { applicationsClient } from './client-store.ts'
 import { readForm } from './form.ts'
-import { issuerPath, signInPath } from './issuer.ts'
+import { issuerPath, outsidePath, signInPath } from './issuer.ts'
 import type { NewAccounts } from './new-accounts.ts'
+import type { OutsideSignIn } from './outside-sign-in.ts'
 import {
   accountReadyPage,
   consentPage,
@@ -25,6 +26,7 @@ export interface AccountsHandlerOptions {
   readonly provider: () => Promise<Provider>
   readonly newAccounts: NewAccounts
   readonly signIn: (attempt: Attempt) => Promise<string>
+  readonly outside: OutsideSignIn
   readonly applications: ApplicationDoor
 }
 
@@ -48,7 +50,7 @@ export const joinPath = '/join/'
  * layer answers.
  */
 export function createAccountsHandler(options: AccountsHandlerOptions) {
-  const { publicUrl, provider, newAccounts, signIn, applications } = options
+  const { publicUrl, provider, newAccounts, signIn, outside, applications } = options
   const { protocol, host } = new URL(publicUrl)
 
   return async (exchange: Exchange): Promise<void> => {
@@ -60,6 +62,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     setPageHeaders(response)
     if (path.startsWith(setupPath)) return firstAccount(exchange, path.slice(setupPath.length))
     if (path.startsWith(joinPath)) return join(exchange, path.slice(joinPath.length))
+    if (path === outsidePath) return comeBack(exchange)
     const issuer = await provider()
     if (path.startsWith(signInPath)) return interact(exchange, issuer)
     if (path === applicationsPath || path.startsWith(`${applicationsPath}/`)) return enter(exchange, issuer)
@@ -93,9 +96,14 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (request.method !== 'GET') throw new AppError('methodNotAllowed', 'Open this address in a browser.')
     const answer = await applications.answer(issuer, request, response)
     if ('page' in answer) return send(response, answer.status, answer.page)
-    response.statusCode = 303
-    response.setHeader('location', answer.location)
-    response.end()
+    redirect(response, answer.location)
+  }
+
+  /** Sends a browser from an outside issuer to the sign-in that it began. */
+  function comeBack({ request, response }: Exchange): void {
+    const location = request.method === 'GET' ? outside.backAt(queryOf(request)) : undefined
+    if (location === undefined) gone(response)
+    else redirect(response, location)
   }
 
   /**
@@ -104,7 +112,8 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
    */
   async function interact({ request, response, address }: Exchange, issuer: Provider): Promise<void> {
     const details = await issuer.interactionDetails(request, response).catch(() => undefined)
-    if (!details || request.url !== `${signInPath}${details.uid}`) return gone(response)
+    const [, uid, way] = signInForm.exec(request.url ?? '') ?? []
+    if (!details || uid !== details.uid) return gone(response)
     const { client_id, redirect_uri, state } = details.params
     const client = typeof client_id === 'string' ? await issuer.Client.find(client_id) : undefined
     const wanted = client_id === applicationsClient ? await applications.nameOf(state) : undefined
@@ -117,14 +126,22 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
       if (!isPost && !details.deviceCode) return send(response, 200, consentPage(name), leadsTo)
       return issuer.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true })
     }
-    if (!isPost) return send(response, 200, signInPage(name), leadsTo)
-    const { email = '', password = '' } = await readForm(request)
+    const links = outside.names.map((one, index) => ({ name: one, url: `${signInPath}${uid}/${index}` }))
+    if (way === undefined && !isPost) return send(response, 200, signInPage(name, { outside: links }), leadsTo)
+    const step = isPost
+      ? await byPassword({ ...(await readForm(request)), address })
+      : await outside.step({ uid, index: Number(way) }, queryOf(request))
+    if ('location' in step) return redirect(response, step.location)
+    if ('accountId' in step) return issuer.interactionFinished(request, response, { login: step })
+    send(response, step.status, signInPage(name, { outside: links, ...step }), leadsTo)
+  }
+
+  async function byPassword({ email = '', password = '', address }: Partial<Attempt> & { readonly address: string }) {
     let accountId = ''
     const failure = await failureOf(async () => {
       accountId = await signIn({ email, password, address })
     })
-    if (failure) return send(response, failure.status, signInPage(name, failure.message, email), leadsTo)
-    await issuer.interactionFinished(request, response, { login: { accountId } })
+    return failure ? { status: failure.status, problem: failure.message, email } : { accountId }
   }
 }
 
@@ -137,6 +154,16 @@ async function failureOf(work: () => Promise<void>): Promise<{ status: number; m
     if (!(error instanceof AppError)) throw error
     return { status: errorCodes[error.code].status, message: error.message }
   }
+}
+
+/** The sign-in page of one request of a client, and a way to an outside issuer below it. */
+const signInForm = /^\/oidc\/sign-in\/([\w-]+)(?:\/(\d{1,2})(?:\?.*)?)?$/
+const queryOf = ({ url = '' }: IncomingMessage): string => url.split('?').slice(1).join('?')
+
+function redirect(response: ServerResponse, location: string): void {
+  response.statusCode = 303
+  response.setHeader('location', location)
+  response.end()
 }
 
 const gone = (response: ServerResponse): void =>

@@ -10,3 +10,6 @@ export const issuerOf = (publicUrl: string): string => `${publicUrl}${issuerPath
 
 /** The sign-in page, below the path of the issuer. */
 export const signInPath = `${issuerPath}sign-in/`
+
+/** Where outside issuers send people back. Their clients must list it. */
+export const outsidePath = `${issuerPath}outside`

@@ -91,10 +91,25 @@ const passwordField = (isNew: boolean): Html =>
     autocomplete: isNew ? 'new-password' : 'current-password',
   })
 
-export const signInPage = (client: string, problem?: string, email?: string): Page => ({
+/** A way to sign in at an outside issuer. */
+export interface OutsideLink {
+  readonly name: string
+  readonly url: string
+}
+
+/** The ways to sign in, and what the person typed before a failure. */
+export interface SignInForm {
+  readonly outside: readonly OutsideLink[]
+  readonly problem?: string
+  readonly email?: string
+}
+
+export const signInPage = (client: string, { outside, problem, email }: SignInForm): Page => ({
   title: 'Sign in',
   body: html`<p>to go on to ${client}</p>${problemOf(problem)}
-<form method="post">${emailField(email)}${passwordField(false)}<button type="submit">Sign in</button></form>`,
+<form method="post">${emailField(email)}${passwordField(false)}<button type="submit">Sign in</button></form>
+${outside.length === 0 ? undefined : html`<p class="or">or</p>`}
+${outside.map(({ name, url }) => html`<a class="way" href="${url}">Sign in with ${name}</a>`)}`,
 })
 
 export const consentPage = (client: string): Page => ({

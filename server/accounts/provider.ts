@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
-import type { AccountRow } from '../access/index.ts'
+import { type Configuration, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider'
+import { type AccountRow, outsideClaim } from '../access/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { issuerOf, ownAccounts, signInPath } from './issuer.ts'
 import type { IssuerKey } from './issuer-keys.ts'
@@ -21,6 +21,7 @@ export interface ProviderOptions {
   readonly log: Logger
   readonly keys: readonly [IssuerKey, ...IssuerKey[]]
   readonly adapter: ReturnType<typeof createRecordAdapter>
+  /** Finds an account whose sign-in still counts. */
   readonly findAccount: (id: string) => Promise<AccountRow | undefined>
 }
 
@@ -90,12 +91,15 @@ function configuration(options: ProviderOptions): Configuration {
     expiresWithSession: async (ctx) => ctx.oidc.client?.applicationType !== 'native',
     clientBasedCORS: (_ctx, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
-    interactions: { url: (_ctx, interaction) => `${signInPath}${interaction.uid}` },
+    interactions: { policy: promptPolicy(), url: (_ctx, interaction) => `${signInPath}${interaction.uid}` },
     loadExistingGrant: (ctx) => grantEverything(ctx, publicUrl),
     findAccount: async (_ctx, id) => {
       const account = await options.findAccount(id)
-      if (account?.issuer !== ownAccounts) return undefined
-      return { accountId: id, claims: async () => claimsOf(account) }
+      return account && { accountId: id, claims: async () => claimsOf(account) }
+    },
+    extraTokenClaims: async (_ctx, token) => {
+      const id = 'accountId' in token ? token.accountId : undefined
+      return id === undefined ? undefined : outsidePerson(await options.findAccount(id))
     },
     renderError: (ctx, out) => {
       const reason = out.error_description ?? out.error
@@ -103,6 +107,21 @@ function configuration(options: ProviderOptions): Configuration {
     },
   }
 }
+
+/** A session asks for a sign-in if that of its person no longer counts. */
+function promptPolicy() {
+  const policy = interactionPolicy.base()
+  const isOver = ({ oidc }: KoaContextWithOIDC) => oidc.session?.accountId !== undefined && !oidc.account
+  const message = 'End-User authentication is required'
+  policy.get('login')?.checks.add(new interactionPolicy.Check('over', message, 'login_required', isOver))
+  return policy
+}
+
+/** The API knows a person of an outside issuer by the name there. */
+const outsidePerson = (account: AccountRow | undefined) =>
+  account === undefined || account.issuer === ownAccounts
+    ? undefined
+    : { [outsideClaim]: { issuer: account.issuer, subject: account.subject } }
 
 const features = (publicUrl: string): Configuration['features'] => ({
   devInteractions: { enabled: false },
@@ -173,7 +192,7 @@ const claimsOf = (account: AccountRow) => ({
   given_name: account.first_name,
   family_name: account.last_name,
   updated_at: Math.floor(account.updated_at.getTime() / 1000),
-  email: account.email ?? undefined,
+  email: account.email ?? account.outside_email ?? undefined,
   // No mail is sent: the address is the one that an administrator invited, not proof of a mailbox.
   email_verified: false,
   // Rights are never in a token.

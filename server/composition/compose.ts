@@ -144,6 +144,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     publicUrl,
     invitations: rooms.invitations,
     applications: createSignInPlaces({ database, address: publicAddressOf(config) }),
+    issuers: config.issuers,
   })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
   const pulse = createPulseOf({ url: ground.databaseUrl, clock })

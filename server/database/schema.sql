@@ -13,6 +13,8 @@ create table account (
   communication_email text,
   last_used_at timestamp with time zone,
   signed_out_at timestamp with time zone,
+  outside_signed_in_at timestamp with time zone,
+  outside_email text,
   constraint account_issuer_subject_key UNIQUE (issuer, subject),
   constraint account_pkey PRIMARY KEY (id)
 );

@@ -6,23 +6,11 @@ import { noBrowser, owner, violations } from '../support/chromium.ts'
 import { openConsole, type TestConsole } from '../support/console.ts'
 import { openGuest, roleNamed } from '../support/guest.ts'
 import { get } from '../support/traffic.ts'
-import { web } from '../support/trees.ts'
+import { headersPage } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
 // An application behind the sign-in of the platform, in a real browser. The tests build on each
 // other.
-
-/** Answers with the headers of the request, as a page. */
-const echo = {
-  ...web('echo'),
-  'app.js': `
-    require('node:http').createServer((request, response) => {
-      response.setHeader('content-type', 'text/html')
-      response.end('<!doctype html><title>Inside</title><pre>' +
-        JSON.stringify({ url: request.url, headers: request.headers }).replaceAll('<', '') + '</pre>')
-    }).listen(8080, () => console.log('up'))
-    process.on('SIGTERM', () => process.exit(0))`,
-}
 
 describe('an application behind the sign-in', { skip: noBrowser ?? false }, () => {
   let ours: TestConsole
@@ -35,7 +23,7 @@ describe('an application behind the sign-in', { skip: noBrowser ?? false }, () =
     const environmentId = await makeEnvironment(ours.server, 'inside')
     application = await makeApplication(ours.server, { environmentId, name: 'dashboard' })
     await setRoles('member')
-    await application.run(echo)
+    await application.run(headersPage)
   })
   after(async () => {
     await application?.git.remove()

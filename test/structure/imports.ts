@@ -157,6 +157,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   fflate: ['server/lib/zip.ts'],
   'ipaddr.js': ['server/lib/address.ts'],
   jose: ['server/access/'],
+  oauth4webapi: ['server/accounts/outside-issuers.ts'],
   'oidc-provider': ['server/accounts/'],
   pino: ['server/lib/log.ts'],
   postgres: ['server/database/'],

@@ -34,6 +34,18 @@ export const web = (
     })`,
 })
 
+/** A program that answers with the headers of the request, as a page. */
+export const headersPage: Tree = {
+  Dockerfile: dockerfile(),
+  'app.js': `
+    require('node:http').createServer((request, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end('<!doctype html><title>Inside</title><pre>' +
+        JSON.stringify({ url: request.url, headers: request.headers }).replaceAll('<', '') + '</pre>')
+    }).listen(8080, () => console.log('up'))
+    process.on('SIGTERM', () => process.exit(0))`,
+}
+
 /** Returns a program that answers its version at any path and prints the paths. */
 export const printing = (version: string): Tree => ({
   Dockerfile: dockerfile(),

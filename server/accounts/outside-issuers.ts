@@ -1,0 +1,144 @@
+import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import * as oauth from 'oauth4webapi'
+import type { Issuer, IssuerSignIn } from '../access/index.ts'
+import { outsidePath } from './issuer.ts'
+import { type OutsidePerson, personOf } from './outside-person.ts'
+
+/** An issuer at which people sign in, beside the platform's own. */
+type SignInIssuer = Issuer & { readonly signIn: IssuerSignIn }
+
+/** A sign-in of one browser: the interaction of our issuer, and the position of the other one. */
+export interface OutsideAttempt {
+  readonly uid: string
+  readonly index: number
+}
+
+export interface OutsideIssuersOptions {
+  readonly issuers: readonly Issuer[]
+  readonly publicUrl: string
+  readonly pepper: Buffer
+}
+export type OutsideIssuers = ReturnType<typeof createOutsideIssuers>
+
+const requestMs = 10_000
+const knownMs = 600_000
+const scope = 'openid profile email'
+
+/**
+ * Signs people in at the issuers of the settings: code with PKCE. Everything that must come back is
+ * computed from the interaction, whose cookie binds it to a browser. So nothing is stored, and any
+ * server may answer.
+ */
+export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssuersOptions) {
+  const offered = issuers.filter((issuer): issuer is SignInIssuer => issuer.signIn !== undefined)
+  const known = new Map<string, { readonly server: Promise<oauth.AuthorizationServer>; readonly atMs: number }>()
+  const redirectUri = `${publicUrl}${outsidePath}`
+
+  const secretOf = (purpose: string, { uid }: OutsideAttempt, { issuer }: Issuer): string =>
+    createHmac('sha256', pepper).update(`outside issuer\n${purpose}\n${uid}\n${issuer}`).digest('base64url')
+  const stateOf = (attempt: OutsideAttempt, issuer: Issuer): string =>
+    `${attempt.uid}.${attempt.index}.${secretOf('state', attempt, issuer)}`
+
+  function serverOf(issuer: SignInIssuer): Promise<oauth.AuthorizationServer> {
+    const remembered = known.get(issuer.issuer)
+    if (remembered && performance.now() - remembered.atMs < knownMs) return remembered.server
+    const server = discover(issuer)
+    known.set(issuer.issuer, { server, atMs: performance.now() })
+    server.catch(() => known.delete(issuer.issuer))
+    return server
+  }
+
+  return {
+    /** The names of the issuers, as the sign-in page shows them. */
+    names: offered.map(({ signIn }) => signIn.name),
+    /** Their `iss` claims. */
+    trusted: new Set(offered.map(({ issuer }) => issuer)),
+
+    /** Returns the address at which the person signs in. Throws if the issuer does not answer. */
+    async begin(attempt: OutsideAttempt): Promise<string> {
+      const issuer = at(attempt)
+      const url = new URL((await serverOf(issuer)).authorization_endpoint ?? '')
+      const parameters = {
+        client_id: issuer.signIn.clientId,
+        response_type: 'code',
+        scope,
+        redirect_uri: redirectUri,
+        state: stateOf(attempt, issuer),
+        nonce: secretOf('nonce', attempt, issuer),
+        code_challenge: await oauth.calculatePKCECodeChallenge(secretOf('verifier', attempt, issuer)),
+        code_challenge_method: 'S256',
+      }
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+      return url.href
+    },
+
+    /** Redeems the code with which a browser came back. Throws if the issuer did not send it. */
+    async finish(attempt: OutsideAttempt, returned: URLSearchParams): Promise<OutsidePerson> {
+      const issuer = at(attempt)
+      const server = await serverOf(issuer)
+      const { client, options } = clientOf(issuer)
+      const parameters = oauth.validateAuthResponse(server, client, returned, stateOf(attempt, issuer))
+      const answer = await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        await authenticationOf(issuer.signIn),
+        parameters,
+        redirectUri,
+        secretOf('verifier', attempt, issuer),
+        options,
+      )
+      const expected = { expectedNonce: secretOf('nonce', attempt, issuer), requireIdToken: true }
+      const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, expected)
+      await oauth.validateApplicationLevelSignature(server, answer, options)
+      return personOf(issuer.issuer, await claimsOf(server, issuer, tokens))
+    },
+  }
+
+  function at({ index }: OutsideAttempt): SignInIssuer {
+    const issuer = offered[index]
+    if (!issuer) throw new Error(`there is no issuer at ${index}`)
+    return issuer
+  }
+}
+
+const clientOf = ({ issuer, signIn }: SignInIssuer) => ({
+  client: { client_id: signIn.clientId },
+  options: {
+    signal: () => AbortSignal.timeout(requestMs),
+    // The settings allow plain HTTP on this machine alone.
+    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+  },
+})
+
+/** Reads the metadata. Keys and algorithms are those of the settings, as for access tokens. */
+async function discover(issuer: SignInIssuer): Promise<oauth.AuthorizationServer> {
+  const url = new URL(issuer.issuer)
+  const answer = await oauth.discoveryRequest(url, clientOf(issuer).options)
+  const found = await oauth.processDiscoveryResponse(url, answer)
+  return {
+    ...found,
+    issuer: issuer.issuer,
+    jwks_uri: issuer.jwksUrl,
+    id_token_signing_alg_values_supported: [...issuer.algorithms],
+  }
+}
+
+async function authenticationOf({ clientSecretFile }: IssuerSignIn): Promise<oauth.ClientAuth> {
+  if (clientSecretFile === undefined) return oauth.None()
+  return oauth.ClientSecretBasic((await readFile(clientSecretFile, 'utf8')).trim())
+}
+
+/** Returns the claims of the id token. If they have no address, the others are added. */
+async function claimsOf(
+  server: oauth.AuthorizationServer,
+  issuer: SignInIssuer,
+  tokens: oauth.TokenEndpointResponse,
+): Promise<oauth.IDToken> {
+  const claims = oauth.getValidatedIdTokenClaims(tokens)
+  if (!claims) throw new Error('the issuer sent no id token')
+  if (claims['email'] !== undefined || server.userinfo_endpoint === undefined) return claims
+  const { client, options } = clientOf(issuer)
+  const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options)
+  return { ...(await oauth.processUserInfoResponse(server, client, claims.sub, answer)), ...claims }
+}

@@ -1,0 +1,63 @@
+import { AppError, messageOf } from '../lib/error.ts'
+import type { Logger } from '../lib/log.ts'
+import { signInPath } from './issuer.ts'
+import type { OutsideAttempt, OutsideIssuers } from './outside-issuers.ts'
+import type { OutsidePerson } from './outside-person.ts'
+
+export interface OutsideSignInOptions {
+  readonly issuers: OutsideIssuers
+  readonly log: Logger
+  /** Records the sign-in. Returns the account, or undefined for a person who is no member. */
+  readonly save: (person: OutsidePerson) => Promise<string | undefined>
+}
+export type OutsideSignIn = ReturnType<typeof createOutsideSignIn>
+
+/** Why there is no account, for the sign-in page. */
+interface Refusal {
+  readonly status: number
+  readonly problem: string
+}
+
+/** The next step of a sign-in: another address, an account, or the reason why there is none. */
+export type OutsideStep = { readonly location: string } | { readonly accountId: string } | Refusal
+
+const stateForm = /^([\w-]{10,60})\.(\d{1,2})\.[\w-]{43}$/
+
+/**
+ * Leads a person through the sign-in at an outside issuer and back, below the address of the
+ * sign-in page: its cookie says which browser began.
+ */
+export function createOutsideSignIn({ issuers, log, save }: OutsideSignInOptions) {
+  return {
+    names: issuers.names,
+
+    /**
+     * Returns the address at which a browser continues that an issuer sent back. Undefined if
+     * nobody began that sign-in.
+     */
+    backAt(query: string): string | undefined {
+      const [, uid, index] = stateForm.exec(new URLSearchParams(query).get('state') ?? '') ?? []
+      return uid === undefined ? undefined : `${signInPath}${uid}/${index}?${query}`
+    },
+
+    /** `query` is what the issuer sent, and empty at the beginning. */
+    async step(attempt: OutsideAttempt, query: string): Promise<OutsideStep> {
+      const name = issuers.names[attempt.index]
+      if (name === undefined) throw new AppError('notFound', 'This link is invalid, expired or already used.')
+      try {
+        if (query === '') return { location: await issuers.begin(attempt) }
+        const person = await issuers.finish(attempt, new URLSearchParams(query))
+        const accountId = await save(person)
+        if (accountId !== undefined) return { accountId }
+        return { status: 403, problem: unknownPerson(name, person.subject) }
+      } catch (error) {
+        // The cause is not logged: it may have tokens.
+        log.warn({ issuer: name, reason: messageOf(error) }, 'a sign-in at an outside issuer failed')
+        return { status: 403, problem: `${name} did not sign you in. Try again, or ask an administrator.` }
+      }
+    },
+  }
+}
+
+const unknownPerson = (name: string, subject: string): string =>
+  `${name} knows you as "${subject}", who is not a member here. Ask an administrator to list that name.`
