@@ -128,11 +128,15 @@ async function checkOwn(sql: Sql, organizationId: string, body: CustomRoleChange
   const [cluster, project] = [foreign.clusters[0], foreign.projects[0]]
   if (cluster !== undefined) {
     const at = clusters.indexOf(cluster)
-    throw notFound('cluster', cluster, { field: `cluster_permissions[${at}].cluster_id` })
+    throw notFound('cluster', body.cluster_permissions[at]?.cluster_id, {
+      field: `cluster_permissions[${at}].cluster_id`,
+    })
   }
   if (project !== undefined) {
     const at = projects.indexOf(project)
-    throw notFound('project', project, { field: `project_permissions[${at}].project_id` })
+    throw notFound('project', body.project_permissions[at]?.project_id, {
+      field: `project_permissions[${at}].project_id`,
+    })
   }
 }
 

@@ -18,7 +18,7 @@ export async function missingRoles(
   const custom = await listCustomRoles(sql, serviceId)
   const names = [...Object.values(builtInRoles), ...custom].map(({ name }) => name)
   const known = new Set([everyMember, ...names.map((name) => name.toLowerCase()), ...custom.map(({ id }) => id)])
-  const missing = rolesIn(value).find((one) => !known.has(one))
+  const missing = rolesIn(value).find((one) => !known.has(one.toLowerCase()))
   if (missing === undefined) return undefined
   const choice = [everyMember, ...names].join(', ')
   return `${signInSetting}: the organization has no role "${missing}". Possible values: ${choice}.`

@@ -40,9 +40,12 @@ export interface Admitted {
   readonly role: string
 }
 
-/** Reads the names or ids of roles. Throws if the value is not a list of them. */
+/**
+ * Reads the names or ids of roles as they are written; case makes no difference. Throws if the
+ * value is not a list of them.
+ */
 export function rolesIn(value: string): readonly string[] {
-  const roles = value.split(',').map((one) => one.trim().toLowerCase())
+  const roles = value.split(',').map((one) => one.trim())
   if (roles.length > mostRoles) throw new Error(`at most ${mostRoles} roles are possible`)
   const wrong = roles.find((one) => one === '' || one.length > longestRole || /\p{Cc}/u.test(one))
   if (wrong !== undefined) throw new Error('it is neither "member" nor a list of roles such as "DevOps, Support"')
@@ -59,7 +62,7 @@ export function admittedBy(
   members: readonly MemberFacts[],
   place: Place,
 ): ReadonlyMap<string, Admitted> {
-  const wanted = new Set(readable(setting))
+  const wanted = new Set(readable(setting).map((one) => one.toLowerCase()))
   const admitted = members.filter(
     (member) =>
       mayAccess(permissionsAt(rightsOf(member), place), 'read') && (isAdmin(member) || hasOne(member, wanted)),

@@ -58,7 +58,7 @@ export function createClone(options: CloneOptions) {
   const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
     if (!(await isProjectOf(sql, source.organization_id, project_id))) {
-      throw notFound('project', project_id, { field: 'project_id' })
+      throw notFound('project', body.project_id ?? project_id, { field: 'project_id' })
     }
     const rule = body.apply_deployment_rule ? await rules.find(sql, project_id, name) : undefined
     const wanted = body.cluster_id ?? rule?.cluster_id ?? source.cluster_id

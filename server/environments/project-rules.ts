@@ -104,7 +104,8 @@ function ordered(rules: readonly string[], named: readonly string[]): string[] {
   const first = named.map((id) => id.toLowerCase())
   for (const [index, id] of first.entries()) {
     const field = `project_deployment_rule_ids_in_order[${index}]`
-    if (!rules.includes(id)) throw notFound('deployment rule', id, { field, advice: 'Name rules of this project.' })
+    if (!rules.includes(id))
+      throw notFound('deployment rule', named[index], { field, advice: 'Name rules of this project.' })
     if (first.indexOf(id) !== index) throw new AppError('invalid', `${field} is listed twice.`)
   }
   return [...first, ...rules.filter((id) => !first.includes(id))]

@@ -93,7 +93,7 @@ export async function setGroups(
     const known = ids.length === 0 ? [] : await holdGroups(sql, { organizationId, kind, ids })
     const missing = ids.findIndex((id) => !known.includes(id))
     if (missing !== -1) {
-      throw notFound(`${kind} group`, ids[missing], { field: `${kind}_groups[${missing}].id` })
+      throw notFound(`${kind} group`, list?.[missing]?.id, { field: `${kind}_groups[${missing}].id` })
     }
     await replaceOwnedGroups(sql, owner, { ownerId, kind, ids: known })
   }

@@ -135,7 +135,7 @@ test('a role that the organization does not have is rejected', async () => {
   assert.equal(refused.status, 400)
   assert.match(
     refused.text,
-    /network\.router\.sign_in: the organization has no role \\"suport\\"\. Possible values: member, Owner, /,
+    /network\.router\.sign_in: the organization has no role \\"Suport\\"\. Possible values: member, Owner, /,
   )
   for (const roles of ['devops, SUPPORT', id, 'member']) assert.equal((await put(roles)).status, 201, roles)
 })

@@ -16,11 +16,11 @@ export const variableImportHandlers = (rooms: Rooms) =>
     importVariablesOfService: async ({ memberships, query, body }) => {
       const id = query.service_id.toLowerCase()
       const kind = kindNames.find((name) => name.toUpperCase() === query.service_type)
-      if (!kind) throw notFound('service', id)
+      if (!kind) throw notFound('service', query.service_id)
       const wish = { access: 'write', id } as const
       const service = await findService(rooms, { memberships }, kind, wish)
       const membership = memberships.find(({ organizationId }) => organizationId === service.organization_id)
-      if (!membership) throw notFound('service', id)
+      if (!membership) throw notFound('service', query.service_id)
       return importInto(rooms, membership, service, body)
     },
   }) satisfies Partial<Handlers>
