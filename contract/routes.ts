@@ -1,4 +1,4 @@
-import type { SignInRule } from './sign-in.ts'
+import type { PeopleList, PeopleLists, SignInRule } from './sign-in.ts'
 
 /**
  * A route of the table that the control plane sends to a router, whole or as changes. Both sides
@@ -288,6 +288,8 @@ export interface RouteTable {
   /** Grows with every change. A router rejects a table older than its own. */
   readonly version: number
   readonly routes: readonly Route[]
+  /** The lists to which rules of its routes refer. */
+  readonly people?: PeopleLists
 }
 
 /** The difference between two tables. A router with another version than `from` refuses it. */
@@ -298,6 +300,8 @@ export interface RouteChanges {
   readonly put: readonly Route[]
   /** The places of removed routes. */
   readonly gone: readonly string[]
+  /** Lists of people that are new or changed, and null for removed ones. */
+  readonly people?: Readonly<Record<string, PeopleList | null>>
 }
 
 /** Returns the host and path of a route. No two routes of a table share them. */

@@ -9,11 +9,35 @@ export interface SignInRule {
   readonly page: string
   /** The public key of Ed25519 that checks tokens: 32 bytes in base64url. */
   readonly key: string
-  /**
-   * The accounts that may enter, by their ids. Each has the time before which its tokens are
-   * invalid, in milliseconds: its last sign-out.
-   */
-  readonly people: Readonly<Record<string, number>>
+  /** The organization, and the roles whose members may enter. They name lists of the table. */
+  readonly organization: string
+  readonly roles: readonly string[]
+}
+
+/**
+ * The members of organizations with such rules, in lists by organization and role (`listName`). A
+ * list has accounts by their ids. Each has the time before which its tokens are invalid, in
+ * milliseconds: its last sign-out.
+ */
+export type PeopleLists = Readonly<Record<string, PeopleList>>
+export type PeopleList = Readonly<Record<string, number>>
+
+export const listName = (organization: string, role: string): string => `${organization}/${role}`
+
+/**
+ * Returns the time before which the tokens of an account are invalid. Undefined if the account may
+ * not enter.
+ */
+export function admittedSince(
+  people: PeopleLists,
+  { organization, roles }: Pick<SignInRule, 'organization' | 'roles'>,
+  account: string,
+): number | undefined {
+  for (const role of roles) {
+    const list = people[listName(organization, role)]
+    if (list && Object.hasOwn(list, account)) return list[account]
+  }
+  return undefined
 }
 
 /** The signed content of a token. */

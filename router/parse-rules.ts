@@ -60,14 +60,15 @@ const credentials: Reader = (value) => {
 }
 
 const signIn: Reader = (value) => {
-  const { page, key, people } = record(value, 'signIn')
+  const { page, key, organization, roles } = record(value, 'signIn')
   const isWhole =
     typeof page === 'string' &&
     /^https?:\/\/[\x21-\x7e]+$/.test(page) &&
     typeof key === 'string' &&
     /^[\w-]{43}$/.test(key) &&
-    Object.values(record(people, 'people')).every((one) => number(one) !== undefined)
-  return isWhole ? { page, key, people } : undefined
+    typeof organization === 'string' &&
+    texts(roles) !== undefined
+  return isWhole ? { page, key, organization, roles } : undefined
 }
 
 const readers: Readonly<Record<keyof RouteRules, Reader>> = {

@@ -10,6 +10,7 @@ import {
   type RouteTable,
   type RouteTls,
 } from '@quayside/contract/routes.ts'
+import { parsePeople, parsePeopleChanges } from './parse-people.ts'
 import { parseRules } from './parse-rules.ts'
 import { record } from './record.ts'
 
@@ -20,7 +21,7 @@ const hostForm = /^(?=.{1,253}$)(?:\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z
 
 /** Reads a route table from untrusted data. Throws an Error that names the invalid field. */
 export function parseRouteTable(value: unknown): RouteTable {
-  const { version, routes } = record(value, 'the table')
+  const { version, routes, people } = record(value, 'the table')
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 0) {
     throw new Error('version: a whole number is expected')
   }
@@ -28,7 +29,7 @@ export function parseRouteTable(value: unknown): RouteTable {
   const parsed = routes.map((route: unknown, index) => parseRoute(route, `routes[${index}]`))
   checkPlaces(parsed)
   checkPorts(parsed)
-  return { version, routes: parsed }
+  return { version, routes: parsed, ...(people !== undefined && { people: parsePeople(people) }) }
 }
 
 function checkPlaces(routes: readonly Route[]): void {
@@ -53,7 +54,7 @@ export function checkPorts(routes: readonly Route[]): void {
 
 /** Reads changes from untrusted data. Throws like `parseRouteTable`. */
 export function parseRouteChanges(value: unknown): RouteChanges {
-  const { from, version, put, gone } = record(value, 'the changes')
+  const { from, version, put, gone, people } = record(value, 'the changes')
   if (typeof from !== 'number') throw new Error('from: a number is expected')
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version <= from) {
     throw new Error('version: a whole number above from is expected')
@@ -62,7 +63,13 @@ export function parseRouteChanges(value: unknown): RouteChanges {
   if (!Array.isArray(gone) || !gone.every((place) => typeof place === 'string')) {
     throw new Error('gone: a list of strings is expected')
   }
-  return { from, version, put: put.map((route: unknown, index) => parseRoute(route, `put[${index}]`)), gone }
+  return {
+    from,
+    version,
+    put: put.map((route: unknown, index) => parseRoute(route, `put[${index}]`)),
+    gone,
+    ...(people !== undefined && { people: parsePeopleChanges(people) }),
+  }
 }
 
 /** Reads a list of endpoints from untrusted data. Throws like `parseRouteTable`. */

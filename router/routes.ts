@@ -1,4 +1,5 @@
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import { Canaries, type Canary } from './canaries.ts'
 import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
@@ -46,6 +47,11 @@ export class Routes {
 
   get table(): RouteTable {
     return this.#table
+  }
+
+  /** Returns the lists to which rules of the table refer. */
+  get people(): PeopleLists {
+    return this.#table.people ?? noPeople
   }
 
   /**
@@ -222,6 +228,7 @@ export class Routes {
 }
 
 const noEndpoints: readonly RouteEndpoint[] = []
+const noPeople: PeopleLists = {}
 const noTargets: ReadonlyMap<Route, Target> = new Map()
 
 /** Returns the path and query that an endpoint of the target receives. */

@@ -34,6 +34,10 @@ export const access = (change?: Partial<SignInClaims>): string => `${names.acces
 export const returnTo = (token: string, path = '/report?of=may'): string =>
   `${signInPath}?${new URLSearchParams({ token, path })}`
 
-export const ruleWith = (people: Readonly<Record<string, number>> = { [account]: 0 }) => ({
-  signIn: { page, key, people },
+/** The rule of a route that members with a role may use. */
+export const guard = { signIn: { page, key, organization: 'o', roles: ['ADMIN', 'VIEWER'] } }
+/** Returns lists with these people. */
+export const listed = (people: Readonly<Record<string, number>> = { [account]: 0 }) => ({
+  'o/VIEWER': people,
+  'o/BILLING_MANAGER': { biller: 0 },
 })

@@ -1,4 +1,4 @@
-import { isReturnPath, signInPath, tokenStartMs } from '@quayside/contract/sign-in.ts'
+import { admittedSince, isReturnPath, signInPath, tokenStartMs } from '@quayside/contract/sign-in.ts'
 import type { ClientRequest } from './client-message.ts'
 import { wallClock } from './clock.ts'
 import { normalPath } from './normal-path.ts'
@@ -46,7 +46,8 @@ export function signInReturn(traffic: Traffic, request: ClientRequest, { head, h
   }
   // Another tab of the browser may have come back before.
   const known = sessionOf(traffic, request, { rule, service, host, isSecure })
-  return known && !isOver(known, rule) ? back : again
+  const isKnown = known && !isOver(known, admittedSince(traffic.routes.people, rule, known.account))
+  return isKnown ? back : again
 }
 
 const useless: Failure = {

@@ -4,7 +4,7 @@ import { connect } from 'node:http2'
 import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
-import { access, names, returnTo, ruleWith, secret, service, tokenOf } from './sign-in-bed.ts'
+import { access, guard, listed, names, returnTo, secret, service, tokenOf } from './sign-in-bed.ts'
 import { portOf, testBed } from './test-bed.ts'
 
 // The sign-in over HTTPS and HTTP/2, whose cookies belong to one host alone.
@@ -20,8 +20,8 @@ async function secureBed(t: Parameters<typeof testBed>[0], redirects: boolean) {
     response.setHeader('set-cookie', ['a=1', 'b=2'])
     response.end('inside')
   })
-  const route: Partial<Route> = { host, service, rules: ruleWith(), tls: { from: 'platform', redirects } }
-  await bed.lead([portOf(application)], route)
+  const route: Partial<Route> = { host, service, rules: guard, tls: { from: 'platform', redirects } }
+  await bed.lead([portOf(application)], route, listed())
   const own = { host, chain: selfSigned.cert, key: selfSigned.key }
   assert.equal((await bed.tell('PUT', '/tls', { certificates: [own], challenges: [], mark: 'one' })).status, 200)
   const session = connect(`https://127.0.0.1:${tlsPort}`, { servername: host, rejectUnauthorized: false })

@@ -5,7 +5,19 @@ import { type IncomingHttpHeaders, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { freshMs, signInMs, signInPath, tokenStartMs } from '@quayside/contract/sign-in.ts'
-import { access, account, digest, names, page, returnTo, ruleWith, secret, service, tokenOf } from './sign-in-bed.ts'
+import {
+  access,
+  account,
+  digest,
+  guard,
+  listed,
+  names,
+  page,
+  returnTo,
+  secret,
+  service,
+  tokenOf,
+} from './sign-in-bed.ts'
 import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
 
 // Applications behind the sign-in of the platform: who enters, and who does not.
@@ -20,7 +32,7 @@ async function guarded(t: Parameters<typeof testBed>[0], people?: Readonly<Recor
     response.end('inside')
   })
   const lead = (known?: Readonly<Record<string, number>>) =>
-    bed.lead([portOf(application)], { service, rules: ruleWith(known) })
+    bed.lead([portOf(application)], { service, rules: guard }, listed(known))
   await lead(people)
   return { ...bed, lead, seen, port: portOf(application) }
 }
@@ -198,7 +210,7 @@ test('what a person has open ends with the right to open it', async (t) => {
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${accepted}\r\n\r\n`)
   })
   const lead = (people: Readonly<Record<string, number>>) =>
-    bed.lead([portOf(application)], { service, rules: ruleWith(people) })
+    bed.lead([portOf(application)], { service, rules: guard }, listed(people))
   await lead({ [account]: 0 })
   const issuedAtMs = Date.now() - freshMs
   const head = `GET / HTTP/1.1\r\nHost: app.localhost\r\nCookie: ${access({ issuedAtMs })}\r\n`
@@ -246,9 +258,9 @@ async function divided(t: Parameters<typeof testBed>[0]): Promise<TestBed & { re
   const endpoints = [{ address: '127.0.0.1', port: portOf(application) }]
   const routes = [
     { host: 'app.localhost', service: 'neighbour', name: 'neighbour', endpoints },
-    { host: 'app.localhost', path: '/admin', service, name: 'admin', endpoints, rules: ruleWith() },
+    { host: 'app.localhost', path: '/admin', service, name: 'admin', endpoints, rules: guard },
   ]
-  assert.equal((await bed.tell('PUT', '/routes', { version: 1, routes })).status, 200)
+  assert.equal((await bed.tell('PUT', '/routes', { version: 1, routes, people: listed() })).status, 200)
   return { ...bed, seen }
 }
 
@@ -276,7 +288,7 @@ test('no spelling of a path leads past the rule of a route by path', async (t) =
 
 test('a request that does not enter wakes no sleeping service', async (t) => {
   const bed = await testBed(t)
-  await bed.lead([], { service, rules: ruleWith(), asleep: true })
+  await bed.lead([], { service, rules: guard, asleep: true }, listed())
   assert.equal((await bed.ask()).status, 401)
   assert.equal((await bed.ask({ path: signInPath })).status, 400)
   const { body } = await bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 0 })
@@ -285,11 +297,12 @@ test('a request that does not enter wakes no sleeping service', async (t) => {
 
 test('a rule that cannot be read is rejected with its table', async (t) => {
   const bed = await testBed(t)
-  const whole = ruleWith().signIn
+  const whole = guard.signIn
   for (const signIn of [
     { ...whole, page: 'javascript:x' },
     { ...whole, key: 'x' },
-    { ...whole, people: { a: '0' } },
+    { ...whole, organization: 7 },
+    { ...whole, roles: 'VIEWER' },
     {},
   ]) {
     const routes = [{ host: 'app.localhost', service, name: 'shop', endpoints: [], rules: { signIn } }]

@@ -1,4 +1,4 @@
-import { isReturnPath, type SignInClaims, type SignInRule } from '@quayside/contract/sign-in.ts'
+import { admittedSince, isReturnPath, type SignInClaims, type SignInRule } from '@quayside/contract/sign-in.ts'
 import type { ClientRequest } from './client-message.ts'
 import { hostOf } from './host-of.ts'
 import type { Failure } from './pages.ts'
@@ -30,10 +30,11 @@ export function signInFailure(traffic: Traffic, request: ClientRequest, ruled: R
   const claims = isExposed
     ? undefined
     : sessionOf(traffic, request, { rule: signIn, service, host, isSecure: head.isSecure })
-  if (!claims || isOver(claims, signIn)) {
+  const sinceMs = claims && admittedSince(traffic.routes.people, signIn, claims.account)
+  if (!claims || isOver(claims, sinceMs)) {
     return isNavigation(request) ? beginning(traffic, request, { rule: signIn, ruled, host }) : unsigned(name)
   }
-  if (!isListed(claims, signIn)) return unwelcome(claims, ruled)
+  if (!isListed(claims, sinceMs)) return unwelcome(claims, ruled)
   if (isForeign(request, rules)) {
     return { status: 403, message: `${name} accepts this request from its own pages only.` }
   }

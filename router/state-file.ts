@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Route, RouteTable } from '@quayside/contract/routes.ts'
+import type { RouteTable } from '@quayside/contract/routes.ts'
 import { codeOf, describe, type Log } from './log.ts'
 import { emptyTable, parseRouteTable } from './route-table.ts'
 
@@ -36,14 +36,17 @@ export async function saveTable(path: string, table: RouteTable): Promise<void> 
   }
 }
 
-/** The text of each route. A table keeps the objects of its unchanged routes. */
-const texts = new WeakMap<Route, string>()
+/** The text of each route and list. A table keeps the objects of unchanged ones. */
+const texts = new WeakMap<object, string>()
 
-function textOf({ version, routes }: RouteTable): string {
-  const parts = routes.map((route) => {
-    const text = texts.get(route) ?? JSON.stringify(route)
-    texts.set(route, text)
-    return text
-  })
-  return `{"version":${version},"routes":[${parts.join()}]}`
+function printed(part: object): string {
+  const text = texts.get(part) ?? JSON.stringify(part)
+  texts.set(part, text)
+  return text
+}
+
+function textOf({ version, routes, people = {} }: RouteTable): string {
+  const lists = Object.entries(people).map(([name, list]) => `${JSON.stringify(name)}:${printed(list)}`)
+  const more = lists.length === 0 ? '' : `,"people":{${lists.join()}}`
+  return `{"version":${version},"routes":[${routes.map(printed).join()}]${more}}`
 }

@@ -40,6 +40,19 @@ test('a whole table keeps the objects of its unchanged routes', () => {
   assert.deepEqual([hasSameRoutes(turned, table), hasSameRoutes(next, table)], [true, false])
 })
 
+test('lists of people change alone, and unchanged ones keep their objects', () => {
+  const people = { 'o/VIEWER': { ada: 0 }, 'o/ADMIN': { bob: 0 } }
+  const before = { ...table, people }
+  const none = { from: 1, version: 2, put: [], gone: [] }
+  assert.equal(changedTable(before, none).people, people)
+  const changed = changedTable(before, { ...none, people: { 'o/VIEWER': { ada: 7 }, 'o/ADMIN': null } })
+  assert.deepEqual([changed.people, changed.routes], [{ 'o/VIEWER': { ada: 7 } }, table.routes])
+  const whole = keepUnchanged(before, structuredClone({ ...before, people: { ...people, 'o/ADMIN': { bob: 7 } } }))
+  assert.equal(whole.people?.['o/VIEWER'], people['o/VIEWER'])
+  assert.deepEqual([hasSameRoutes(whole, before), hasSameRoutes(keepUnchanged(before, before), before)], [false, true])
+  assert.equal(hasSameRoutes(keepUnchanged(before, table), before), false)
+})
+
 test('unchanged routes keep their targets when another route changes', () => {
   const routes = new Routes()
   routes.apply(table)

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import { until } from '../test/support/until.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import type { RouterConfig } from './config.ts'
 import { type Log, silentLog } from './log.ts'
 import { type RunningRouter, startRouter } from './router.ts'
@@ -45,7 +46,7 @@ export interface TestBed {
   /** Starts an application. Returns its server, whose port is `portOf(server)`. */
   application(listener: RequestListener, port?: number): Promise<Server>
   /** Routes `app.localhost` (or another host) to these ports. Replaces the previous table. */
-  lead(ports: readonly number[], route?: Partial<Route>): Promise<void>
+  lead(ports: readonly number[], route?: Partial<Route>, people?: PeopleLists): Promise<void>
   ask(options?: Ask): Promise<Answer>
   /** Opens a raw connection to the router and sends these bytes. */
   raw(bytes: string): Socket
@@ -113,11 +114,11 @@ export async function testBed(
       await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
       return server
     },
-    lead: async (ports, route = {}) => {
+    lead: async (ports, route = {}, people = {}) => {
       const endpoints = ports.map((port) => ({ address: '127.0.0.1', port }))
       const routes = [{ host: 'app.localhost', service: 'service', name: 'shop', endpoints, ...route }]
       version++
-      assert.equal((await tell('PUT', '/routes', { version, routes })).status, 200)
+      assert.equal((await tell('PUT', '/routes', { version, routes, people })).status, 200)
     },
     ask: ({ host = 'app.localhost', path = '/', method = 'GET', headers = {}, body = '', agent = new Agent() } = {}) =>
       send({ host: '127.0.0.1', port: router.port, path, method, headers: { host, ...headers }, agent }, body),

@@ -1,4 +1,4 @@
-import { freshMs, type SignInClaims, type SignInRule, signInMs } from '@quayside/contract/sign-in.ts'
+import { admittedSince, freshMs, type SignInClaims, signInMs } from '@quayside/contract/sign-in.ts'
 import { after, wallClock } from './clock.ts'
 import { limits } from './limits.ts'
 import type { Routes } from './routes.ts'
@@ -10,13 +10,16 @@ export interface Visit {
   end(): void
 }
 
-/** Whether a session ended: it is too old, or its person signed out. */
-export const isOver = ({ account, issuedAtMs }: SignInClaims, { people }: SignInRule): boolean =>
-  wallClock() - issuedAtMs >= signInMs || issuedAtMs < (people[account] ?? 0)
+/**
+ * Whether a session ended: it is too old, or its person signed out. `sinceMs` is what
+ * `admittedSince` returns for the person.
+ */
+export const isOver = ({ issuedAtMs }: SignInClaims, sinceMs: number | undefined): boolean =>
+  wallClock() - issuedAtMs >= signInMs || issuedAtMs < (sinceMs ?? 0)
 
-/** Whether a person may enter. For some seconds the server knows it better than the list. */
-export const isListed = ({ account, issuedAtMs }: SignInClaims, { people }: SignInRule): boolean =>
-  Object.hasOwn(people, account) || Math.abs(wallClock() - issuedAtMs) < freshMs
+/** Whether a person may enter. For some seconds the server knows it better than the lists. */
+export const isListed = ({ issuedAtMs }: SignInClaims, sinceMs: number | undefined): boolean =>
+  sinceMs !== undefined || Math.abs(wallClock() - issuedAtMs) < freshMs
 
 /**
  * The open requests and connections of signed-in people. They are looked at again and again, so
@@ -49,7 +52,9 @@ export class Visits {
     const rules = new Map(this.#routes.table.routes.map(({ service, rules }) => [service, rules?.signIn]))
     for (const visit of this.#open) {
       const rule = rules.get(visit.claims.service)
-      if (rule && (isOver(visit.claims, rule) || !isListed(visit.claims, rule))) visit.end()
+      if (!rule) continue
+      const sinceMs = admittedSince(this.#routes.people, rule, visit.claims.account)
+      if (isOver(visit.claims, sinceMs) || !isListed(visit.claims, sinceMs)) visit.end()
     }
   }
 

@@ -75,7 +75,7 @@ test('routes that only the router can serve are not hot', () => {
     { rules: { maxBodyBytes: 1000 } },
     { rules: { ...rules, requestsPerMinute: 60 } },
     { rules: { ...rules, maintenance: { message: 'Back soon' } } },
-    { rules: { ...rules, signIn: { page: 'https://q.test/', key: 'A'.repeat(43), people: {} } } },
+    { rules: { ...rules, signIn: { page: 'https://q.test/', key: 'A'.repeat(43), organization: 'o', roles: [] } } },
     { host: 'app.test:5432', listen: { protocol: 'TCP', port: 5432 } },
   ]
   for (const one of cold) assert.deepEqual(mapsOf([{ ...route, ...one }]).plain, {}, JSON.stringify(one))

@@ -42,7 +42,7 @@ function changedBy(key: string): RouteRules {
   // It acts together with the message.
   if (key === 'network.router.maintenance_source_range') return changedBy('network.router.maintenance_message')
   if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
-  if (key === signInSetting) return { signIn: signInRule(new Map(), undefined) }
+  if (key === signInSetting) return { signIn: signInRule('', [], undefined) }
   const all = rulesOf('application', { [key]: samples[key] ?? null }, key.includes('.grpc_')) ?? {}
   const usual = usualRules()
   return Object.fromEntries(

@@ -12,7 +12,7 @@ import {
 } from '../routers/index.ts'
 import type { RouteMarks } from './route-marks.ts'
 import { setCertificates, setOutsides } from './route-store.ts'
-import { readTable, type TableFacts } from './route-table-store.ts'
+import { readTable, type ReadTable as Table, type TableFacts } from './route-table-store.ts'
 import { setOwnTls } from './secured-host-store.ts'
 
 export interface RoutePublisher {
@@ -57,8 +57,6 @@ export interface UncertifiedHost {
 
 /** After so many runs without a change the router gets the last table again. */
 const refreshEvery = 5
-
-type Table = Awaited<ReturnType<typeof readTable>>
 
 /** The publishers of all current routers. A router that hangs delays no other. */
 export interface RoutePublishers {
@@ -124,9 +122,9 @@ export function createRoutePublisher({
   let quiet = 0
   let turn: Promise<unknown> = Promise.resolve()
 
-  const send = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
+  const send = async ({ routes, people }: Table, signal: AbortSignal): Promise<readonly number[]> => {
     try {
-      const taken = await router.replaceAll(routes, signal)
+      const taken = await router.replaceAll(routes, signal, people)
       refused = new Map()
       return taken
     } catch (error) {
@@ -177,7 +175,7 @@ export function createRoutePublisher({
   const inTurn = (read: () => Promise<Table>, signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
       const table = await read()
-      const taken = await send(table.routes, signal)
+      const taken = await send(table, signal)
       applied = table
       lost = portsOf(table.routes, new Set(taken))
       await followTls()

@@ -94,16 +94,19 @@ test('members change the mark of an organization with a service behind the sign-
   assert.equal((await read()).mark, open)
   await sql`update service set advanced_settings = ${sql.json({ 'network.router.sign_in': 'member' })}`
   const guarded = await read()
-  assert.deepEqual(guarded.routes[0]?.rules?.signIn?.people, { [first]: 0 })
+  const list = `${organizationId}/VIEWER`
+  assert.deepEqual(guarded.people, { [list]: { [first]: 0 } })
   const second = await addMember()
   const joined = await read()
   assert.notEqual(joined.mark, guarded.mark)
-  assert.deepEqual(joined.routes[0]?.rules?.signIn?.people, { [first]: 0, [second]: 0 })
+  assert.deepEqual(joined.people, { [list]: { [first]: 0, [second]: 0 } })
+  assert.deepEqual(joined.routes, guarded.routes, 'a member changes no route')
   await sql`update account set signed_out_at = ${now} where id = ${first}`
   const out = await read()
   assert.notEqual(out.mark, joined.mark)
-  assert.equal(out.routes[0]?.rules?.signIn?.people[first], now.getTime())
+  assert.equal(out.people[list]?.[first], now.getTime())
   await addPlace(sql)
+  assert.deepEqual(Object.keys((await read()).people), [list], 'organizations without such services have no list')
   await sql`update account set name = 'bob' where id = ${first}`
   assert.equal((await read()).mark, out.mark)
 })

@@ -8,13 +8,14 @@ import type {
 } from '@quayside/contract/routes.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import { allClusters, type RouterScope } from '../routers/index.ts'
 import { rulesOf } from './route-rules.ts'
 import { type TlsRow, tlsMember } from './route-tls.ts'
 import { uploadedHosts } from './secured-host-store.ts'
-import { admittedBy, type SignInIssuer, signInRule } from './sign-in-rule.ts'
+import { type MemberFacts, peopleLists, rolesAdmitted, type SignInIssuer, signInRule } from './sign-in-rule.ts'
 import { readSignInMembers, signInMembers } from './sign-in-store.ts'
 
 /** A route as the database has it. */
@@ -138,18 +139,26 @@ export interface TableFacts {
   readonly signIn?: SignInIssuer | undefined
 }
 
+/** A table of routes, with the lists to which they refer and its mark. */
+export interface ReadTable {
+  readonly mark: string
+  readonly routes: Route[]
+  readonly people: PeopleLists
+}
+
 /** Reads every route of the clusters of one router, and the mark of the table. */
 export async function readTable(
   sql: Sql,
   { engines, isRest }: RouterScope = allClusters,
   { speaksTls = false, signIn }: TableFacts = {},
-): Promise<{ mark: string; routes: Route[] }> {
+): Promise<ReadTable> {
   const rows = await sql<(TableRow & { readonly mark: string })[]>`
     select row.*, hashtextextended(row::text, 0)::text as mark from (
       ${tableRows(sql)} where ${isServed(sql, { engines, isRest })}
     ) row order by host, path`
   // Read after their marks: if they change in between, the next mark differs.
-  const members = rows.some(({ sign_in }) => sign_in !== null) ? await readSignInMembers(sql) : undefined
+  const guarded = new Set(rows.flatMap(({ sign_in, organization_id }) => (sign_in === null ? [] : organization_id)))
+  const members = guarded.size > 0 ? await readSignInMembers(sql, [...guarded]) : noMembers
   const byEngine = Map.groupBy(rows, ({ engine }) => engine)
   const marks = [...byEngine].map(([engine, own]) => ({
     engine,
@@ -213,13 +222,19 @@ export async function readTable(
       ...rulesMember(rulesOf(kind, wishes, speaks_http2), {
         ...(basic_auth !== null && { basicAuth: basic_auth }),
         ...(sign_in !== null && {
-          signIn: signInRule(admittedBy(sign_in, members?.get(organization_id) ?? [], { projectId, mode }), signIn),
+          signIn: signInRule(
+            organization_id,
+            rolesAdmitted(sign_in, members.get(organization_id) ?? [], { projectId, mode }),
+            signIn,
+          ),
         }),
       }),
     }),
   )
-  return { mark: joinMarks(marks), routes }
+  return { mark: joinMarks(marks), routes, people: peopleLists(members) }
 }
+
+const noMembers: ReadonlyMap<string, readonly MemberFacts[]> = new Map()
 
 const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite: string | null }) => ({
   host,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admittedBy, type MemberFacts, rolesIn, signInRule } from './sign-in-rule.ts'
+import { admittedBy, type MemberFacts, peopleLists, rolesAdmitted, rolesIn, signInRule } from './sign-in-rule.ts'
 
 const projectId = '01900000-0000-7000-8000-000000000001'
 const preview = { projectId, mode: 'PREVIEW' }
@@ -13,8 +13,8 @@ const nobody: MemberFacts = {
   permissions: [],
   signed_out_ms: null,
 }
-const support = (project: string, mode: 'PREVIEW' | 'PRODUCTION'): Partial<MemberFacts> => ({
-  custom_role_id: '01900000-0000-7000-8000-00000000000c',
+const support = (last: string, project: string, mode: 'PREVIEW' | 'PRODUCTION'): Partial<MemberFacts> => ({
+  custom_role_id: `01900000-0000-7000-8000-00000000000${last}`,
   custom_role_name: 'Support',
   custom_rights: { clusters: {}, projects: { [project]: { is_admin: false, modes: { [mode]: 'VIEWER' } } } },
 })
@@ -24,9 +24,9 @@ const members = Object.entries<Partial<MemberFacts>>({
   devops: { role: 'DEVOPS' },
   viewer: { role: 'VIEWER' },
   billing: { role: 'BILLING_MANAGER' },
-  sees: support(projectId, 'PREVIEW'),
-  otherMode: support(projectId, 'PRODUCTION'),
-  otherProject: support('else', 'PREVIEW'),
+  sees: support('c', projectId, 'PREVIEW'),
+  otherMode: support('d', projectId, 'PRODUCTION'),
+  otherProject: support('e', 'else', 'PREVIEW'),
   outside: { permissions: ['READ'] },
 }).map(([account, facts]): MemberFacts => ({ ...nobody, ...facts, account }))
 
@@ -54,10 +54,18 @@ test('a value that cannot be read admits no role', () => {
 test('a rule has the last sign-out of each person, and nobody without a sign-in page', () => {
   const people = admittedBy('member', [{ ...nobody, account: 'ada', role: 'VIEWER', signed_out_ms: 7 }], preview)
   assert.deepEqual(people.get('ada'), { sinceMs: 7, role: 'Viewer' })
-  assert.deepEqual(signInRule(people, { page: 'https://p', key: 'k' }), {
-    page: 'https://p',
-    key: 'k',
-    people: { ada: 7 },
-  })
-  assert.deepEqual(signInRule(people, undefined).people, {})
+  const issuer = { page: 'https://p', key: 'k' }
+  assert.deepEqual(signInRule('o', ['VIEWER'], issuer), { ...issuer, organization: 'o', roles: ['VIEWER'] })
+  assert.deepEqual(signInRule('o', ['VIEWER'], undefined).roles, [])
+})
+
+test('a rule names roles, also without a member, and each member is in one list', () => {
+  const custom = '01900000-0000-7000-8000-00000000000c'
+  assert.deepEqual(rolesAdmitted('DevOps', [], preview), ['OWNER', 'ADMIN', 'DEVOPS'])
+  const seeing = members.filter(({ account }) => account === 'sees' || account === 'outside')
+  assert.deepEqual(rolesAdmitted('member', seeing, preview), [
+    ...['OWNER', 'ADMIN', 'DEVOPS', 'VIEWER', custom, 'permissions READ'],
+  ])
+  const lists = peopleLists(new Map([['o', seeing]]))
+  assert.deepEqual(lists, { [`o/${custom}`]: { sees: 0 }, 'o/permissions READ': { outside: 0 } })
 })

@@ -7,8 +7,9 @@ import {
   permissionsAt,
   type Rights,
   type RoleName,
+  roleNames,
 } from '@quayside/contract/roles.ts'
-import type { SignInRule } from '@quayside/contract/sign-in.ts'
+import { listName, type PeopleLists, type SignInRule } from '@quayside/contract/sign-in.ts'
 
 /** The advanced setting that puts a service behind the platform's sign-in. */
 export const signInSetting = 'network.router.sign_in'
@@ -52,24 +53,58 @@ export function rolesIn(value: string): readonly string[] {
   return roles
 }
 
+/** The part of a member that all members with its role share. */
+type RoleFacts = Omit<MemberFacts, 'account' | 'signed_out_ms'>
+
+/** Members of an outside issuer have permissions instead of a role. Equal ones count as a role. */
+const roleKeyOf = ({ role, custom_role_id, permissions }: RoleFacts): string =>
+  role ?? custom_role_id ?? `permissions ${[...permissions].sort().join()}`
+
+const builtInFacts: readonly RoleFacts[] = roleNames.map((role) => ({
+  ...{ role, custom_role_id: null, custom_role_name: null, custom_rights: null, permissions: [] },
+}))
+
 /**
- * Pure: returns who may enter a service. A member must see its environment, and have one of the
- * roles that the setting names. Administrators may always enter, because they may change the
- * setting. A value that cannot be read admits nobody.
+ * Pure: returns the roles whose members may enter a service, by `roleKeyOf`. A role must see its
+ * environment, and be one that the setting names. Administrators may always enter, because they may
+ * change the setting. A value that cannot be read admits only them. Built-in roles are listed
+ * without a member too, so that a new member changes no rule.
  */
+export function rolesAdmitted(setting: string, members: readonly MemberFacts[], place: Place): readonly string[] {
+  const wanted = new Set(readable(setting).map((one) => one.toLowerCase()))
+  const roles = new Map([...builtInFacts, ...members].map((facts) => [roleKeyOf(facts), facts]))
+  const admitted = [...roles].filter(
+    ([, facts]) =>
+      mayAccess(permissionsAt(rightsOf(facts), place), 'read') && (isAdmin(facts) || hasOne(facts, wanted)),
+  )
+  return admitted.map(([key]) => key)
+}
+
+/** Pure: returns who may enter a service: the members with one of its roles. */
 export function admittedBy(
   setting: string,
   members: readonly MemberFacts[],
   place: Place,
 ): ReadonlyMap<string, Admitted> {
-  const wanted = new Set(readable(setting).map((one) => one.toLowerCase()))
-  const admitted = members.filter(
-    (member) =>
-      mayAccess(permissionsAt(rightsOf(member), place), 'read') && (isAdmin(member) || hasOne(member, wanted)),
-  )
+  const roles = new Set(rolesAdmitted(setting, members, place))
+  const admitted = members.filter((member) => roles.has(roleKeyOf(member)))
   return new Map(
     admitted.map((member) => [member.account, { sinceMs: member.signed_out_ms ?? 0, role: roleOf(member) }]),
   )
+}
+
+/** Pure: returns the members of organizations in the lists to which rules refer. */
+export function peopleLists(members: ReadonlyMap<string, readonly MemberFacts[]>): PeopleLists {
+  const lists: Record<string, Record<string, number>> = {}
+  for (const [organization, own] of members) {
+    for (const member of own) {
+      const name = listName(organization, roleKeyOf(member))
+      const list = lists[name] ?? {}
+      lists[name] = list
+      list[member.account] = member.signed_out_ms ?? 0
+    }
+  }
+  return lists
 }
 
 function readable(setting: string): readonly string[] {
@@ -81,27 +116,28 @@ function readable(setting: string): readonly string[] {
   }
 }
 
-const isAdmin = (member: MemberFacts): boolean => permissionsAt(rightsOf(member), {}).includes('ADMIN')
+const isAdmin = (member: RoleFacts): boolean => permissionsAt(rightsOf(member), {}).includes('ADMIN')
 
-function hasOne(member: MemberFacts, wanted: ReadonlySet<string>): boolean {
+function hasOne(member: RoleFacts, wanted: ReadonlySet<string>): boolean {
   const id = member.custom_role_id
   return wanted.has(everyMember) || wanted.has(roleOf(member).toLowerCase()) || (id !== null && wanted.has(id))
 }
 
-function rightsOf({ role, custom_rights, permissions }: MemberFacts): Rights {
+function rightsOf({ role, custom_rights, permissions }: RoleFacts): Rights {
   if (role !== null) return { role }
   return custom_rights === null ? { permissions } : { custom: custom_rights }
 }
 
-/** Members of an outside issuer have permissions instead of a role. */
-const roleOf = ({ role, custom_role_name }: MemberFacts): string =>
+/** Returns the name of a role for people. Permissions have none. */
+const roleOf = ({ role, custom_role_name }: RoleFacts): string =>
   role === null ? (custom_role_name ?? '') : builtInRoles[role].name
 
 /** The rule of a platform that has no sign-in page. Nobody can enter. */
-const closed: SignInRule = { page: 'http://localhost/', key: 'A'.repeat(43), people: {} }
+const closed: SignInRule = { page: 'http://localhost/', key: 'A'.repeat(43), organization: '', roles: [] }
 
 /** Pure: returns the rule of a route. Without an issuer nobody can enter. */
-export const signInRule = (people: ReadonlyMap<string, Admitted>, issuer: SignInIssuer | undefined): SignInRule =>
-  issuer === undefined
-    ? closed
-    : { ...issuer, people: Object.fromEntries([...people].map(([id, { sinceMs }]) => [id, sinceMs])) }
+export const signInRule = (
+  organization: string,
+  roles: readonly string[],
+  issuer: SignInIssuer | undefined,
+): SignInRule => (issuer === undefined ? closed : { ...issuer, organization, roles })

@@ -13,9 +13,13 @@ export const signInMembers = (sql: Sql) => sql`
       join project p on p.id = v.project_id where s.sign_in is not null)
   group by m.organization_id`
 
-/** Reads the members of all these organizations. */
-export async function readSignInMembers(sql: Sql): Promise<ReadonlyMap<string, readonly MemberFacts[]>> {
-  const rows = await sql<{ organization_id: string; members: MemberFacts[] }[]>`${signInMembers(sql)}`
+/** Reads the members of these of them. */
+export async function readSignInMembers(
+  sql: Sql,
+  organizations: readonly string[],
+): Promise<ReadonlyMap<string, readonly MemberFacts[]>> {
+  const rows = await sql<{ organization_id: string; members: MemberFacts[] }[]>`
+    select * from (${signInMembers(sql)}) m where organization_id = any(${[...organizations]}::uuid[])`
   return new Map(rows.map(({ organization_id, members }) => [organization_id, members]))
 }
 

@@ -25,7 +25,7 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
     /** It may, as long as no router has been chosen. */
     countsRequests: () => last?.countsRequests() ?? true,
     usesPlatformTls: () => last?.usesPlatformTls() ?? false,
-    replaceAll: async (routes, signal) => (await current(signal)).replaceAll(routes, signal),
+    replaceAll: async (routes, signal, people) => (await current(signal)).replaceAll(routes, signal, people),
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),
     wakes: async (sequence, timeoutMs, signal) => (await current(signal)).wakes(sequence, timeoutMs, signal),
     // A router that was never chosen has carried nothing. No cluster is asked for that.

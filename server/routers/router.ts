@@ -1,6 +1,7 @@
 import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { ClusterTls, HostCertificate, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 
 /** Carries traffic from host names to endpoints. Receives the whole table every time. */
@@ -16,9 +17,9 @@ export interface Router {
    * Applies a table and returns once new requests follow it, or will soon if the controller of a
    * cluster carries them. Returns the table's ports of this machine that other programs use. Throws
    * AppError('unavailable') if the router is unreachable, and RoutesRefusedError if it refuses some
-   * of the routes. Safe to repeat.
+   * of the routes. `people` are the lists to which rules of the routes refer. Safe to repeat.
    */
-  replaceAll(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]>
+  replaceAll(routes: readonly Route[], signal: AbortSignal, people?: PeopleLists): Promise<readonly number[]>
   /**
    * Waits for at most `timeoutMs` until these endpoints have no open request. Returns the number of
    * requests still open.

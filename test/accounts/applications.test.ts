@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type SignInClaims, tokenPurpose } from '../../contract/sign-in.ts'
+import { listName, type SignInClaims, tokenPurpose } from '../../contract/sign-in.ts'
 import { applicationIssuer } from '../../server/accounts/index.ts'
 import { readTable } from '../../server/domains/route-table-store.ts'
 import { openPepper } from '../../server/vault/index.ts'
@@ -44,10 +44,11 @@ const guarded = await application(ours, 'member')
 const pepper = await openPepper({ database, file: join(platform.directory, 'token.pepper') })
 const issuer = applicationIssuer(pepper, { publicUrl })
 
-/** Returns the rule that routers get. */
-async function publishedRule() {
-  const { routes } = await readTable(database, undefined, { signIn: issuer })
-  return routes.find(({ service }) => service === guarded.service)?.rules?.signIn
+/** Returns the people whom routers admit. */
+async function publishedPeople(): Promise<Record<string, number>> {
+  const { routes, people } = await readTable(database, undefined, { signIn: issuer })
+  const rule = routes.find(({ service }) => service === guarded.service)?.rules?.signIn
+  return Object.assign({}, ...(rule?.roles ?? []).map((role) => people[listName(ours.organizationId, role)]))
 }
 
 const ask = (question: Readonly<Record<string, string>>, of = browser): Promise<Opened> =>
@@ -82,10 +83,10 @@ test('a person with a session gets a token for this service, host, browser and p
   const url = new URL(location)
   assert.equal(`${url.origin}${url.pathname}`, `http://${guarded.host}:8080/.well-known/quayside/sign-in`)
   const [content = '', signature = ''] = url.searchParams.get('token')?.split('.') ?? []
-  const rule = await publishedRule()
+  const people = await publishedPeople()
   const claims: SignInClaims = JSON.parse(Buffer.from(content, 'base64url').toString())
   assert.deepEqual([claims.service, claims.host, claims.challenge], [guarded.service, guarded.host, challenge])
-  assert.deepEqual(Object.keys(rule?.people ?? {}), [claims.account], 'the table admits the same people')
+  assert.deepEqual(Object.keys(people), [claims.account], 'the table admits the same people')
   assert.ok(verify(null, Buffer.from(tokenPurpose + content), publicKey(), Buffer.from(signature, 'base64url')))
   assert.equal((await call(url.searchParams.get('token') ?? '', 'GET', '/organization')).status, 401)
 })
@@ -152,8 +153,7 @@ test('a sign-out makes earlier tokens invalid', async () => {
   const page = await browser.open('/oidc/v2/logout')
   const xsrf = /name="xsrf" value="([^"]+)"/.exec(page.text)?.[1] ?? assert.fail(page.text)
   await browser.open('/oidc/v2/logout/confirm', { xsrf, logout: 'yes' })
-  const rule = await publishedRule()
-  const [sinceMs = 0] = Object.values(rule?.people ?? {})
+  const [sinceMs = 0] = Object.values(await publishedPeople())
   assert.ok(Math.abs(Date.now() - sinceMs) < 60_000)
   assert.equal(new URL((await ask(guarded)).location).pathname, '/oidc/authorize')
 })

@@ -1,6 +1,7 @@
 import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import type { CountBatch } from '@quayside/contract/traffic-counts.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { PortAddress, RouteCertificate, Router, Wakes } from '../router.ts'
@@ -9,6 +10,7 @@ import type { PortAddress, RouteCertificate, Router, Wakes } from '../router.ts'
 export interface FakeRouter extends Router {
   /** The table in effect. */
   readonly routes: readonly Route[]
+  readonly people: PeopleLists
   /** The number of tables applied so far. */
   readonly replacements: number
   /** The number of calls of `renew` so far. */
@@ -45,6 +47,7 @@ const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
 
 export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   let routes: readonly Route[] = []
+  let people: PeopleLists = {}
   let replacements = 0
   let renewals = 0
   const taken = new Set<number>()
@@ -90,6 +93,9 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     get routes() {
       return routes
     },
+    get people() {
+      return people
+    },
     get replacements() {
       return replacements
     },
@@ -117,9 +123,10 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
     failWith: (error) => {
       failure = error
     },
-    replaceAll: async (table, signal) => {
+    replaceAll: async (table, signal, lists = {}) => {
       check(signal)
       routes = structuredClone(table)
+      people = structuredClone(lists)
       replacements++
       return routes.flatMap(({ listen }) => (listen && taken.has(listen.port) ? [listen.port] : []))
     },

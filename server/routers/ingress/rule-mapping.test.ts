@@ -50,7 +50,7 @@ const all: Required<RouteRules> = {
   maintenance: { message: 'Back soon' },
   redirects: [{ from: '/old', to: '/new', status: 308 }],
   requestHeaders: { 'X-Zone': 'blue' },
-  signIn: { page: 'https://quayside.test/oidc/applications', key: 'A'.repeat(43), people: {} },
+  signIn: { page: 'https://quayside.test/oidc/applications', key: 'A'.repeat(43), organization: 'o', roles: [] },
 }
 
 test('Traefik applies these rules, and names why it cannot apply the others', () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
+import { readFile } from 'node:fs/promises'
 import { createServer, request as forward, type Server, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { parseRouteTable } from '../../../router/route-table.ts'
 import { askPort } from '../../../test/support/ask-port.ts'
 import { haproxy, missingHaproxy } from '../../../test/support/haproxy.ts'
 import { until } from '../../../test/support/until.ts'
@@ -125,6 +127,22 @@ test('own router: a change is sent without the other routes of the table', async
   assert.deepEqual(bodies, [`PATCH ${JSON.stringify({ from: 1, version: 2, put, gone: ['c.test/'] })}`])
   const health = await askRouter(controlSocket, { method: 'GET', path: '/routes', timeoutMs: 5_000 })
   assert.deepEqual(health.body, { version: 2, routes: [route('a.test', 80), ...put] })
+  bodies.length = 0
+  const people = { 'o/VIEWER': { ada: 0, bob: 0 }, 'o/ADMIN': { eve: 0 } }
+  const same = [...put, route('a.test', 80)]
+  await router.replaceAll(same, signal, people)
+  await router.replaceAll(same, signal, { 'o/VIEWER': { ada: 0 } })
+  await router.replaceAll(same, signal, { 'o/VIEWER': { ada: 0 } })
+  const changes = [people, { 'o/VIEWER': { ada: 0 }, 'o/ADMIN': null }]
+  assert.deepEqual(bodies, [
+    ...changes.map((one, at) => {
+      const version = at + 2
+      return `PATCH ${JSON.stringify({ from: version, version: version + 1, put: [], gone: [], people: one })}`
+    }),
+    `POST ${JSON.stringify({ version: 4 })}`,
+  ])
+  const kept = parseRouteTable(JSON.parse(await readFile(home.options.stateFile, 'utf8')))
+  assert.deepEqual([kept.version, kept.people], [4, { 'o/VIEWER': { ada: 0 } }])
 })
 
 test('own router: a table is sent again when the process has another one or does not know how to confirm', async (t) => {

@@ -18,7 +18,7 @@ import { sendCertificates } from '../send-certificates.ts'
 import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
-import { changesBetween, type SentRoutes, sentRoutes } from './sent-routes.ts'
+import { changesBetween, isEmptyChange, type SentTable, sentTable } from './sent-routes.ts'
 
 export interface OwnRouterOptions {
   /** The certificates of its hosts. Without it, the router speaks HTTP only. */
@@ -45,15 +45,15 @@ export function createOwnRouter({
   timeoutMs = 5_000,
 }: OwnRouterOptions): Router {
   const { controlSocket } = options
-  let last: Sent = { version: 0, routes: [], sent: new Map() }
+  let last: Sent = { version: 0, routes: [], sent: { routes: new Map(), people: new Map() } }
   let turn: Promise<unknown> = Promise.resolve()
   const ask = (question: Pick<ControlRequest, 'method' | 'path' | 'body'>, signal: AbortSignal) =>
     askRouter(controlSocket, { ...question, timeoutMs, signal })
 
-  const put = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
-    const sent = sentRoutes(routes)
-    const changes = last.version === 0 ? undefined : changesBetween(last, { routes, sent })
-    const isKnown = changes !== undefined && changes.put.length + changes.gone.length === 0
+  const put: Router['replaceAll'] = async (routes, signal, people = {}) => {
+    const sent = sentTable({ routes, people })
+    const changes = last.version === 0 ? undefined : changesBetween(last, { routes, people, sent })
+    const isKnown = changes !== undefined && isEmptyChange(changes)
     if (changes) {
       const answer = await ask(
         isKnown ? confirmationOf(last) : { method: 'PATCH', path: '/routes', body: changes },
@@ -64,7 +64,7 @@ export function createOwnRouter({
         return takenOf(answer)
       }
     }
-    let table = { version: isKnown ? last.version : last.version + 1, routes }
+    let table = { version: isKnown ? last.version : last.version + 1, routes, people }
     for (let attempt = 0; attempt < attempts; attempt++) {
       const answer = await ask({ method: 'PUT', path: '/routes', body: table }, signal)
       if (answer.status === 200) {
@@ -72,7 +72,7 @@ export function createOwnRouter({
         return takenOf(answer)
       }
       if (answer.status !== 409) throw unexpected(answer)
-      table = { version: numberIn(answer, 'version') + 1, routes }
+      table = { version: numberIn(answer, 'version') + 1, routes, people }
     }
     throw new AppError(
       'unavailable',
@@ -83,12 +83,12 @@ export function createOwnRouter({
   return {
     countsRequests: () => true,
     usesPlatformTls: () => certificates !== undefined,
-    replaceAll: (routes, signal) => {
+    replaceAll: (routes, signal, people) => {
       const result = turn.then(async () => {
         if (certificates) {
           await sendCertificates(certificates, (one) => askRouter(controlSocket, { ...one, timeoutMs, signal }))
         }
-        return put([...routes, ...always], signal)
+        return put([...routes, ...always], signal, people)
       })
       turn = result.catch(() => {})
       return result
@@ -140,7 +140,7 @@ export function createOwnRouter({
 interface Sent {
   readonly version: number
   readonly routes: readonly Route[]
-  readonly sent: SentRoutes
+  readonly sent: SentTable
 }
 
 const confirmationOf = ({ version }: Sent) => ({ method: 'POST', path: '/confirm', body: { version } }) as const

@@ -1,19 +1,27 @@
 import { placeOf, type Route, type RouteChanges } from '@quayside/contract/routes.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 
 /** The routes of a table by their places, as text. Callers cannot change them later. */
-export type SentRoutes = ReadonlyMap<string, string>
+type SentRoutes = ReadonlyMap<string, string>
+
+/** A table as text: its routes by their places, and its lists of people by their names. */
+export interface SentTable {
+  readonly routes: SentRoutes
+  readonly people: ReadonlyMap<string, string>
+}
 
 interface Table {
   readonly version: number
   readonly routes: readonly Route[]
-  readonly sent: SentRoutes
+  readonly people: PeopleLists
+  readonly sent: SentTable
 }
 
-/** Returns the routes of a table in the form in which two tables are compared. */
-export function sentRoutes(routes: readonly Route[]): SentRoutes {
+/** Returns a table in the form in which two tables are compared. */
+export function sentTable({ routes, people }: Pick<Table, 'routes' | 'people'>): SentTable {
   const sent = new Map<string, string>()
   for (const route of routes) sent.set(placeOf(route), JSON.stringify(route))
-  return sent
+  return { routes: sent, people: new Map(Object.entries(people).map(([name, list]) => [name, JSON.stringify(list)])) }
 }
 
 /**
@@ -22,16 +30,29 @@ export function sentRoutes(routes: readonly Route[]): SentRoutes {
  */
 export function changesBetween(
   { version, sent: before }: Pick<Table, 'version' | 'sent'>,
-  { routes, sent }: Pick<Table, 'routes' | 'sent'>,
+  { routes, people, sent }: Pick<Table, 'routes' | 'people' | 'sent'>,
 ): RouteChanges | undefined {
-  if (sent.size !== routes.length) return undefined
+  if (sent.routes.size !== routes.length) return undefined
   const put: Route[] = []
   let at = 0
   // A map keeps the order of the routes from which it was made.
-  for (const [place, text] of sent) {
+  for (const [place, text] of sent.routes) {
     const route = routes[at++]
-    if (route && before.get(place) !== text) put.push(route)
+    if (route && before.routes.get(place) !== text) put.push(route)
   }
-  const gone = [...before.keys()].filter((place) => !sent.has(place))
-  return { from: version, version: version + 1, put, gone }
+  const gone = [...before.routes.keys()].filter((place) => !sent.routes.has(place))
+  const lists = peopleBetween(before, { people, sent })
+  return { from: version, version: version + 1, put, gone, ...(Object.keys(lists).length > 0 && { people: lists }) }
 }
+
+function peopleBetween(before: SentTable, { people, sent }: Pick<Table, 'people' | 'sent'>) {
+  const changed = Object.entries(people).filter(([name]) => before.people.get(name) !== sent.people.get(name))
+  const removed = [...before.people.keys()]
+    .filter((name) => !sent.people.has(name))
+    .map((name) => [name, null] as const)
+  return Object.fromEntries([...changed, ...removed])
+}
+
+/** Whether changes leave the table as it is. */
+export const isEmptyChange = ({ put, gone, people }: RouteChanges): boolean =>
+  put.length + gone.length === 0 && people === undefined

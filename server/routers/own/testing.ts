@@ -61,9 +61,14 @@ export async function application(listener: RequestListener): Promise<{ server: 
 }
 
 /** Requests `/` of a host from the router. */
-export function ask(port: number, host: string, agent = new Agent()): Promise<{ status: number; body: string }> {
+export function ask(
+  port: number,
+  host: string,
+  agent = new Agent(),
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, agent, headers: { host } }, (answer) => {
+    const outgoing = request({ host: '127.0.0.1', port, agent, headers: { host, ...headers } }, (answer) => {
       let body = ''
       answer.setEncoding('utf8')
       answer.on('data', (text: string) => {

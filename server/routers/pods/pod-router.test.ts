@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Server, ServerResponse } from 'node:http'
+import { Agent, type Server, type ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import { freshMs } from '@quayside/contract/sign-in.ts'
+import { access, account, guard, listed, service } from '../../../router/sign-in-bed.ts'
 import { until } from '../../../test/support/until.ts'
 import { AppError } from '../../lib/error.ts'
 import { application, ask } from '../own/testing.ts'
@@ -97,6 +99,20 @@ test('a router that starts while the platform is away has the last table', async
   await cluster.first.replaceAll([route([await startApplication(t)])], signal)
   const fresh = await cluster.addPod()
   assert.equal(await bodyAt(fresh), 'ok')
+})
+
+test('each router admits the people of the last table, also one that starts while the platform is away', async (t) => {
+  const cluster = await open(t, 1)
+  const routes = [route([await startApplication(t)], { service, rules: guard })]
+  const cookie = access({ host: 'app.test', issuedAtMs: Date.now() - freshMs })
+  const status = async ({ port }: TestPod) => (await ask(port, 'app.test', new Agent(), { cookie })).status
+  await cluster.first.replaceAll(routes, signal, listed({ other: 0 }))
+  const [pod] = cluster.pods
+  assert.ok(pod)
+  assert.equal(await status(pod), 403)
+  await cluster.first.replaceAll(routes, signal, listed({ [account]: 0, other: 0 }))
+  assert.equal(await status(pod), 200)
+  assert.equal(await status(await cluster.addPod()), 200)
 })
 
 test('another process of the platform continues with the version of the routers', async (t) => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
@@ -43,6 +44,9 @@ const lostMs = 15_000
 const rolloutMs = 60_000
 const attempts = 5
 
+/** A table without its version. */
+type Carried = Required<Omit<RouteTable, 'version'>>
+
 /** The certificates that all routers must have now. */
 type Certificates = Pick<TlsSource, 'mark' | 'material'>
 
@@ -52,7 +56,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
   return {
     countsRequests: () => true,
     usesPlatformTls: () => options.certificates !== undefined,
-    replaceAll: (routes, signal) => routers.replaceAll(routes, signal),
+    replaceAll: (routes, signal, people) => routers.replaceAll(routes, signal, people),
     drained: (endpoints, timeoutMs, signal) => routers.drained(endpoints, timeoutMs, signal),
     wakes: (sequence, timeoutMs, signal) => routers.wakes.wait(sequence, timeoutMs, signal),
     activity: (signal) => routers.activity(signal),
@@ -95,21 +99,22 @@ class PodRouter {
   }
 
   /** Tables are applied one at a time, the last one wins. */
-  replaceAll(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> {
-    const next = this.#turn.then(() => this.#ask(signal, () => this.#replace(routes, signal)))
+  replaceAll(routes: readonly Route[], signal: AbortSignal, people: PeopleLists = {}): Promise<readonly number[]> {
+    const next = this.#turn.then(() => this.#ask(signal, () => this.#replace({ routes, people }, signal)))
     this.#turn = next.catch(() => {})
     return next
   }
 
-  async #replace(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> {
+  async #replace({ routes, people }: Carried, signal: AbortSignal): Promise<readonly number[]> {
     const { kube, setting, names } = this.#options
     const named = nameRoutes(routes, names)
-    const carried = named.map(({ route }) => route)
+    const carried = { routes: named.map(({ route }) => route), people }
     if (this.#last.version === 0) {
       this.#storedVersion = await readTableVersion(kube, setting, signal)
       this.#last = { version: this.#storedVersion, routes: [] }
     }
-    if (this.#last.version === 0 || !isDeepStrictEqual(this.#last.routes, carried)) this.#advance(carried)
+    const { version, ...last } = this.#last
+    if (version === 0 || !isDeepStrictEqual(last, carried)) this.#advance(carried)
     if (!this.#isInstalled) await this.#install(signal)
     const isNamed = this.#namedVersion === this.#last.version
     const left = isNamed ? [] : await createNames(kube, names, named, signal)
@@ -128,8 +133,8 @@ class PodRouter {
     throw new AppError('unavailable', message)
   }
 
-  #advance(routes: readonly Route[], after = this.#last.version): void {
-    this.#last = { version: after + 1, routes: structuredClone(routes) }
+  #advance(carried: Carried, after = this.#last.version): void {
+    this.#last = { version: after + 1, ...structuredClone(carried) }
   }
 
   async #store(signal: AbortSignal): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Route } from '@quayside/contract/routes.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { everyOne } from '../../lib/every-one.ts'
 import { applyChanges, unreachable } from '../ingress/apply-objects.ts'
@@ -35,10 +34,10 @@ const kinds: readonly KubeKind[] = [routeKinds.networkPolicy, routeKinds.service
 export function createPortRouter(options: PortRouterOptions): Router {
   const ports = new PortTable(options)
   let turn: Promise<unknown> = Promise.resolve()
-  const replaceAll = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
+  const replaceAll: Router['replaceAll'] = async (routes, signal, people) => {
     const refused = new Map<string, string>()
     const http = routes.filter(({ listen }) => listen === undefined)
-    const taken = await carried(options.router, http, refused, signal)
+    const taken = await carried(() => options.router.replaceAll(http, signal, people), refused)
     await ports.replace(portRoutes(routes), refused, signal)
     if (refused.size > 0) throw new RoutesRefusedError(refused)
     return taken
@@ -46,8 +45,8 @@ export function createPortRouter(options: PortRouterOptions): Router {
   return {
     ...options.router,
     /** Tables are applied one at a time, the last one wins. */
-    replaceAll: (routes, signal) => {
-      const next = turn.then(() => replaceAll(routes, signal))
+    replaceAll: (...table) => {
+      const next = turn.then(() => replaceAll(...table))
       turn = next.catch(() => {})
       return next
     },
@@ -57,13 +56,11 @@ export function createPortRouter(options: PortRouterOptions): Router {
 
 /** Applies a table and collects what the router refuses. */
 async function carried(
-  router: Router,
-  routes: readonly Route[],
+  replaceAll: () => Promise<readonly number[]>,
   refused: Map<string, string>,
-  signal: AbortSignal,
 ): Promise<readonly number[]> {
   try {
-    return await router.replaceAll(routes, signal)
+    return await replaceAll()
   } catch (error) {
     if (!(error instanceof RoutesRefusedError)) throw error
     for (const [service, reason] of error.services) refused.set(service, reason)
