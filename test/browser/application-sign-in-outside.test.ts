@@ -64,7 +64,6 @@ describe('people of an outside issuer', { skip: noBrowser ?? false }, () => {
     await page.goto(address)
     await page.getByText('to go on to dashboard').waitFor()
     assert.deepEqual(await violations(page), [])
-    await page.screenshot({ path: join(tmpdir(), 'quayside-sign-in.png') })
     await signIn('grace')
     await page.waitForURL(/\/report/)
     assert.equal(page.url(), address)
