@@ -141,6 +141,8 @@ export interface Config {
   /** Builds that run at the same time, and services that start at the same time. */
   readonly parallelBuilds: number
   readonly parallelDeployments: number
+  /** Deployments, runs and copies that are in progress at the same time and do not only wait. */
+  readonly parallelWork: number
   /** The size limit of an image. */
   readonly imageSizeGiB: number
   /**
@@ -300,6 +302,7 @@ export function readConfig(given: Variables = process.env): Config {
     buildMemoryMiB: number(variables, 'QUAYSIDE_BUILD_MEMORY', usualBuildMemory(parallelBuilds), 16, 16_777_216),
     parallelBuilds,
     parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
+    parallelWork: number(variables, 'QUAYSIDE_PARALLEL_WORK', 200, 1, 10_000),
     imageSizeGiB: number(variables, 'QUAYSIDE_IMAGE_SIZE', 20, 1, 1_000_000),
     diskFloorGiB: optionalNumber(variables, 'QUAYSIDE_DISK_FLOOR', 0, 1_000_000),
     buildNetwork: oneOf(variables, 'QUAYSIDE_BUILD_NETWORK', ['default', 'none']),

@@ -124,9 +124,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     clock,
     log,
     mayClaim: ground.duty.isHeld,
-    // Most of them wait, for a run of a job to end or for their turn. One organization has at most
-    // half of them.
-    maxRunning: 200,
+    maxRunning: config.parallelWork,
     // A server that is killed again and again during one deployment must still complete it. A
     // workflow that kills servers itself is parked.
     maxAttempts: 30,

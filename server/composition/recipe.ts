@@ -5,7 +5,7 @@ import { createKeyedSlots } from '../lib/keyed-slots.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { ServiceObserver } from '../observations/index.ts'
 import { createChartFetcher, createDependencyFetcher, createRegistryLogin } from '../registries/index.ts'
-import { createDeploymentSlots, type RecipeOptions } from '../rollout/index.ts'
+import { createCanaryLooks, createDeploymentSlots, type RecipeOptions } from '../rollout/index.ts'
 import { createStacks } from '../stacks/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
@@ -64,6 +64,7 @@ export function createRecipe(
       sameBuilds: createKeyedSlots(),
     },
     deploymentSlots: createDeploymentSlots(config.parallelDeployments),
+    canaryLooks: createCanaryLooks(),
     drainMs: 30_000,
     whenEnded: foundation.stateChanges.nudge,
     onDiskFull: later.onDiskFull,

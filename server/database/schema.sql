@@ -1523,6 +1523,7 @@ create table workflow (
   created_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
   organization_id uuid,
+  is_resting boolean not null default false,
   constraint workflow_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX workflow_one_running ON public.workflow USING btree (key) WHERE ((state)::text = 'running'::text);

@@ -58,6 +58,7 @@ export async function runToEnd(
       if (tries === 1 && run.mayStart && !(await run.mayStart())) return undefined
       const tried = await step(`${run.prefix}RUN-${tries}`, (attempt) => runOnce(options, run, tries, attempt.signal), {
         deadlineSeconds: run.release.workload.timeoutSeconds + marginSeconds,
+        rests: 'at once',
       })
       startedAt ??= tried.startedAt
       const isLast = tried.reason === null || tried.isFinal || tries > run.retries

@@ -13,8 +13,6 @@ import { lockService } from '../services/index.ts'
 import { type CanaryPlan, fewText, type Outcomes, outcomesOf, progressText, whyBack, withNewer } from './canary-plan.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
-/** How often requests and replicas are looked at. */
-const lookMs = 1000
 /** How often a long step reports its requests. */
 const reportMs = 30_000
 
@@ -38,7 +36,7 @@ export async function watchStep(
   row: CanaryRow,
   signal: AbortSignal,
 ): Promise<CanaryRow> {
-  const { clock } = options
+  const { canaryLooks, clock } = options
   const { plan } = trial
   const before: Outcomes = { requests: row.requests_before, failed: row.failed_before }
   const endMs = row.step_started_at.getTime() + plan.stepSeconds * 1000
@@ -59,7 +57,8 @@ export async function watchStep(
     const few = isOver ? fewText(plan, all, before) : undefined
     if (few !== undefined) work.report.line(few, 'warning')
     if (isOver || is_promoted) return { ...row, counts, endpoints, is_promoted }
-    await clock.sleep(Math.min(lookMs, Math.max(1, endMs - clock.now().getTime())), signal)
+    const leftMs = Math.max(1, endMs - clock.now().getTime())
+    await clock.sleep(Math.min(canaryLooks.everyMs(work.organizationId), leftMs), signal)
   }
 }
 
@@ -78,7 +77,9 @@ async function count(
   signal: AbortSignal,
 ): Promise<CanaryRow['counts']> {
   const id = target.service_id
-  const found = await whileUnreachable(options, signal, report, () => options.router.canaryCounts(signal))
+  const found = await whileUnreachable(options, signal, report, () =>
+    options.canaryLooks.counts(options.router, signal),
+  )
   const own = found.filter((one) => one.service === id && one.release === release)
   const newer = withNewer(counts, own)
   if (!isDeepStrictEqual(newer, counts)) await context.fenced((sql) => setCanaryCounts(sql, id, newer))

@@ -30,9 +30,10 @@ export async function tryOut(
       async ({ signal }) => {
         const begun = await findCanary(options.database, work.target.service_id, work.request.id)
         const previous = await findPrevious(options, work, row, begun !== undefined)
+        using _ = options.canaryLooks.begin(work.organizationId)
         if (previous !== undefined) await takeSteps(options, work, { plan, release, previous, endpoints }, signal)
       },
-      { deadlineSeconds },
+      { deadlineSeconds, rests: 'in order' },
     ),
     () => new EngineError('not-ready', `Its canary steps did not end within ${deadlineSeconds} s. Deploy again.`),
   )

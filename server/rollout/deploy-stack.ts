@@ -7,7 +7,7 @@ import { setServing } from './outcome-store.ts'
 import type { Recipe, Work } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 import { executeStack } from './stack-execution.ts'
-import { inTurn } from './turn.ts'
+import { startInTurn } from './turn.ts'
 
 export type StackRelease = ReleaseRow & { readonly kind: 'terraform' }
 
@@ -24,10 +24,9 @@ export async function deployStack(options: Recipe, work: Work, releaseId: string
     report.line('Nothing of a stack runs between its deployments. Nothing is restarted.')
   } else {
     await work.context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
-    const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
     // RUN, PREPARE-PLAN, PLAN, PREPARE-APPLY, APPLY
     if (target.stack_action === 'FORCE_UNLOCK') await unlockStack(options, work)
-    else await inTurn(work, turn, () => executeStack(options, work, release, actionOf(work)))
+    else await startInTurn(options, work, () => executeStack(options, work, release, actionOf(work)))
   }
   failpoint('finish.before')
   await step(`${target.service_id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })

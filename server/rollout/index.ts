@@ -2,6 +2,7 @@
  * The recipe that carries out a deployment request: builds, starts, traffic, clean-up, and the plan
  * of a dry run.
  */
+export { createCanaryLooks } from './canary-looks.ts'
 export { summarizeDiff } from './chart-diff-summary.ts'
 export { chartDiff, chartDiffs } from './chart-diffs.ts'
 export { createListChartServices, type ListChartServices } from './chart-services.ts'

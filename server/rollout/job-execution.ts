@@ -23,36 +23,43 @@ import type { Recipe, Work } from './recipe.ts'
 /** The limit for all tries together. Each try has its own limit too. */
 const wholeSeconds = 30 * 24 * 3600
 
+/** The command of a version for an event. */
+interface Command {
+  readonly release: ReleaseRow
+  readonly event: JobEvent
+  /** Called right before its program begins. */
+  readonly whenBegun?: () => void
+}
+
 /**
  * Runs a version's command for an event, with the retries that its settings allow. Throws
  * EngineError with the reason when no try succeeds.
  */
-export async function executeJob(options: Recipe, work: Work, release: ReleaseRow, event: JobEvent): Promise<void> {
+export async function executeJob(options: Recipe, work: Work, command: Command): Promise<void> {
   const { target, step, report } = work
   const id = target.service_id
   report.enter('Executing')
-  report.line(`Running its ${memberOf(event)}.`)
+  report.line(`Running its ${memberOf(command.event)}.`)
   const run = await step(`${id}/RUN`, async () => newId())
   await step(
     `${id}/EXECUTING`,
     async () => {
-      const { reason, lastLines } = await execute(options, work, { run, release, event })
+      const { reason, lastLines } = await execute(options, work, { ...command, run })
       if (reason !== null) throw new EngineError('crashed', reason, { lastLines })
     },
-    { deadlineSeconds: wholeSeconds },
+    { deadlineSeconds: wholeSeconds, rests: 'at once' },
   )
   report.line('It succeeded.')
 }
 
-interface Execution {
+interface Execution extends Command {
   readonly run: string
-  readonly release: ReleaseRow
-  readonly event: JobEvent
 }
 
-async function execute(options: Recipe, work: Work, { run, release: row, event }: Execution): Promise<RunEnd> {
+async function execute(options: Recipe, work: Work, execution: Execution): Promise<RunEnd> {
+  const { run, release: row, event, whenBegun } = execution
   const { target, step, context, report, organizationId } = work
-  await begin(options, work, { run, release: row, event })
+  await begin(options, work, execution)
   const { release, secrets } = await engineTask(options, organizationId, row, event)
   report.hide(secrets)
   options.collect(target.service_id, row.id, secrets)
@@ -64,6 +71,7 @@ async function execute(options: Recipe, work: Work, { run, release: row, event }
       release,
       retries: row.kind === 'job' ? row.settings.max_nb_restart : 0,
       prefix: `${target.service_id}/`,
+      untilTime: async () => whenBegun?.(),
       haveImage: (signal) => haveImage(options, organizationId, row, { signal, output: report }),
       // Nobody reads the outputs of a job that is about to be deleted.
       takeOutput: async (outcome) =>
@@ -134,7 +142,7 @@ export async function executeEnding(
     report.line(`It has no ${memberOf(event)}: nothing runs.`)
     return
   }
-  await executeJob(options, work, release, event)
+  await executeJob(options, work, { release, event })
 }
 
 /**

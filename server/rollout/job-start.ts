@@ -7,7 +7,7 @@ import { executeJob } from './job-execution.ts'
 import { setServing } from './outcome-store.ts'
 import type { Recipe, Work } from './recipe.ts'
 import { finishTarget } from './settle.ts'
-import { inTurn } from './turn.ts'
+import { startInTurn } from './turn.ts'
 
 /**
  * Deploys the release of a job that has its image. A lifecycle job first runs its `on_start` to the
@@ -38,8 +38,8 @@ async function runEvent(options: Recipe, work: Work, release: ReleaseRow & { kin
     report.line(`It has no ${memberOf(event)}: nothing runs.`)
     return
   }
-  const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
-  await inTurn(work, turn, () => executeJob(options, work, release, event))
+  // Its slot is for the start. The run may take days.
+  await startInTurn(options, work, (leave) => executeJob(options, work, { release, event, whenBegun: leave }))
 }
 
 async function finish(options: Recipe, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {

@@ -10,7 +10,8 @@ import { newId } from '../lib/id.ts'
  * Deployments of jobs: what runs at which event, what its end means, and which outputs other
  * services get.
  */
-const platform = await createPlatform({ after }, { works: true })
+const settings = { QUAYSIDE_PARALLEL_DEPLOYMENTS: '1', QUAYSIDE_PARALLEL_WORK: '2' }
+const platform = await createPlatform({ after }, { works: true, settings })
 const { a, call, engine, database } = platform
 const commit = await platform.addRepository(a)
 
@@ -102,6 +103,18 @@ test('a run is ended and reports it when it takes too long', async () => {
   const status = await ends(path)
   assert.equal(status.state, 'DEPLOYMENT_ERROR')
   assert.match(status.reason, /longer than 1 s and was ended\..*max_duration_seconds/)
+})
+
+test('a job that runs for days delays no other deployment', async () => {
+  const { path } = await newJob({ on_start: run('start') }, { runsMs: 'forever' }, { max_duration_seconds: 2_592_000 })
+  const second = await newJob({ on_start: run('start') }, { runsMs: 'forever' })
+  const { applicationId } = await platform.addObjects(a)
+  for (const job of [path, second.path]) await send('POST', `${job}/deploy`, {})
+  const executes = async (job: string) => (await send('GET', `${job}/status`)).body.state === 'EXECUTING'
+  await until('both run', async () => (await executes(path)) && (await executes(second.path)))
+  await send('POST', `/application/${applicationId}/deploy`, {})
+  assert.equal((await ends(`/application/${applicationId}`)).state, 'DEPLOYED')
+  assert.ok((await executes(path)) && (await executes(second.path)))
 })
 
 test('outputs of a job are variables of a later stage in the same deployment, with secrets sealed and masked', async () => {

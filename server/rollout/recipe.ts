@@ -31,6 +31,7 @@ import type { ServiceRow } from '../services/index.ts'
 import type { RunnerImages, Stacks } from '../stacks/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { type RunContext, type Step, StepTimeoutError, type Workflows } from '../workflows/index.ts'
+import type { CanaryLooks } from './canary-looks.ts'
 
 /** The roles of an engine that deployments use. */
 export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore & RunsCharts
@@ -92,6 +93,8 @@ interface RolloutLimits {
   readonly slots: { readonly builds: Slots; readonly sameBuilds: KeyedSlots }
   /** Slots of each engine, so that a slow engine delays no deployment on another. */
   readonly deploymentSlots: (place: EnginePlace) => Slots
+  /** How often canary deployments look at their requests. */
+  readonly canaryLooks: CanaryLooks
   /** How long requests on an old release may continue after traffic moved. */
   readonly drainMs: number
 }

@@ -115,7 +115,7 @@ async function makePlan(recipe: Recipe, { service, row, runId, step, context }: 
       const outcome = await whileUnreachable(recipe, signal, silent, run).catch(undefinedIfRemoved)
       await context.fenced((sql) => keep(recipe, sql, { stack, outcome }))
     },
-    { deadlineSeconds: stack.timeoutSeconds + marginSeconds },
+    { deadlineSeconds: stack.timeoutSeconds + marginSeconds, rests: 'at once' },
   )
   await step('END', ({ signal }) => recipe.engine.endTask(task, attempt(signal)), { evenIfCanceled: true })
 }

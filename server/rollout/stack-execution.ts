@@ -118,7 +118,7 @@ async function runPhase(options: Recipe, work: Work, stack: LoadedStack, phase: 
         : await run()
       return keepOutcome(options, work, stack, phase, outcome)
     },
-    { deadlineSeconds },
+    { deadlineSeconds, rests: 'at once' },
   )
   failpoint('stack.ran')
   if (reason !== null) throw new EngineError('crashed', reason, { lastLines })

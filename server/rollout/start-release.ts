@@ -4,7 +4,7 @@ import { findRelease, type ReleaseRow, startDeadlineSeconds } from '../releases/
 import { enterState } from '../requests/index.ts'
 import { bringUp, type HealthyRelease } from './bring-up.ts'
 import { explainLate, type Recipe, type Work } from './recipe.ts'
-import { inTurn } from './turn.ts'
+import { startInTurn } from './turn.ts'
 
 /** A frozen release, and the seconds in which it must become healthy. */
 export interface Frozen {
@@ -33,13 +33,12 @@ export async function startHealthy(
   const { target, step, context, request } = work
   const id = target.service_id
   const state = request.action === 'RESTART' ? 'RESTARTING' : 'DEPLOYING'
-  const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
   const start = async ({ signal }: { readonly signal: AbortSignal }): Promise<HealthyRelease> => {
     await context.fenced((sql) => enterState(sql, target, state, { release_id: release.id }))
     await options.endRepair(id)
     return bringUp(options, work, { frozen: release, deadline, whenBegun }, signal)
   }
-  const healthy = await inTurn(work, turn, () =>
+  const healthy = await startInTurn(options, work, () =>
     explainLate(
       step(`${id}/DEPLOYMENT`, start, { deadlineSeconds: deadline + 120 }),
       () => new EngineError('not-ready', `The engine had not started it after ${deadline + 120} s. Deploy again.`),

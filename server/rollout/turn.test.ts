@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { Step } from '../workflows/index.ts'
 import type { Work } from './recipe.ts'
-import { inTurn } from './turn.ts'
+import { inTurn, startInTurn } from './turn.ts'
 
 const { signal } = new AbortController()
 const begun: Step = (_name, work) => work({ signal })
@@ -36,3 +37,31 @@ for (const [when, step] of [
     assert.equal(order.length, 101)
   })
 }
+
+test('a start that takes longer than ten minutes leaves its slot to the next one', async () => {
+  const waits: { readonly ms: number; readonly end: () => void }[] = []
+  const clock: Clock = {
+    ...systemClock,
+    sleep: (ms) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waits.push({ ms, end: resolve })
+      return promise
+    },
+  }
+  const slots = { deployments: createSlots(1) }
+  const long = Promise.withResolvers<void>()
+  const first = startInTurn({ clock, slots }, workOf('a', begun), () => long.promise)
+  const second = startInTurn({ clock, slots }, workOf('b', begun), async () => 'second')
+  await new Promise(setImmediate)
+  assert.deepEqual(
+    waits.map(({ ms }) => ms),
+    [600_000],
+  )
+  waits[0]?.end()
+  assert.equal(await second, 'second')
+  long.resolve()
+  await first
+  const slot = slots.deployments.takeNow('a')
+  assert.ok(slot)
+  assert.equal(slots.deployments.takeNow('a'), undefined)
+})

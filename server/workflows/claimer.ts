@@ -5,6 +5,7 @@ import type { Holds } from './holds.ts'
 import { safeMs } from './keeper.ts'
 import { Lease } from './lease.ts'
 import { backOff } from './outage.ts'
+import type { Places } from './places.ts'
 import { type Ending, runWorkflow } from './run-workflow.ts'
 import { pause, type StatementOptions, within } from './statement.ts'
 import type { Wake } from './wake.ts'
@@ -18,6 +19,7 @@ export interface Engine extends StatementOptions {
   readonly owner: string
   readonly leaseSeconds: number
   readonly maxRunning: number
+  readonly places: Places
   readonly maxAttempts: number
   readonly graceMs: number
   readonly idleMs: number
@@ -75,14 +77,13 @@ async function survey({ database, clock, log, limitMs, owner, leases, isAlive }:
 
 async function claimOnce(engine: Engine): Promise<void> {
   const { clock, owner, kinds, leases, leaseSeconds, holds } = engine
-  const limit = engine.maxRunning - leases.size
-  if (limit <= 0 || kinds.size === 0) return
+  if (kinds.size === 0) return
   // Counted from before the statement: the database counts from a later moment, so our view of the
   // lease ends first.
   const now = clock.monotonic()
   const validUntil = now + safeMs(leaseSeconds)
   const holding = [...leases.keys(), ...holds.kept(justBegun(leases, now - (leaseSeconds * 1000) / 3))]
-  const places = { ...shareOut(engine.maxRunning), limit }
+  const places = { ...shareOut(engine.maxRunning), limit: engine.places.free }
   const heldBack = [...kinds.values()].flatMap((workflow) => workflow.heldBack?.(engine.database) ?? [])
   const taking = { owner, leaseSeconds, ...places, kinds: [...kinds.keys()], holding, heldBack }
   const claimed = await within(clock, engine.limitMs, claim(engine.database, taking))
@@ -96,12 +97,13 @@ const justBegun = (leases: Engine['leases'], since: number): Set<string> =>
   new Set([...leases.values()].filter(({ begunAt }) => begunAt > since).map(({ id }) => id))
 
 function launch(engine: Engine, claimed: Claimed, validUntil: number): void {
-  const { clock, counts, kinds, leases, log, runs } = engine
+  const { clock, counts, kinds, leases, log, places, runs } = engine
   const workflow = kinds.get(claimed.kind)
   if (!workflow) throw new Error(`claimed a workflow of the unknown kind "${claimed.kind}"`)
   const lease = new Lease(claimed.id, claimed.fence, validUntil, clock.monotonic())
   const startedAt = clock.monotonic()
   leases.set(claimed.id, lease)
+  if (!claimed.is_resting) places.take(claimed.id, claimed.organization_id ?? '')
   counts.claimed++
   const about = { workflow: claimed.id, kind: claimed.kind, key: claimed.key, attempts: claimed.attempts }
   const run = runWorkflow({ ...engine, lease, claimed, workflow })
@@ -116,6 +118,7 @@ function launch(engine: Engine, claimed: Claimed, validUntil: number): void {
     .finally(() => {
       leases.delete(claimed.id)
       runs.delete(run)
+      places.leave(claimed.id)
       engine.wake.wake()
     })
   runs.add(run)

@@ -3,6 +3,7 @@ import { messageOf } from '../lib/error.ts'
 import { type Holds, mostHolds } from './holds.ts'
 import type { Lease } from './lease.ts'
 import { backOff, isOutage } from './outage.ts'
+import type { Places } from './places.ts'
 import { pause, persist, type StatementOptions, within } from './statement.ts'
 import { createStep, storable } from './step.ts'
 import { readEnded } from './step-store.ts'
@@ -22,6 +23,7 @@ export interface Run extends StatementOptions {
   readonly maxAttempts: number
   /** Counts how often workflows were lost because this process was busy itself. */
   readonly holds: Pick<Holds, 'count' | 'forget'>
+  readonly places: Pick<Places, 'take' | 'takeInOrder' | 'leave'>
 }
 
 export type Ending =

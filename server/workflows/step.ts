@@ -1,6 +1,7 @@
 import type { Attempt } from '../lib/attempt.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Json } from '../lib/json.ts'
+import { createRunPlace } from './run-place.ts'
 import type { Run } from './run-workflow.ts'
 import { persist } from './statement.ts'
 import * as steps from './step-store.ts'
@@ -20,6 +21,7 @@ interface Named {
 export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined>): Step {
   const results = new Map(ended)
   const active = new Set<string>()
+  const place = createRunPlace(run)
   let isProgress = true
 
   async function take({ name, work, options }: Named): Promise<Json | undefined> {
@@ -28,10 +30,16 @@ export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined
     active.add(name)
     try {
       await refuseCanceled(run, name, options)
-      const result = await attempt(run, { name, work, options }, isProgress)
-      isProgress = false
-      results.set(name, result)
-      return result
+      await place.enter(options.rests !== undefined)
+      try {
+        const result = await attempt(run, { name, work, options }, isProgress)
+        isProgress = false
+        results.set(name, result)
+        if (options.rests === 'in order') await place.takeInOrder()
+        return result
+      } finally {
+        await place.exit(options.rests !== undefined)
+      }
     } finally {
       active.delete(name)
     }

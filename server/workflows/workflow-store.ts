@@ -14,6 +14,9 @@ export interface Claimed extends Holding {
   /** Including this claim. */
   readonly attempts: number
   readonly cancel_requested: boolean
+  readonly organization_id: string | null
+  /** It only waited when it was last run, and had left its place. */
+  readonly is_resting: boolean
 }
 
 export type EndState = 'done' | 'failed' | 'canceled' | 'parked'
@@ -66,8 +69,10 @@ export async function insert(sql: Sql, row: NewRow): Promise<boolean> {
 export interface Places {
   /** Free places in this process. */
   readonly limit: number
-  /** Maximum number of running workflows of one organization. */
+  /** Maximum number of places of one organization. */
   readonly perOrganization: number
+  /** Maximum number of running workflows of one organization, with those that left their place. */
+  readonly inAll: number
   /** Places reserved for the platform and for organizations without a running workflow. */
   readonly reserve: number
   /** Places of the reserve that only the platform may use. */
@@ -75,11 +80,12 @@ export interface Places {
 }
 
 /**
- * Decides the shares of an engine: half for one organization, a fifth for those without a running
- * workflow, a fiftieth for the platform.
+ * Decides the shares of an engine: half for one organization, a fifth for those without a place, a
+ * fiftieth for the platform. Workflows that rest need memory, so their number has a limit too.
  */
 export const shareOut = (maxRunning: number): Omit<Places, 'limit'> => ({
   perOrganization: Math.max(1, Math.ceil(maxRunning / 2)),
+  inAll: 2 * maxRunning,
   reserve: Math.floor(maxRunning / 5),
   platformReserve: Math.min(Math.floor(maxRunning / 5), Math.ceil(maxRunning / 50)),
 })
@@ -95,32 +101,39 @@ interface Taking extends Places {
 
 /**
  * Claims up to `limit` workflows: expired ones, those of an earlier claim of this owner whose
- * answer was lost, and the first waiting one of every idle key. It only compares database time.
- * `rank` is the number of workflows that the organization would have running. Organizations take
+ * answer was lost, and the first waiting one of every idle key. Expired ones that rest need no
+ * place, and are claimed beyond the limit. It only compares database time. `rank` is the number of
+ * places that the organization would have, `nth` that of its running workflows. Organizations take
  * turns by it, and the platform comes first. Rows are locked one by one by their id, only as many
  * as are claimed. The planner has no choice in that, because its estimate of the queue's length is
  * mostly outdated.
  */
 export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
-  const { owner, leaseSeconds, limit, perOrganization, heldBack = [] } = options
+  const { owner, leaseSeconds, limit, perOrganization, inAll, heldBack = [] } = options
   const [kinds, holding] = [[...options.kinds], [...options.holding]]
   const [forFirst, forFurther] = [limit - options.platformReserve, limit - options.reserve]
+  const isExpired = sql`state = 'running' and (lease_until <= now() or owner = ${owner})
+        and kind = any(${kinds}) and not id = any(${holding}::uuid[])`
   return sql<Claimed[]>`
     with running as materialized (
-      select key, organization_id from workflow where state = 'running'
+      select key, organization_id, is_resting from workflow where state = 'running'
     ), held as (
-      select organization_id, count(*) as count from running group by organization_id
+      select organization_id, count(*) filter (where not is_resting) as count, count(*) as in_all from running
+      group by organization_id
     ), head as (
       select distinct on (key) id, key, seq, kind, organization_id from workflow where state = 'queued'
       order by key, seq
     ), ranked as (
       select head.id, head.seq, case when head.organization_id is null then 0 else coalesce(held.count, 0)
-        + row_number() over (partition by head.organization_id order by head.seq) end as rank
+        + row_number() over (partition by head.organization_id order by head.seq) end as rank,
+        case when head.organization_id is null then 0 else coalesce(held.in_all, 0)
+        + row_number() over (partition by head.organization_id order by head.seq) end as nth
       from head left join held on held.organization_id = head.organization_id
       where kind = any(${kinds}) and key not in (select key from running)
         ${heldBack.reduce((all, ids) => sql`${all} and head.id <> all (array(${ids}))`, sql``)}
     ), placed as (
-      select id, rank, row_number() over (order by rank, seq) as place from ranked where rank <= ${perOrganization}
+      select id, rank, row_number() over (order by rank, seq) as place from ranked
+      where rank <= ${perOrganization} and nth <= ${inAll}
     ), waiting as (
       select taken.id from (
         select id from placed
@@ -130,19 +143,21 @@ export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
         select id, state from workflow where id = free.id offset 0 for update skip locked
       ) as taken
       where taken.state = 'queued' limit ${limit}
+    ), resting as (
+      select id from workflow where is_resting and ${isExpired}
+      for update skip locked
     ), expired as (
-      select id from workflow
-      where state = 'running' and (lease_until <= now() or owner = ${owner})
-        and kind = any(${kinds}) and not id = any(${holding}::uuid[])
+      select id from workflow where not is_resting and ${isExpired}
       limit ${limit} for update skip locked
     ), picked as (
-      select id from expired union all select id from waiting limit ${limit}
+      select id from resting union all (select id from expired union all select id from waiting limit ${limit})
     )
     update workflow w
     set state = 'running', owner = ${owner}, fence = w.fence + 1, attempts = w.attempts + 1,
       lease_until = now() + make_interval(secs => ${leaseSeconds})
     from picked where w.id = picked.id
-    returning w.id, w.fence::text as fence, w.kind, w.key, w.input, w.attempts, w.cancel_requested`
+    returning w.id, w.fence::text as fence, w.kind, w.key, w.input, w.attempts, w.cancel_requested,
+      w.organization_id, w.is_resting`
 }
 
 /**
@@ -203,6 +218,14 @@ export async function end(sql: Sql, held: Holding, state: EndState, error: strin
     update workflow set state = ${state}, error = ${error}, finished_at = now(), owner = null, lease_until = null
     where id = ${held.id} and fence = ${held.fence} and state = 'running'`
   return ended.count === 1
+}
+
+/** Records whether the workflow only waits. Returns false if it is no longer held. */
+export async function setResting(sql: Sql, held: Holding, isResting: boolean): Promise<boolean> {
+  const changed = await sql`
+    update workflow set is_resting = ${isResting}
+    where id = ${held.id} and fence = ${held.fence} and state = 'running'`
+  return changed.count === 1
 }
 
 /**

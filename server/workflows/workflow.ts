@@ -49,6 +49,12 @@ export interface StepOptions {
   readonly deadlineSeconds?: number
   /** Runs also after the workflow was cancelled: for clean-up and for writing the end. */
   readonly evenIfCanceled?: boolean
+  /**
+   * The step mostly waits. While a workflow is in no other step, it leaves its place to others.
+   * With `in order` it waits for a place again after a success, before the step returns. With
+   * `at once`, and after a failure or a cancel, its next step begins even if all places are taken.
+   */
+  readonly rests?: 'in order' | 'at once'
 }
 
 /**

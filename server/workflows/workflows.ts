@@ -7,17 +7,21 @@ import { claimUntil, type Engine } from './claimer.ts'
 import { createEar, type Ear } from './ear.ts'
 import { Holds } from './holds.ts'
 import { keepLeases } from './keeper.ts'
+import { Places } from './places.ts'
 import { isAlive, processOwner } from './process-owner.ts'
 import { within } from './statement.ts'
 import { createWake } from './wake.ts'
 import type { Workflow } from './workflow.ts'
-import { type CountsFor, cancel, insert, submission } from './workflow-store.ts'
+import { type CountsFor, cancel, insert, shareOut, submission } from './workflow-store.ts'
 
 /** How long and how often workflows are tried. */
 interface WorkflowTiming {
   /** Default 15. */
   readonly leaseSeconds?: number
-  /** Maximum number of workflows that this process runs at the same time. */
+  /**
+   * Maximum number of workflows that this process runs at the same time. Those that only wait do
+   * not count (`StepOptions.rests`).
+   */
   readonly maxRunning: number
   /** A workflow is parked after this many consecutive claims without an ended step. Default 10. */
   readonly maxAttempts?: number
@@ -150,6 +154,8 @@ function createEngine(options: WorkflowsOptions): Engine {
   const kinds = new Map(options.workflows.map((workflow) => [workflow.name, workflow]))
   if (kinds.size !== options.workflows.length) throw new Error('two workflows have the same name')
   const leaseSeconds = options.leaseSeconds ?? 15
+  const wake = createWake(options.clock)
+  const { perOrganization: perOwner, ...reserves } = shareOut(options.maxRunning)
   return {
     maxAttempts: 10,
     graceMs: 10_000,
@@ -164,7 +170,8 @@ function createEngine(options: WorkflowsOptions): Engine {
     // their own lost ones.
     owner: `${options.owner ?? processOwner()}/${newId()}`,
     kinds,
-    wake: createWake(options.clock),
+    wake,
+    places: new Places({ all: options.maxRunning, perOwner, ...reserves }, wake.wake),
     leases: new Map(),
     holds: new Holds(),
     runs: new Set(),

@@ -24,6 +24,7 @@ const holders: Readonly<Record<string, string>> = {
   'server/composition/ground.ts': 'creates the drivers of this machine',
   'server/disk/keeper.ts': 'keeps the disk of one engine',
   'server/domains/publisher.ts': 'hands routes to one router',
+  'server/rollout/canary-looks.ts': 'asks one router for counts',
   'server/rollout/recipe.ts': 'resolves the drivers of one cluster',
   'server/scaling/sleeper.ts': 'watches one router',
   'server/scaling/waker.ts': 'listens to one router',
