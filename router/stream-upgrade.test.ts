@@ -15,11 +15,10 @@ import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
-import type { Route } from '@quayside/contract/routes.ts'
 import { freshMs } from '@quayside/contract/sign-in.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
-import { access, account, ruleWith, service } from './sign-in-bed.ts'
+import { access, account, guard, listed, service } from './sign-in-bed.ts'
 import { beds, portOf, type TestBed, testBed } from './test-bed.ts'
 
 const host = 'outside.invalid'
@@ -30,7 +29,6 @@ interface Bed extends TestBed {
   readonly port: number
   /** The upgrades that reached the application, with their connections. */
   readonly seen: { readonly request: IncomingMessage; readonly socket: Duplex }[]
-  lead(ports: readonly number[], route?: Partial<Route>): Promise<void>
   session(): Promise<ClientHttp2Session>
 }
 
@@ -57,7 +55,7 @@ async function streamBed(t: TestContext, answer = echo, connections = usualConne
     socket.on('error', () => socket.destroy())
     answer(request, socket)
   })
-  const lead: Bed['lead'] = (ports, route = {}) => bed.lead(ports, { host, tls, ...route })
+  const lead: TestBed['lead'] = (ports, route = {}, people = {}) => bed.lead(ports, { host, tls, ...route }, people)
   await lead([portOf(app)])
   const certificates = [{ host, chain: selfSigned.cert, key: selfSigned.key }]
   assert.equal((await bed.tell('PUT', '/tls', { certificates, challenges: [], mark: 'one' })).status, 200)
@@ -222,7 +220,7 @@ test('the rules of a route hold for WebSockets over HTTP/2', async (t) => {
   const opened = await session()
   await lead([], { reason: 'no version is running' })
   assert.match((await refused(opened)).join(' '), /^503 .*no version is running/)
-  await lead([port], { service, rules: ruleWith() })
+  await lead([port], { service, rules: guard }, listed())
   assert.equal((await refused(opened))[0], 401)
   const cookie = `__Host-${access({ host })}`
   assert.equal((await refused(opened, { cookie, origin: 'https://evil.invalid' }))[0], 403)
@@ -235,12 +233,12 @@ test('the rules of a route hold for WebSockets over HTTP/2', async (t) => {
 
 test('a WebSocket ends with the right to open it', async (t) => {
   const { session, lead, port } = await streamBed(t)
-  await lead([port], { service, rules: ruleWith() })
+  await lead([port], { service, rules: guard }, listed())
   const opened = await session()
   const cookie = `__Host-${access({ host, issuedAtMs: Date.now() - freshMs })}`
   const stream = open(opened, { cookie, origin: `https://${host}` }).resume()
   assert.equal((await headersOf(stream))[':status'], 200)
-  await lead([port], { service, rules: ruleWith({ other: 0 }) })
+  await lead([port], { service, rules: guard }, listed({ other: 0 }))
   await until('it has ended', () => stream.closed)
 })
 
