@@ -14,6 +14,8 @@ export class TimeLines {
   #socket: Socket | undefined
   #cancel = (): void => {}
   #isStopped = false
+  /** Whether HAProxy may have lines that another router has read. */
+  #isAdopted = true
 
   /** `admin` is the path of HAProxy's socket. `note` is called for each line. */
   constructor(admin: string, note: (times: CarriedTimes) => void) {
@@ -21,7 +23,10 @@ export class TimeLines {
     this.#note = note
   }
 
-  /** Begins to read. Lines from before are skipped: another router may have read them. */
+  /**
+   * Begins to read. Lines of an HAProxy that runs already are skipped: another router may have read
+   * them. One that starts later has none before this router leaves the ports to it.
+   */
   start(): void {
     if (this.#isStopped || this.#socket) return
     const socket = connect({ path: this.#admin })
@@ -40,10 +45,11 @@ export class TimeLines {
     socket.on('error', () => {})
     socket.once('close', () => {
       this.#socket = undefined
+      this.#isAdopted = false
       if (!this.#isStopped) this.#cancel = after(againMs, () => this.start())
     })
     socket.unref()
-    socket.write(`show events ${ring} -w -n\n`)
+    socket.write(`show events ${ring} -w${this.#isAdopted ? ' -n' : ''}\n`)
   }
 
   /** Ends the connection. No line is noted any more. */

@@ -29,6 +29,13 @@ export async function routerHome(more: Pick<RouterProcessOptions, 'haproxy'> = {
   }
   const process = await ensureRouterProcess(options)
   const close = async (): Promise<void> => {
+    // A router that is killed while HAProxy starts would leave it.
+    if (more.haproxy !== undefined) {
+      await until('HAProxy runs, or no router', async () => {
+        const found = await findRouter(options)
+        return !found || found.haproxyPid !== undefined
+      })
+    }
     const running = await findRouter(options)
     if (running) await endProcess(running.pid)
     if (typeof running?.haproxyPid === 'number') await endProcess(running.haproxyPid)
