@@ -6,6 +6,7 @@ import {
   createServer as createHttp2Server,
   type OutgoingHttpHeaders,
 } from 'node:http2'
+import { createServer as createNetServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
@@ -300,4 +301,21 @@ test('requests without trailers share connections as before', async (t) => {
     assert.deepEqual(await sendStream(session(), { trailers: {} }), [200, '4 bytes'])
   }
   assert.equal(connections(), 1)
+})
+
+test('an application that switches protocols unasked answers nobody, and holds nothing', async (t) => {
+  const bed = await testBed(t)
+  const app = createNetServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    )
+  })
+  t.after(() => app.close())
+  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
+  await bed.lead([portOf(app)])
+  const answer = await untilClosed(bed.raw(chunked('Trailer: x-sum\r\n', ['x-sum: 1'])))
+  assert.match(answer, /^HTTP\/1\.1 502 /)
+  const { body } = await bed.tell('GET', '/activity')
+  assert.match(JSON.stringify(body), /"open":0/)
 })

@@ -81,6 +81,11 @@ export class TrailedDispatch implements Dispatcher.DispatchController {
     const silent = (): void => this.abort(new Silence('no bytes in time'))
     socket.setTimeout(headersTimeout ?? limits.answerMs, silent)
     outgoing.on('error', (error) => this.fail(error))
+    // It asked for no other protocol, so this answer is invalid. Nothing else would report its end.
+    outgoing.once('upgrade', (_answer, joined) => {
+      joined.destroy()
+      this.fail(Object.assign(new Error('the endpoint switched protocols unasked'), { code: 'HPE_INVALID_STATUS' }))
+    })
     outgoing.on('information', ({ statusCode, rawHeaders }) => this.#begin(statusCode, rawHeaders, ''))
     outgoing.once('response', (answer) => {
       this.#answer = answer
