@@ -35,7 +35,7 @@ export interface PebbleOptions {
   readonly tlsPort?: number
   /** The life of its certificates. 90 days by default. */
   readonly validSeconds?: number
-  /** Its own settings, such as `PEBBLE_WFE_NONCEREJECT`. */
+  /** Its own settings. `PEBBLE_WFE_NONCEREJECT` is the percentage of requests that it rejects, 0. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -77,7 +77,7 @@ export async function startPebble(
   const output: string[] = []
   const begin = async (more: Readonly<Record<string, string>>) => {
     const child = start(files.program, ['-config', configFile, '-dnsserver', nameServer], {
-      env: { PEBBLE_VA_NOSLEEP: '1', ...env, ...more },
+      env: { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', ...env, ...more },
     })
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(String(chunk)))
     await until(
