@@ -111,7 +111,10 @@ async function openRaw(t: TestContext, port: number): Promise<Raw> {
 }
 
 /** How the router ended a stream: with its status, with a reset, or with its connection. */
-async function endOf(raw: Raw, stream: number): Promise<'refused' | 'answered' | 'reset' | 'closed'> {
+async function endOf(
+  raw: Pick<Raw, 'frames' | 'closed'>,
+  stream: number,
+): Promise<'refused' | 'answered' | 'reset' | 'closed'> {
   const own = () => raw.frames().filter((one) => one.stream === stream)
   await until('the stream has ended', () =>
     Boolean(raw.closed() || own().some(({ type, flags: set }) => type === types.reset || (set & 1) === 1)),
@@ -184,6 +187,45 @@ test('a request that HTTP/1.1 could read in two ways never reaches the applicati
   }
   if (!beds.haproxy) assert.equal(seen.length, 0)
   await isAlive()
+})
+
+test('trailers that arrive together with their headers are checked as others are', async (t) => {
+  const { raw, seen, isAlive } = await attacked(t)
+  const methods = ['GET', 'POST', 'OPTIONS']
+  const lengths: Fields[] = [
+    [],
+    [
+      ['content-length', '0'],
+      ['x-known', 'yes'],
+    ],
+  ]
+  const bodies: Frame[][] = [[], [{ type: types.data, stream: 1 }]]
+  const trailer = block([
+    ['x-forwarded-for', '192.0.2.1'],
+    ['x-fine', '1'],
+  ])
+  for (const method of methods)
+    for (const length of lengths)
+      for (const body of bodies) {
+        const { send, frames, closed, socket } = await raw()
+        const payload = block(fieldsWith({ ':method': method }, [['trailer', 'x-forwarded-for, x-fine'], ...length]))
+        send({ type: types.headers, flags: flags.endHeaders, stream: 1, payload }, ...body, {
+          type: types.headers,
+          flags: flags.endHeaders | flags.endStream,
+          stream: 1,
+          payload: trailer,
+        })
+        await endOf({ frames, closed }, 1)
+        socket.destroy()
+      }
+  await isAlive()
+  const requests = seen.filter(({ url }) => url === '/')
+  assert.equal(requests.length, methods.length * lengths.length * bodies.length)
+  for (const { headers, trailers } of requests) {
+    const isKnown = headers['x-known'] === 'yes'
+    assert.deepEqual(trailers, isKnown ? {} : { 'x-fine': '1' }, JSON.stringify(headers))
+    assert.equal(headers.trailer, isKnown ? undefined : 'x-fine')
+  }
 })
 
 test('a field with a forbidden character does not reach the application', async (t) => {
