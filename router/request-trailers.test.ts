@@ -127,6 +127,23 @@ test('announced trailers of a request over HTTP/2 reach the application', async 
   )
 })
 
+test('trailers of a request that waits for its service reach the application', async (t) => {
+  const { session, seen, port, ...bed } = await trailerBed(t, { endpoints: [], asleep: true })
+  const answers = ['', 'body'].map((body) =>
+    sendStream(session(), { headers: { trailer: 'x-sum' }, body, trailers: { 'x-sum': '42' } }),
+  )
+  await until('both are held', async () => Number((await bed.tell('GET', '/health')).body['held']) === 2)
+  await leadTo(bed, port, {})
+  assert.deepEqual((await Promise.all(answers)).toSorted(), [
+    [200, '0 bytes'],
+    [200, '4 bytes'],
+  ])
+  assert.deepEqual(
+    seen.map(({ trailers }) => trailers),
+    Array(2).fill({ 'x-sum': '42' }),
+  )
+})
+
 test('trailers reach an application that speaks HTTP/2', async (t) => {
   const { raw, session, ...bed } = await trailerBed(t)
   const seen: unknown[] = []

@@ -97,6 +97,12 @@ export class StreamRequest implements ClientRequest {
     this.headers = headers
     this.socket = socket
     this.#stream = stream
+    // They may arrive before the body is read.
+    if (headers.trailer !== undefined) {
+      stream.once('trailers', (_headers: unknown, _flags: unknown, raw: readonly string[]) => {
+        this.#rawTrailers = raw
+      })
+    }
   }
 
   get complete(): boolean {
@@ -109,15 +115,8 @@ export class StreamRequest implements ClientRequest {
 
   /** Nothing of the body is read before the first use. */
   get body(): Readable {
-    this.#body ??= this.#readBody()
+    this.#body ??= readableSide(this.#stream)
     return this.#body
-  }
-
-  #readBody(): Readable {
-    this.#stream.once('trailers', (_headers: unknown, _flags: unknown, raw: readonly string[]) => {
-      this.#rawTrailers = raw
-    })
-    return readableSide(this.#stream)
   }
 }
 
