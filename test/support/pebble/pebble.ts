@@ -35,7 +35,7 @@ export interface PebbleOptions {
   readonly tlsPort?: number
   /** The life of its certificates. 90 days by default. */
   readonly validSeconds?: number
-  /** Its own settings. `PEBBLE_WFE_NONCEREJECT` is the percentage of requests that it rejects, 0. */
+  /** Its own settings. `PEBBLE_WFE_NONCEREJECT` is the share of requests that it rejects, in %. */
   readonly env?: Readonly<Record<string, string>>
 }
 
