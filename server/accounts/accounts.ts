@@ -11,6 +11,7 @@ import { createIssuerKeys } from './issuer-keys.ts'
 import { createNewAccounts } from './new-accounts.ts'
 import { saveOutsideSignIn } from './outside-account-store.ts'
 import { createOutsideIssuers } from './outside-issuers.ts'
+import { createOutsideLimit } from './outside-limits.ts'
 import { createOutsideSignIn } from './outside-sign-in.ts'
 import { mayStay } from './outside-stay.ts'
 import { createRecordAdapter } from './record-adapter.ts'
@@ -46,6 +47,7 @@ export function createAccounts(options: AccountsOptions) {
   const outside = createOutsideSignIn({
     issuers,
     log,
+    limit: createOutsideLimit(options),
     save: (person) => inTransaction(database, (sql) => saveOutsideSignIn(sql, person, clock.now())),
   })
   const findAccount = async (id: string) => {

@@ -130,7 +130,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (way === undefined && !isPost) return send(response, 200, signInPage(name, { outside: links }), leadsTo)
     const step = isPost
       ? await byPassword({ ...(await readForm(request)), address })
-      : await outside.step({ uid, index: Number(way) }, queryOf(request))
+      : await outside.step({ uid, index: Number(way) }, { query: queryOf(request), address })
     if ('location' in step) return redirect(response, step.location)
     if ('accountId' in step) return issuer.interactionFinished(request, response, { login: step })
     send(response, step.status, signInPage(name, { outside: links, ...step }), leadsTo)

@@ -23,6 +23,8 @@ export type OutsideIssuers = ReturnType<typeof createOutsideIssuers>
 
 const requestMs = 10_000
 const knownMs = 600_000
+/** How long a failed question about an issuer is its answer. */
+const awayMs = 3_000
 const scope = 'openid profile email'
 
 /**
@@ -32,7 +34,7 @@ const scope = 'openid profile email'
  */
 export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssuersOptions) {
   const offered = issuers.filter((issuer): issuer is SignInIssuer => issuer.signIn !== undefined)
-  const known = new Map<string, { readonly server: Promise<oauth.AuthorizationServer>; readonly atMs: number }>()
+  const known = new Map<string, { readonly server: Promise<oauth.AuthorizationServer>; readonly untilMs: number }>()
   const redirectUri = `${publicUrl}${outsidePath}`
 
   const secretOf = (purpose: string, { uid }: OutsideAttempt, { issuer }: Issuer): string =>
@@ -42,10 +44,12 @@ export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssu
 
   function serverOf(issuer: SignInIssuer): Promise<oauth.AuthorizationServer> {
     const remembered = known.get(issuer.issuer)
-    if (remembered && performance.now() - remembered.atMs < knownMs) return remembered.server
+    if (remembered && performance.now() < remembered.untilMs) return remembered.server
     const server = discover(issuer)
-    known.set(issuer.issuer, { server, atMs: performance.now() })
-    server.catch(() => known.delete(issuer.issuer))
+    const remember = (ms: number): void => void known.set(issuer.issuer, { server, untilMs: performance.now() + ms })
+    remember(knownMs)
+    // The sign-ins of many people ask an issuer that is away once in a while.
+    server.catch(() => remember(awayMs))
     return server
   }
 
@@ -73,26 +77,44 @@ export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssu
       return url.href
     },
 
-    /** Redeems the code with which a browser came back. Throws if the issuer did not send it. */
-    async finish(attempt: OutsideAttempt, returned: URLSearchParams): Promise<OutsidePerson> {
+    /**
+     * Reads the answer with which a browser came back. Throws if it is none to this sign-in.
+     * `redeem` asks the issuer who the person is, and throws if the issuer did not send the answer.
+     */
+    async read(attempt: OutsideAttempt, returned: URLSearchParams): Promise<{ redeem(): Promise<OutsidePerson> }> {
       const issuer = at(attempt)
       const server = await serverOf(issuer)
-      const { client, options } = clientOf(issuer)
-      const parameters = oauth.validateAuthResponse(server, client, returned, stateOf(attempt, issuer))
-      const answer = await oauth.authorizationCodeGrantRequest(
-        server,
-        client,
-        await authenticationOf(issuer.signIn),
-        parameters,
-        redirectUri,
-        secretOf('verifier', attempt, issuer),
-        options,
-      )
-      const expected = { expectedNonce: secretOf('nonce', attempt, issuer), requireIdToken: true }
-      const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, expected)
-      await oauth.validateApplicationLevelSignature(server, answer, options)
-      return personOf(issuer.issuer, await claimsOf(server, issuer, tokens))
+      const parameters = oauth.validateAuthResponse(server, clientOf(issuer).client, returned, stateOf(attempt, issuer))
+      return { redeem: () => redeem(attempt, { issuer, server, parameters }) }
     },
+  }
+
+  async function redeem(
+    attempt: OutsideAttempt,
+    {
+      issuer,
+      server,
+      parameters,
+    }: Readonly<{
+      issuer: SignInIssuer
+      server: oauth.AuthorizationServer
+      parameters: URLSearchParams
+    }>,
+  ): Promise<OutsidePerson> {
+    const { client, options } = clientOf(issuer)
+    const answer = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      await authenticationOf(issuer.signIn),
+      parameters,
+      redirectUri,
+      secretOf('verifier', attempt, issuer),
+      options,
+    )
+    const expected = { expectedNonce: secretOf('nonce', attempt, issuer), requireIdToken: true }
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, expected)
+    await oauth.validateApplicationLevelSignature(server, answer, options)
+    return personOf(issuer.issuer, await claimsOf(server, issuer, tokens))
   }
 
   function at({ index }: OutsideAttempt): SignInIssuer {

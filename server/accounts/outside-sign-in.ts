@@ -1,7 +1,8 @@
-import { AppError, messageOf } from '../lib/error.ts'
+import { AppError, errorCodes, messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import { signInPath } from './issuer.ts'
 import type { OutsideAttempt, OutsideIssuers } from './outside-issuers.ts'
+import type { OutsideLimit } from './outside-limits.ts'
 import type { OutsidePerson } from './outside-person.ts'
 
 export interface OutsideSignInOptions {
@@ -9,6 +10,7 @@ export interface OutsideSignInOptions {
   readonly log: Logger
   /** Records the sign-in. Returns the account, or undefined for a person who is no member. */
   readonly save: (person: OutsidePerson) => Promise<string | undefined>
+  readonly limit: OutsideLimit
 }
 export type OutsideSignIn = ReturnType<typeof createOutsideSignIn>
 
@@ -21,13 +23,19 @@ interface Refusal {
 /** The next step of a sign-in: another address, an account, or the reason why there is none. */
 export type OutsideStep = { readonly location: string } | { readonly accountId: string } | Refusal
 
+/** What a browser brought from an issuer. */
+export interface OutsideReturn {
+  readonly query: string
+  readonly address: string
+}
+
 const stateForm = /^([\w-]{10,60})\.(\d{1,2})\.[\w-]{43}$/
 
 /**
  * Leads a person through the sign-in at an outside issuer and back, below the address of the
  * sign-in page: its cookie says which browser began.
  */
-export function createOutsideSignIn({ issuers, log, save }: OutsideSignInOptions) {
+export function createOutsideSignIn({ issuers, log, save, limit }: OutsideSignInOptions) {
   return {
     names: issuers.names,
 
@@ -40,24 +48,39 @@ export function createOutsideSignIn({ issuers, log, save }: OutsideSignInOptions
       return uid === undefined ? undefined : `${signInPath}${uid}/${index}?${query}`
     },
 
-    /** `query` is what the issuer sent, and empty at the beginning. */
-    async step(attempt: OutsideAttempt, query: string): Promise<OutsideStep> {
+    /**
+     * `query` is what the issuer sent, and empty at the beginning. `address` is the client's, for
+     * limits.
+     */
+    async step(attempt: OutsideAttempt, { query, address }: OutsideReturn): Promise<OutsideStep> {
       const name = issuers.names[attempt.index]
       if (name === undefined) throw new AppError('notFound', 'This link is invalid, expired or already used.')
       try {
         if (query === '') return { location: await issuers.begin(attempt) }
-        const person = await issuers.finish(attempt, new URLSearchParams(query))
-        const accountId = await save(person)
-        if (accountId !== undefined) return { accountId }
-        return { status: 403, problem: unknownPerson(name, person.subject) }
+        const answer = await issuers.read(attempt, new URLSearchParams(query))
+        let refusal = failed(name)
+        const accountId = await limit(address, async () => {
+          const person = await answer.redeem()
+          refusal = unknownPerson(name, person.subject)
+          return save(person)
+        })
+        return accountId === undefined ? refusal : { accountId }
       } catch (error) {
+        if (error instanceof AppError) return { status: errorCodes[error.code].status, problem: error.message }
         // The cause is not logged: it may have tokens.
         log.warn({ issuer: name, reason: messageOf(error) }, 'a sign-in at an outside issuer failed')
-        return { status: 403, problem: `${name} did not sign you in. Try again, or ask an administrator.` }
+        return failed(name)
       }
     },
   }
 }
 
-const unknownPerson = (name: string, subject: string): string =>
-  `${name} knows you as "${subject}", who is not a member here. Ask an administrator to list that name.`
+const failed = (name: string): Refusal => ({
+  status: 403,
+  problem: `${name} did not sign you in. Try again, or ask an administrator.`,
+})
+
+const unknownPerson = (name: string, subject: string): Refusal => ({
+  status: 403,
+  problem: `${name} knows you as "${subject}", who is not a member here. Ask an administrator to list that name.`,
+})

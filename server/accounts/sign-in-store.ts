@@ -42,6 +42,10 @@ export async function countAttempt(sql: Sql, counted: readonly Counted[], now: D
  */
 export async function forgiveAttempt(sql: Sql, account: string, client: string): Promise<void> {
   await sql`delete from sign_in_attempt where subject = ${account}`
-  await sql`update sign_in_attempt set failures = greatest(0, failures - 1), blocked_until = null
-    where subject = ${client}`
+  await returnAttempt(sql, client)
 }
+
+/** Takes back one attempt, which succeeded. */
+export const returnAttempt = async (sql: Sql, subject: string): Promise<void> =>
+  void (await sql`
+    update sign_in_attempt set failures = greatest(0, failures - 1), blocked_until = null where subject = ${subject}`)

@@ -3,9 +3,10 @@ import { clientGroup } from '@quayside/contract/forwarded.ts'
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { admitAttempt } from './attempts.ts'
 import { findPassword } from './password-store.ts'
 import { inTurnOfClient, isPassword } from './passwords.ts'
-import { blockedUntil, countAttempt, forgiveAttempt } from './sign-in-store.ts'
+import { forgiveAttempt } from './sign-in-store.ts'
 
 export interface Attempt {
   readonly email: string
@@ -33,16 +34,11 @@ export function createSignIn({
   const judge = async ({ email, password, address }: Attempt): Promise<string> => {
     const account = `account ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
     const client = `client ${clientGroup(address)}`
-    const until = await blockedUntil(database, [account, client], clock.now())
-    if (until) {
-      const seconds = Math.max(1, Math.ceil((until.getTime() - clock.now().getTime()) / 1000))
-      throw new AppError('tooManyRequests', `Too many attempts. Try again in ${seconds} s.`)
-    }
     const counted = [
       { subject: account, limit: 5 },
       { subject: client, limit: 20 },
     ]
-    await countAttempt(database, counted, clock.now())
+    await admitAttempt({ database, clock }, counted)
     const row = await findPassword(database, email.trim())
     if (!(await isRight(password, row)) || !row) {
       throw new AppError('unauthorized', 'The email address or the password is wrong.')

@@ -228,6 +228,27 @@ test('a token of the platform names people of listed issuers alone', async () =>
   assert.equal(await named(outside.origin, 7), 401)
 })
 
+test('a client that brings wrong answers has to wait, and the issuer is not asked meanwhile', async () => {
+  const browser = newBrowser()
+  const state = new URL(await begin(browser)).searchParams.get('state') ?? ''
+  const before = outside.paths.length
+  const statuses = new Set<number>()
+  let text = ''
+  for (let count = 0; count < 30; count++) {
+    const query = new URLSearchParams({ state, code: `wrong ${count}`, iss: outside.origin })
+    const opened = await follow(browser, `/oidc/outside?${query}`)
+    statuses.add(opened.status)
+    text = opened.text
+  }
+  assert.deepEqual([...statuses], [403, 429])
+  assert.match(text, /Too many attempts\. Try again in \d+ s\./)
+  const asked = outside.paths.slice(before).filter((path) => path === '/token')
+  assert.ok(asked.length <= 20, `${asked.length}`)
+  assert.equal((await enter(newBrowser(), 'idp|carl')).status, 429)
+  await database`delete from sign_in_attempt`
+  assert.ok((await enter(newBrowser(), 'idp|carl')).location.startsWith(redirect_uri))
+})
+
 test('the secret of the client and the tokens of the issuer are not logged', () => {
   assert.ok(logged.some((line) => line.includes('a sign-in at an outside issuer failed')))
   assert.deepEqual(

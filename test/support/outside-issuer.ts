@@ -17,6 +17,8 @@ export interface OutsideIssuer {
   readonly clientSecret: string
   /** The claims of people, by their `sub`. */
   readonly people: Map<string, Readonly<Record<string, unknown>>>
+  /** The paths of all requests that it got. */
+  readonly paths: readonly string[]
   /** Registers the platform at this public URL. The issuer answers from then on. */
   register(publicUrl: string): void
   close(): Promise<void>
@@ -28,7 +30,11 @@ const clientId = 'the-platform'
 export async function startOutsideIssuer(): Promise<OutsideIssuer> {
   const people: OutsideIssuer['people'] = new Map()
   const clientSecret = `SECRET-${'c'.repeat(40)}`
-  const server = createServer((request, response) => void answer(request, response))
+  const paths: string[] = []
+  const server = createServer((request, response) => {
+    paths.push(request.url?.split('?')[0] ?? '')
+    void answer(request, response)
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   server.unref()
   // A server that listens on a port has an address with a port.
@@ -68,6 +74,7 @@ export async function startOutsideIssuer(): Promise<OutsideIssuer> {
     origin,
     clientSecret,
     people,
+    paths,
     register: (publicUrl) => {
       const client = {
         client_id: clientId,
