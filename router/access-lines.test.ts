@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:http2'
 import test from 'node:test'
 import { isAccessLine } from '@quayside/contract/access-line.ts'
+import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
-import { AccessLines, shownPath } from './access-lines.ts'
+import { AccessLines, shownMethod, shownPath } from './access-lines.ts'
 import { limits } from './limits.ts'
-import { portOf, type TestBed, testBed } from './test-bed.ts'
+import { beds, portOf, type TestBed, testBed } from './test-bed.ts'
 
 const wanted = { rules: { accessLines: true } }
 
@@ -70,6 +72,48 @@ test('a service without the setting has no line', async (t) => {
   await bed.lead([portOf(app)])
   await bed.ask()
   assert.deepEqual(await textsOf(bed), [])
+})
+
+test('no method, path or client keeps a request out of the lines', async (t) => {
+  const bed = await testBed(t, { tlsPort: 0 })
+  let seen = 0
+  const app = await bed.application((_, response) => {
+    seen++
+    response.end('hello')
+  })
+  await bed.lead([portOf(app)], { ...wanted, host: 'outside.invalid', tls: { from: 'platform', redirects: false } })
+  const certificates = [{ host: 'outside.invalid', chain: selfSigned.cert, key: selfSigned.key }]
+  await bed.tell('PUT', '/tls', { certificates, challenges: [], mark: 'one' })
+  const session = connect(`https://127.0.0.1:${bed.router.tlsPort}`, {
+    servername: 'outside.invalid',
+    ca: selfSigned.cert,
+  })
+  t.after(() => session.destroy())
+  const lines: string[] = []
+  for (const [method, path] of [
+    ['M'.repeat(2_000), '/long'],
+    ['!#$%&*+.^_`|~', '/odd'],
+    ['GET', `/${'p'.repeat(5_000)}`],
+  ]) {
+    const stream = session.request({ ':method': method, ':path': path, ':authority': 'outside.invalid' })
+    const closed = new Promise((resolve) => stream.once('close', resolve))
+    stream.on('error', () => {}).end()
+    stream.resume()
+    await closed
+  }
+  // HAProxy sends requests over HTTP/1.1, where the router refuses unknown methods as malformed.
+  const expected = beds.haproxy ? seen : 3
+  assert.ok(expected > 0)
+  await until('their lines', async () => lines.push(...(await textsOf(bed))) >= expected)
+  if (beds.haproxy) return
+  assert.match(lines[0] ?? '', /^service: \w+ M{20}\.\.\. \/long /)
+  assert.match(lines[1] ?? '', /^service: \w+ \S+ \/odd /)
+})
+
+test('a method cannot forge a line, and is cut', () => {
+  assert.equal(shownMethod('GET'), 'GET')
+  assert.equal(shownMethod('A B\n'), 'A\\u{20}B\\u{a}')
+  assert.equal(shownMethod('\u001b'.repeat(20)), `${'\\u{1b}'.repeat(4).slice(0, 20)}...`)
 })
 
 test('a path cannot forge a line or control a terminal, and is cut', () => {

@@ -29,7 +29,7 @@ export class AccessLines {
     response.once('close', () => {
       const status = response.headersSent ? response.statusCode : 499
       const ms = Math.round(monotonic() - startedAt)
-      const asked = `${levelOf(status)} ${request.method ?? '-'} ${shownPath(request.url)}`
+      const asked = `${levelOf(status)} ${shownMethod(request.method)} ${shownPath(request.url)}`
       this.#add({ service, at: timestamp(), text: `${asked} ${status} ${ms} ms ${line.bytes} B ${client}` })
     })
     return line
@@ -58,16 +58,25 @@ export class AccessLines {
 
 const levelOf = (status: number): string => (status >= 500 ? 'error' : status >= 400 ? 'warning' : 'info')
 
+const longestMethod = 20
 const longestPath = 500
 
-/**
- * Returns the path of a request without its query, which may have secrets. Characters that could
- * forge a line or control a terminal are written as escapes.
- */
+/** Characters that could forge a line or control a terminal are written as escapes. */
+const escaped = (text: string): string =>
+  text.replace(/[^\x21-\x7e]/g, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
+
+/** Clients of HTTP/2 choose any method. A longer line than the platform accepts would be lost. */
+export function shownMethod(method = '-'): string {
+  const shown = escaped(method.slice(0, longestMethod))
+  const isCut = method.length > longestMethod || shown.length > longestMethod
+  return isCut ? `${shown.slice(0, longestMethod)}...` : shown
+}
+
+/** Returns the path of a request without its query, which may have secrets. */
 export function shownPath(url = '/'): string {
   const end = url.indexOf('?')
   const path = (end < 0 ? url : url.slice(0, end)).slice(0, longestPath)
-  const shown = path.replace(/[^\x21-\x7e]/g, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
+  const shown = escaped(path)
   const isCut = (end < 0 ? url.length : end) > longestPath
   return `${shown.slice(0, longestPath)}${isCut || shown.length > longestPath ? '...' : ''}${end < 0 ? '' : '?...'}`
 }
