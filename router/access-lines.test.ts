@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import test from 'node:test'
 import { isAccessLine } from '@quayside/contract/access-line.ts'
+import { endAfter } from '../test/support/http2-session.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { AccessLines, shownMethod, shownPath } from './access-lines.ts'
@@ -88,7 +89,7 @@ test('no method, path or client keeps a request out of the lines', async (t) => 
     servername: 'outside.invalid',
     ca: selfSigned.cert,
   })
-  t.after(() => session.destroy())
+  endAfter(t, session)
   const lines: string[] = []
   for (const [method, path] of [
     ['M'.repeat(2_000), '/long'],

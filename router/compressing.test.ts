@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { brotliDecompressSync, createGunzip, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Route } from '@quayside/contract/routes.ts'
+import { endAfter } from '../test/support/http2-session.ts'
 import { issued } from '../test/support/issued.ts'
 import { until } from '../test/support/until.ts'
 import { limits } from './limits.ts'
@@ -123,7 +124,7 @@ test('a response over HTTP/2 is compressed', async (t) => {
     servername: 'own.lab.test',
     ca: issued.root,
   })
-  t.after(async () => session.destroy())
+  endAfter(t, session)
   const stream = session.request({ ':authority': 'own.lab.test', 'accept-encoding': 'br' })
   const head = new Promise<Record<string, unknown>>((resolve) => stream.once('response', resolve))
   const body = await buffer(stream)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
+import { endAfter } from '../test/support/http2-session.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { access, guard, listed, names, returnTo, secret, service, tokenOf } from './sign-in-bed.ts'
 import { portOf, testBed } from './test-bed.ts'
@@ -25,7 +26,7 @@ async function secureBed(t: Parameters<typeof testBed>[0], redirects: boolean) {
   const own = { host, chain: selfSigned.cert, key: selfSigned.key }
   assert.equal((await bed.tell('PUT', '/tls', { certificates: [own], challenges: [], mark: 'one' })).status, 200)
   const session = connect(`https://127.0.0.1:${tlsPort}`, { servername: host, rejectUnauthorized: false })
-  t.after(async () => session.destroy())
+  endAfter(t, session)
   const ask = async (headers: Readonly<Record<string, string>>) => {
     const stream = session.request({ ':authority': host, ...headers }, { endStream: true })
     const [answer] = await once(stream, 'response')

@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { connect } from 'node:tls'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { block, type Frame, flags, frame, preface, types } from '../../test/support/http2-frames.ts'
+import { endAfter } from '../../test/support/http2-session.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
 import { monotonic, sleep } from '../clock.ts'
@@ -63,7 +64,7 @@ async function flood(t: TestContext, next: (round: number) => readonly Frame[], 
   const before = await usageOf(pid)
   const attacker = await openRaw(t, port, '127.0.0.2')
   const client = connectSession(`https://127.0.0.1:${port}`, { servername: otherHost, rejectUnauthorized: false })
-  t.after(async () => client.destroy())
+  endAfter(t, client)
   let [slowestMs, framesSent, isOver] = [0, 0, false]
   const asking = (async () => {
     while (!isOver) {

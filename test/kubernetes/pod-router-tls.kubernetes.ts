@@ -8,6 +8,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import type { Tree } from '../support/git-remote.ts'
 import { textsClient } from '../support/grpc.ts'
 import { texts } from '../support/grpc-tree.ts'
+import { endAfter } from '../support/http2-session.ts'
 import { type SecureClient, secureClient } from '../support/https.ts'
 import { issued } from '../support/issued.ts'
 import { startNameServer } from '../support/name-server.ts'
@@ -159,7 +160,7 @@ test('HTTP/2 is spoken, and a request for another host gets 421', { skip, timeou
     servername: name,
     lookup: (_host, _options, done) => done(null, [{ address: addresses.node, family: 4 }]),
   })
-  t.after(() => session.destroy())
+  endAfter(t, session)
   const ask = async (authority: string) => {
     const stream = session.request({ ':path': '/h2', ':authority': authority })
     const status = new Promise<number>((resolve) => stream.once('response', (one) => resolve(Number(one[':status']))))
