@@ -55,6 +55,8 @@ export function judgeFirst(socket: Socket, judge: Judge): void {
     judged.accept(socket)
   }
   socket.on('data', read).on('error', end).on('end', end).once('close', cancel)
+  // Another judge has left it paused.
+  socket.resume()
 }
 
 const magic = Buffer.from('PRI ')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect as connectSession } from 'node:http2'
-import { createServer as createNetServer } from 'node:net'
+import { connect, createServer as createNetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,6 +11,8 @@ import { gzipSync } from 'node:zlib'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { textsClient, textsService } from '../test/support/grpc.ts'
+import { endAfter } from '../test/support/http2-session.ts'
+import { proxyHeaderOf } from '../test/support/proxy-header.ts'
 import { parseConfig } from './config.ts'
 import { silentLog } from './log.ts'
 import { Readiness } from './readiness.ts'
@@ -48,10 +50,17 @@ const send = (port: number, options: object, body = ''): Promise<IncomingMessage
     sent.end(body)
   })
 
+interface PodOptions {
+  readonly stored?: RouteTable
+  readonly leaveMs?: number
+  /** Networks whose connections begin with a PROXY header. */
+  readonly proxies?: readonly string[]
+}
+
 /** A router as in a pod, with a stored table. */
 async function podBed(
   t: { after(work: () => Promise<void>): void },
-  { stored, leaveMs = 0 }: { readonly stored?: RouteTable; readonly leaveMs?: number } = {},
+  { stored, leaveMs = 0, proxies = [] }: PodOptions = {},
 ): Promise<PodBed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const path = (name: string): string => join(folder, name)
@@ -59,7 +68,7 @@ async function podBed(
   if (stored) await writeFile(path('table.gz'), gzipSync(JSON.stringify(stored)))
   const [controlPort, readyPort] = [await freePort(), await freePort()]
   const pod = { controlPort, readyPort, keyFile: path('key'), stored: path('table.gz'), leaveMs }
-  const config = { host: '127.0.0.1', port: 0, control: '', state: path('routes.json'), trusted: [], pod }
+  const config = { host: '127.0.0.1', port: 0, control: '', state: path('routes.json'), trusted: [], proxies, pod }
   const router = await startRouter(config, silentLog)
   t.after(async () => {
     await router.stop(0)
@@ -184,6 +193,30 @@ test('a router in a pod carries gRPC without TLS, and other requests over both v
   assert.equal(await text(stream), 'plain')
   const { statusCode } = await send(router.port, { headers: { host: 'app.localhost' } })
   assert.equal(statusCode, 200)
+})
+
+test('a router in a pod reads PROXY headers, for HTTP/1.1 and HTTP/2 without TLS', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application(({ headers }, response) => response.end(headers['x-forwarded-for']))
+  const routes = [route(portOf(app))]
+  const { router } = await podBed(t, { stored: { version: 7, routes }, proxies: ['127.0.0.1'] })
+  const through = (header: string | Buffer): Socket => {
+    const socket = connect(router.port, '127.0.0.1')
+    t.after(async () => socket.destroy())
+    socket.write(header)
+    return socket
+  }
+  const line = 'PROXY TCP4 192.0.2.1 198.51.100.1 5000 80\r\n'
+  const request = 'GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n'
+  assert.match(await text(through(line + request)), /\r\n192\.0\.2\.1(?:\r\n|$)/)
+  const late = through(line)
+  setImmediate(() => late.write(request))
+  assert.match(await text(late), /\r\n192\.0\.2\.1(?:\r\n|$)/)
+  const session = connectSession('http://app.localhost', {
+    createConnection: () => through(proxyHeaderOf('192.0.2.7')),
+  })
+  endAfter(t, session)
+  assert.equal(await text(session.request({ ':authority': 'app.localhost' })), '192.0.2.7')
 })
 
 test('a leaving router serves new connections over HTTP/2, and ends each after its stream', async (t) => {
