@@ -44,7 +44,7 @@ export class ConnectionShares<Connection> {
   readonly #limits: ConnectionLimits
   readonly #trusts: (address: string) => boolean
   /** The client and the number of open requests of each connection. */
-  readonly #entries = new Map<Connection, { readonly client: string; open: number }>()
+  readonly #entries = new Map<Connection, { client: string; open: number }>()
   /** Idle connections, the longest idle first. */
   readonly #idle = new Set<Connection>()
   readonly #shares = new Shares()
@@ -65,11 +65,9 @@ export class ConnectionShares<Connection> {
   /** Counts a new connection of this address. It is idle until `begin`. */
   admit(connection: Connection, address: string): Admission<Connection> {
     const client = clientGroup(address)
-    const { total, perClient } = this.#limits
-    const share = this.#trusts(address) ? Math.max(perClient, Math.floor(total * shareOfProxy)) : perClient
-    if (!this.#shares.take(client, share)) return { isAdmitted: false }
+    if (!this.#shares.take(client, this.#shareOf(address))) return { isAdmitted: false }
     const [longest] = this.#idle
-    const isFull = this.#entries.size >= total
+    const isFull = this.#entries.size >= this.#limits.total
     if (isFull && longest === undefined) {
       this.#shares.release(client)
       return { isAdmitted: false }
@@ -79,6 +77,20 @@ export class ConnectionShares<Connection> {
     this.#entries.set(connection, { client, open: 0 })
     this.#idle.add(connection)
     return { isAdmitted: true, closes }
+  }
+
+  /**
+   * Counts a connection as one of this address from now on, because its proxy named its client.
+   * Returns false if that client has its share already.
+   */
+  rename(connection: Connection, address: string): boolean {
+    const entry = this.#entries.get(connection)
+    const client = clientGroup(address)
+    if (!entry || entry.client === client) return true
+    if (!this.#shares.take(client, this.#shareOf(address))) return false
+    this.#shares.release(entry.client)
+    entry.client = client
+    return true
   }
 
   /** Marks a connection as busy with a request. */
@@ -108,5 +120,10 @@ export class ConnectionShares<Connection> {
     this.#entries.delete(connection)
     this.#idle.delete(connection)
     this.#shares.release(entry.client)
+  }
+
+  #shareOf(address: string): number {
+    const { total, perClient } = this.#limits
+    return this.#trusts(address) ? Math.max(perClient, Math.floor(total * shareOfProxy)) : perClient
   }
 }

@@ -4,9 +4,11 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { proxyHeaderOf } from '../test/support/proxy-header.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
-import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
+import { until } from '../test/support/until.ts'
+import { beds, portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
 
 const host = 'outside.invalid'
 const line = 'PROXY TCP4 192.0.2.1 198.51.100.1 5000 443\r\n'
@@ -17,8 +19,9 @@ async function bedBehind(
   t: TestContext,
   proxies: readonly string[],
   trusted: readonly string[] = [],
+  connections = usualConnections,
 ): Promise<TestBed> {
-  const bed = await testBed(t, { tlsPort: 0, proxies, trusted })
+  const bed = await testBed(t, { tlsPort: 0, proxies, trusted, connections })
   const application = await bed.application(({ headers }, response) => {
     response.setHeader('x-client', String(headers['x-forwarded-for']))
     response.end()
@@ -61,7 +64,8 @@ test('the header may arrive byte by byte', async (t) => {
     await new Promise((resolve) => setImmediate(resolve))
   }
   socket.write(ask)
-  assert.equal(clientIn(await untilClosed(socket)), '192.0.2.1')
+  // HAProxy accepts only a whole header, as the specification allows (section 2).
+  assert.equal(clientIn(await untilClosed(socket)), beds.haproxy ? undefined : '192.0.2.1')
 })
 
 test('the header comes before the handshake of TLS, for HTTP/1.1 and HTTP/2', async (t) => {
@@ -86,7 +90,32 @@ test('rules use the client that the proxy names', async (t) => {
   const application = await bed.application((_request, response) => response.end())
   await bed.lead([portOf(application)], { host, rules: { deny: ['192.0.2.0/24'] } })
   assert.match(await untilClosed(bed.raw(line + ask)), /^HTTP\/1\.1 403 /)
+  assert.match(await untilClosed(bed.raw(line.replace('192.0.2', '192.0.3') + ask)), /^HTTP\/1\.1 200 /)
   assert.match(await untilClosed(bed.raw(`PROXY UNKNOWN\r\n${ask}`)), /^HTTP\/1\.1 200 /)
+})
+
+test('the clients of a proxy have shares of their own', async (t) => {
+  const bed = await bedBehind(t, ['127.0.0.1'], [], { total: 100, perClient: 3 })
+  const keep = ask.replace('Connection: close\r\n', '')
+  const answered = async (name: string): Promise<string> => {
+    let text = ''
+    let isClosed = false
+    const socket = bed.raw(proxyHeaderOf(name).toString('latin1') + keep)
+    t.after(() => void socket.destroy())
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        isClosed = true
+      })
+    await until('an answer or an end', () => isClosed || text.includes('\r\n\r\n'))
+    return text.slice(0, 12)
+  }
+  for (let count = 0; count < 3; count++) assert.equal(await answered('192.0.2.1'), 'HTTP/1.1 200')
+  assert.equal(await answered('192.0.2.1'), '')
+  assert.equal(await answered('192.0.2.2'), 'HTTP/1.1 200')
 })
 
 test('a connection of a proxy without the header is closed', async (t) => {

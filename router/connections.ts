@@ -30,6 +30,14 @@ export class Connections {
     return true
   }
 
+  /**
+   * Counts a connection as one of the client that its proxy has named. Returns false if that client
+   * has its share already: the caller closes it.
+   */
+  rename(socket: Socket): boolean {
+    return this.#shares.rename(socket, addressOf(socket))
+  }
+
   /** Marks a connection as busy with a request. */
   begin(socket: Socket): void {
     this.#shares.begin(socket)
