@@ -37,7 +37,7 @@ import { Visits } from './visits.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 22
+const protocol = 23
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -112,7 +112,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const tls = createSecureFront(traffic, config, behind)
   const fronts = tls.front ? [plain, tls.front] : [plain]
   const { proxies = [] } = config
-  if (proxies.length > 0) for (const front of fronts) readProxyHeaders(front, traffic, proxies)
+  // HAProxy reads them itself.
+  if (proxies.length > 0 && !behind) for (const front of fronts) readProxyHeaders(front, traffic, proxies)
   const ports = new Ports(traffic, config.host)
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()

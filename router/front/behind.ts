@@ -47,7 +47,7 @@ export async function createBehind(
   server: Server,
   config: RouterConfig & { readonly haproxy: string },
 ): Promise<Behind> {
-  const { host, haproxy: program, trusted } = config
+  const { host, haproxy: program, trusted, proxies = [] } = config
   const files = frontFiles(config.control)
   const port = config.port || (await freePort(host))
   const tlsPort = config.tlsPort === 0 ? await freePort(host) : config.tlsPort
@@ -55,7 +55,7 @@ export async function createBehind(
   traffic.tlsPort = tlsPort === undefined ? '' : String(tlsPort)
   const { routes, certificates, connections, log } = traffic
   const own = ownSocket(files)
-  const standIn = new StandIn({ traffic, host, port, tlsPort, proxies: config.proxies ?? [] })
+  const standIn = new StandIn({ traffic, host, port, tlsPort, proxies })
   const services = new ServicesByEndpoint(routes)
   const table = new HotTable((route, endpoints) => services.note(route, endpoints))
   const front = new Front({
@@ -65,7 +65,7 @@ export async function createBehind(
     isMine: own.isMine,
     isListed: (label) => services.isListed(label),
     certificates: () => (certificates.first ? undefined : certificates.served),
-    settings: { host, port, tlsPort, files, connections, trusted },
+    settings: { host, port, tlsPort, files, connections, trusted, proxies },
     hosts: () =>
       table.hosts(routes.table.routes, {
         port: traffic.port,

@@ -46,7 +46,7 @@ async function frontBed(t: TestContext, first: readonly ServedCertificate[]): Pr
   const files = frontFiles(join(folder, 'control.sock'))
   const create = async (limits: Partial<ConnectionLimits> = {}): Promise<Front> => {
     const connections = { ...usualConnections, ...limits }
-    const settings = { host: '127.0.0.1', port, tlsPort, files, connections, trusted: [] }
+    const settings = { host: '127.0.0.1', port, tlsPort, files, connections, trusted: [], proxies: [] }
     const front = new Front({
       program: haproxy,
       settings,

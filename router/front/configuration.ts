@@ -16,6 +16,8 @@ export interface FrontSettings {
   readonly connections: ConnectionLimits
   /** Networks of trusted proxies. Their requests go to the router, which reads their headers. */
   readonly trusted: readonly string[]
+  /** Networks of load balancers whose connections begin with a PROXY header. */
+  readonly proxies: readonly string[]
 }
 
 /** The share of all connections that one trusted proxy may have, as in `ConnectionShares`. */
@@ -109,9 +111,8 @@ const failures: readonly (readonly [number, string])[] = [
 ]
 
 function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: number): string[] {
-  const { host, files, connections, trusted } = settings
-  const { total, perClient } = connections
-  const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
+  const { host, files, trusted } = settings
+  const { total, perClient } = settings.connections
   const isTrusted = trusted.length === 0 ? 'always_false' : `src ${trusted.join(' ')}`
   const tls = ` ssl strict-sni crt-list ${files.certificates} alpn h2,http/1.1`
   const rules = { files, name, trusts: trusted.length > 0 }
@@ -121,11 +122,7 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `  maxconn ${total}`,
     ...timeLines,
     `  acl trusted ${isTrusted}`,
-    `  tcp-request connection track-sc0 src,ipmask(32,64) table clients-${name}`,
-    `  tcp-request connection reject if !trusted { sc0_conn_cur gt ${perClient} }`,
-    `  tcp-request connection reject if trusted { sc0_conn_cur gt ${ofProxy} }`,
-    // Written once for a connection, because each request has it in two headers.
-    '  tcp-request connection set-var-fmt(sess.client) %[src]',
+    ...connectionRules(settings, name),
     // One connection of HTTP/2 carries many requests.
     '  http-request track-sc2 src,ipmask(32,64) table streams if { fc_http_major 2 } !trusted',
     `  http-request deny deny_status 429 if { sc2_conn_cur gt ${perClient} }`,
@@ -137,6 +134,24 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `backend clients-${name}`,
     `  stick-table type ipv6 size ${Math.max(total * 2, 10_000)} expire 1m store conn_cur`,
   ]
+}
+
+/**
+ * Counts the connections of a client and sets its address, once it is known: a load balancer names
+ * it in a PROXY header, which HAProxy reads after the rules of connections.
+ */
+function connectionRules({ connections, proxies }: FrontSettings, name: 'plain' | 'secure'): string[] {
+  const { total, perClient } = connections
+  const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
+  const rules = (at: 'connection' | 'session'): string[] => [
+    `  tcp-request ${at} track-sc0 src,ipmask(32,64) table clients-${name}`,
+    `  tcp-request ${at} reject if !trusted { sc0_conn_cur gt ${perClient} }`,
+    `  tcp-request ${at} reject if trusted { sc0_conn_cur gt ${ofProxy} }`,
+    // Written once for a connection, because each request has it in two headers.
+    `  tcp-request ${at} set-var-fmt(sess.client) %[src]`,
+  ]
+  if (proxies.length === 0) return rules('connection')
+  return [`  tcp-request connection expect-proxy layer4 if { src ${proxies.join(' ')} }`, ...rules('session')]
 }
 
 /** Sets the endpoint of a hot request, counts the request there, and names its sender. */

@@ -28,6 +28,7 @@ test('an HAProxy that ends while its router looks after it is not started again'
       files,
       connections: usualConnections,
       trusted: [],
+      proxies: [],
     },
     hosts: () => new Map(),
     isListed: () => false,
