@@ -5,7 +5,7 @@ import { adoptInCluster, findCluster, insertBuiltInCluster, insertOwnCluster } f
 import type { Composition } from '../composition/index.ts'
 import type { Config } from '../config.ts'
 import { type Database, inTransaction, readSetting, type Sql, writeSetting } from '../database/index.ts'
-import { listServiceRoutes, urlOf } from '../domains/index.ts'
+import { addressOf, listServiceRoutes, urlOf } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
@@ -49,6 +49,7 @@ export const tokenFile = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): str
 const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' as const }
 const examples = fileURLToPath(new URL('../../examples/hello', import.meta.url))
 const longestWaitMs = 180_000
+const longestCertificateMs = 30_000
 
 /** A start of the server, as far as it is known at its beginning. */
 interface Beginning {
@@ -130,8 +131,20 @@ async function runExample(
   const applicationId = former ?? (await makeApplication(options, organizationId))
   await timed(say, 'Deploying it', () => deploy(options, applicationId))
   await writeProgress(database, { organizationId, token: true, applicationId, done: true })
-  const [route] = await listServiceRoutes(database, applicationId)
-  return urlOf(route?.host ?? '', composition.rooms.publicAddress)
+  return exampleUrl(options, applicationId)
+}
+
+/** Returns the address of the example. Waits a while for its certificate if one is expected. */
+async function exampleUrl({ database, composition, signal }: FirstStartOptions, id: string): Promise<string> {
+  const { publicAddress } = composition.rooms
+  const end = clock.monotonic() + longestCertificateMs
+  for (;;) {
+    const [route] = await listServiceRoutes(database, id)
+    if (!route) throw new Error('the example has no address')
+    const isComing = publicAddress.tlsPort !== undefined && route.certificate?.state === 'PENDING'
+    if (!isComing || clock.monotonic() > end) return urlOf(route.host, addressOf(route, publicAddress))
+    await clock.sleep(100, signal)
+  }
 }
 
 async function makeOrganization({ database, config, say }: FirstStartOptions): Promise<string> {

@@ -60,6 +60,8 @@ test('the API and the console answer at the name of the platform without a port'
   const plain = await askPlain(80, host, '/organization')
   assert.deepEqual([plain.status, plain.headers['location']], [308, `https://${host}/organization`])
   assert.ok(server.output.some((line) => line.trim() === `Console      https://${host}/`))
+  const example = server.output.find((line) => line.trim().startsWith('Application '))
+  assert.match(example ?? '', /^Application {2}https:\/\/[a-z0-9-]+\.apps\.example\.org$/)
 })
 
 test('a deployed application answers over HTTPS, and its link has no port', { skip }, async () => {
