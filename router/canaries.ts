@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { RetriedAnswer } from './deadlines.ts'
+import { hasFailedCall, type RawAnswer } from './grpc-failure.ts'
 
 /**
  * A new version that is being tried out: the turns of its requests, and how they ended. One object
@@ -82,6 +83,10 @@ export class Canaries {
 
 /** Counts a try at an endpoint by its status, if the endpoint belongs to a new version. */
 export const recordStatus = (canary: Canary | undefined, status: number): void => canary?.record(status >= 500)
+
+/** Counts a whole response of a new version. A failed call of gRPC has a status 200. */
+export const recordAnswer = (canary: Canary | undefined, status: number, answer: RawAnswer): void =>
+  canary?.record(status >= 500 || hasFailedCall(answer))
 
 /** Counts a try at a new version that ended without an answer, or with one that is retried. */
 export const recordBroken = (canary: Canary, error: Error): void =>

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { RequestLine } from './access-lines.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Answering } from './answering.ts'
-import { recordBroken, recordStatus } from './canaries.ts'
+import { recordAnswer, recordBroken } from './canaries.ts'
 import { chooseAnswering } from './choose-answering.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
@@ -208,7 +208,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#answering?.addTrailers(controller.rawTrailers)
-    recordStatus(this.#endpoint?.canary, this.#record.status)
+    recordAnswer(this.#endpoint?.canary, this.#record.status, controller)
     this.#release()
     this.#end(true)
     this.#answering?.end()

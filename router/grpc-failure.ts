@@ -35,3 +35,33 @@ export function answerGrpc(response: ClientResponse, failure: Failure): void {
   }
   response.end()
 }
+
+/**
+ * Statuses that say that the server failed, whatever the client asks: UNKNOWN, INTERNAL,
+ * UNAVAILABLE and DATA_LOSS. A client could cause DEADLINE_EXCEEDED and UNIMPLEMENTED itself.
+ */
+const failures = new Set(['2', '13', '14', '15'])
+
+/** The head and the end of a response, as names and values in turn. */
+export interface RawAnswer {
+  readonly rawHeaders?: unknown
+  readonly rawTrailers?: unknown
+}
+
+/**
+ * Whether a whole response is a call of gRPC at which the server failed. Without a status it did
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Calls of gRPC-Web never count:
+ * their status is in the body.
+ */
+export function hasFailedCall({ rawHeaders, rawTrailers }: RawAnswer): boolean {
+  const type = lastValue(rawHeaders, 'content-type') ?? ''
+  if (!type.startsWith('application/grpc') || type.startsWith('application/grpc-web')) return false
+  const found = lastValue(rawTrailers, 'grpc-status') ?? lastValue(rawHeaders, 'grpc-status')
+  return found === undefined || failures.has(found)
+}
+
+function lastValue(raw: unknown, name: string): string | undefined {
+  const fields: readonly unknown[] = Array.isArray(raw) ? raw : []
+  const at = fields.findLastIndex((field, index) => index % 2 === 0 && String(field).toLowerCase() === name)
+  return at === -1 ? undefined : String(fields[at + 1])
+}

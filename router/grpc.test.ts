@@ -36,7 +36,8 @@ async function startTexts(t: TestContext, name: string): Promise<Application> {
       const trailers = new Metadata()
       trailers.set('x-why', 'because')
       done({ code: status.FAILED_PRECONDITION, details: 'not now', metadata: trailers })
-    } else if (request === 'wait') open.add(request)
+    } else if (/^code \d+$/.test(request)) done({ code: Number(request.slice(5)), details: 'asked for' })
+    else if (request === 'wait') open.add(request)
     else done(null, `${name} ${request} ${metadata.get('x-one')}`.trim())
   }
   const collect: handleClientStreamingCall<string, string> = (call, done) => {
@@ -112,6 +113,26 @@ test('the status and the trailers of the application reach the client', async (t
     assert.deepEqual(error.metadata.get('x-why'), ['because'])
     return true
   })
+})
+
+test('a call of a new version that fails at the server counts against it, and one of a client does not', async (t) => {
+  const { port } = await startTexts(t, 'next')
+  const canary = { release: 'next', percent: 100, endpoints: [{ address: '127.0.0.1', port }] }
+  const { bed, client } = await grpcBed(t, [port], { canary })
+  const counts = async () => {
+    const { body } = await bed.tell('GET', '/canaries')
+    const [{ requests, failed }] = Object(body['canaries'])
+    return [requests, failed]
+  }
+  await client.unary('a')
+  await client.repeat('3')
+  assert.deepEqual(await counts(), [2, 0])
+  const own = [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16]
+  for (const code of own) await assert.rejects(client.unary(`code ${code}`), { code })
+  assert.deepEqual(await counts(), [2 + own.length, 0])
+  const faults = [2, 13, 14, 15]
+  for (const code of faults) await assert.rejects(client.unary(`code ${code}`), { code })
+  assert.deepEqual(await counts(), [2 + own.length + faults.length, faults.length])
 })
 
 test('a cancelled call and a deadline end the call at the application', async (t) => {
