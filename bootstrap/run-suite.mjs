@@ -15,7 +15,7 @@ import { readCounts } from './suites.mjs'
  */
 
 /** A suite that takes longer hangs, unless it has its own limit. */
-const suiteLimitMinutes = 30
+const suiteLimitMinutes = 45
 
 /**
  * Runs a check such as types or lint, and shows its output. It counts only when it fails.
