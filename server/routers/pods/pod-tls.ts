@@ -1,5 +1,7 @@
-import type { ClusterTls } from '@quayside/contract/routes.ts'
-import type { RouterFinding } from '../router.ts'
+import type { ClusterTls, Route } from '@quayside/contract/routes.ts'
+import { certificatesOf } from '../platform-certificates.ts'
+import type { RouteCertificate, RouterFinding } from '../router.ts'
+import type { TlsSource } from '../tls-source.ts'
 
 /** Why a host of routers without TLS has no certificate. A sentence without its end. */
 export const withoutTls =
@@ -16,4 +18,22 @@ export function tlsFindings(speaksTls: boolean, tls: ClusterTls | undefined): re
       'that the platform orders.'
     : `Names of ${tls.domain} have no certificates, because ${withoutTls}.`
   return [{ message, isBlocking: false }]
+}
+
+/**
+ * Returns the certificates of these routes: the platform's, if the routers have them, and the
+ * states of all others.
+ */
+export async function certificatesInPods(
+  routes: readonly Route[],
+  certificates: Pick<TlsSource, 'states'> | undefined,
+): Promise<readonly RouteCertificate[]> {
+  const others = routes.flatMap(({ service, host, tls }): RouteCertificate[] => {
+    if (!tls || (certificates && tls.from === 'platform')) return []
+    // The platform does not see what ends TLS in front of the routers.
+    const isInFront = tls.from === 'controller'
+    const failed = { state: 'FAILED', message: withoutTls } as const
+    return [{ service, host, certificate: isInFront ? { state: 'READY', message: null } : failed }]
+  })
+  return certificates ? [...certificatesOf(routes, await certificates.states()), ...others] : others
 }
