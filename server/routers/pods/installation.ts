@@ -78,7 +78,7 @@ export async function readTableVersion(
 
 /**
  * Keeps a table in the cluster, for routers that start while the platform is away. Returns false if
- * it is too large for that.
+ * it is too large for that. Then the cluster keeps none: they must not serve an older one.
  */
 export async function storeTable(
   kube: PodKube,
@@ -87,9 +87,9 @@ export async function storeTable(
   signal: AbortSignal,
 ): Promise<boolean> {
   const compressed = await promisify(gzip)(JSON.stringify(table))
-  if (compressed.length > longestTableBytes) return false
-  await kube.apply(tableSecret(setting, { version: table.version, compressed }), signal)
-  return true
+  const fits = compressed.length <= longestTableBytes
+  await kube.apply(tableSecret(setting, { version: table.version, ...(fits && { compressed }) }), signal)
+  return fits
 }
 
 /** Whether the cluster has the routers of this installation. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { Agent, type Server, type ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
@@ -99,6 +100,22 @@ test('a router that starts while the platform is away has the last table', async
   await cluster.first.replaceAll([route([await startApplication(t)])], signal)
   const fresh = await cluster.addPod()
   assert.equal(await bodyAt(fresh), 'ok')
+})
+
+test('a router that starts while the platform is away has no older table than the last one', async (t) => {
+  const cluster = await open(t, 1)
+  const shop = route([await startApplication(t)])
+  await cluster.first.replaceAll([shop], signal)
+  // Random text does not become shorter than a Secret.
+  const value = randomBytes(1_200_000).toString('base64')
+  const large = route(shop.endpoints, { host: 'large.test', rules: { headers: { 'x-large': value } } })
+  await cluster.first.replaceAll([large], signal)
+  const fresh = await cluster.addPod()
+  assert.equal((await ask(fresh.port, 'app.test')).status, 404)
+  const findings = await cluster.first.listFindings(signal)
+  assert.ok(findings.some(({ message }) => message.includes('too large for a Secret')))
+  await cluster.router().replaceAll([shop], signal)
+  assert.equal(await bodyAt(await cluster.addPod()), 'ok')
 })
 
 test('each router admits the people of the last table, also one that starts while the platform is away', async (t) => {

@@ -85,17 +85,20 @@ export const keySecret = (setting: RouterObjectSetting, key: string): KubeObject
   data: { key: Buffer.from(key).toString('base64') },
 })
 
-/** The Secret with the table for pods that start while the platform is away. */
+/**
+ * The Secret with the table for pods that start while the platform is away. Without a compressed
+ * table, it has the version only, and they wait for the platform.
+ */
 export function tableSecret(
   setting: RouterObjectSetting,
-  table: { readonly version: number; readonly compressed: Buffer },
+  table: { readonly version: number; readonly compressed?: Buffer },
 ): KubeObject & { readonly data: object } {
   const { metadata, ...head } = heads(setting, 'v1', 'Secret', tableSecretName)
   const annotations = { [tableVersionAnnotation]: String(table.version) }
   return {
     ...head,
     metadata: { ...metadata, annotations },
-    data: { [tableKey]: table.compressed.toString('base64') },
+    data: table.compressed ? { [tableKey]: table.compressed.toString('base64') } : {},
   }
 }
 
