@@ -55,7 +55,9 @@ test('the client is the one that the proxy names, in both versions of the header
   }
 })
 
-test('the header may arrive byte by byte', async (t) => {
+// HAProxy accepts only a whole header, as the specification allows (section 2).
+const inParts = { skip: beds.haproxy ? 'HAProxy accepts only a whole header' : false }
+test('the header may arrive byte by byte', inParts, async (t) => {
   const bed = await bedBehind(t, ['127.0.0.1'])
   const socket = bed.raw('')
   socket.setNoDelay()
@@ -64,8 +66,7 @@ test('the header may arrive byte by byte', async (t) => {
     await new Promise((resolve) => setImmediate(resolve))
   }
   socket.write(ask)
-  // HAProxy accepts only a whole header, as the specification allows (section 2).
-  assert.equal(clientIn(await untilClosed(socket)), beds.haproxy ? undefined : '192.0.2.1')
+  assert.equal(clientIn(await untilClosed(socket)), '192.0.2.1')
 })
 
 test('the header comes before the handshake of TLS, for HTTP/1.1 and HTTP/2', async (t) => {
