@@ -23,6 +23,11 @@ export const limits = {
   /** Header fields of one HTTP/2 request, with its pseudo-header fields. */
   streamFields: 128,
   /**
+   * Header fields of one response over HTTP/2. With `headerBytes` of names and values they fit into
+   * the 64 KiB that nghttp2 sends. More would end the connection.
+   */
+  responseFields: 1_000,
+  /**
    * Streams that a client may reset in a burst, and each second after it. More close its
    * connection.
    */

@@ -1,5 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { ClientResponse } from './client-message.ts'
+import { limits } from './limits.ts'
 
 /** Headers of one connection that HTTP/2 forbids and `responseHeaders` keeps. */
 const unsendable = new Set(['http2-settings', 'te'])
@@ -15,7 +16,7 @@ export class StreamResponse implements ClientResponse {
   shouldKeepAlive = true
   statusCode = 200
   readonly #stream: ServerHttp2Stream
-  readonly #trailers: Record<string, string[]> = {}
+  #trailers: Readonly<Record<string, string>> = {}
   #head: string[] | undefined
   #awaitsTrailers = false
 
@@ -40,12 +41,15 @@ export class StreamResponse implements ClientResponse {
   }
 
   writeHints(headers: readonly string[]): void {
-    this.#inform([':status', '103', ...sendable(headers)])
+    this.#inform([':status', '103', ...headers])
   }
 
+  /** Throws if HTTP/2 cannot send these headers: the whole connection would end. */
   writeHead(status: number, ...rest: [string[]] | [string, string[]]): void {
+    const headers = rest.length === 1 ? rest[0] : rest[1]
+    if (headers.length > 2 * limits.responseFields) throw new Error('the response has too many headers for HTTP/2')
     this.statusCode = status
-    this.#head = [':status', String(status), ...sendable(rest.length === 1 ? rest[0] : rest[1])]
+    this.#head = [':status', String(status), ...sendable(headers)]
   }
 
   /** A response that has ended by then has no body. Its headers are then its last frame. */
@@ -59,10 +63,7 @@ export class StreamResponse implements ClientResponse {
   }
 
   addTrailers(pairs: [string, string][]): void {
-    for (const [name, value] of pairs) {
-      const lower = name.toLowerCase()
-      this.#trailers[lower] = [...(this.#trailers[lower] ?? []), value]
-    }
+    this.#trailers = fromList([...Object.entries(this.#trailers), ...pairs].flat())
   }
 
   end(chunk?: Buffer | string, encoding: 'latin1' = 'latin1'): void {
@@ -133,12 +134,17 @@ const sendable = (headers: readonly string[]): string[] =>
     ? headers.filter((_, index) => !unsendable.has(headers[index - (index % 2)]?.toLowerCase() ?? ''))
     : [...headers]
 
-function fromList(fields: readonly string[]): Record<string, string[] | string> {
-  const listed: Record<string, string[] | string> = {}
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const [name = '', value = ''] = [fields[index]?.toLowerCase(), fields[index + 1]]
+/**
+ * Returns the fields that HTTP/2 can send. The values of one name are joined (RFC 9110, 5.3):
+ * Node.js sends some names once only, and fails otherwise.
+ */
+function fromList(fields: readonly string[]): Record<string, string> {
+  const listed: Record<string, string> = {}
+  const sent = sendable(fields)
+  for (let index = 0; index + 1 < sent.length; index += 2) {
+    const [name = '', value = ''] = [sent[index]?.toLowerCase(), sent[index + 1]]
     const before = listed[name]
-    listed[name] = before === undefined ? value : [before, value].flat()
+    listed[name] = before === undefined ? value : `${before}, ${value}`
   }
   return listed
 }
