@@ -16,13 +16,21 @@ const host = 'outside.invalid'
 const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 const ok = 'HTTP/1.1 200 OK\r\n'
 const chunks = '5\r\nhello\r\n0\r\n\r\n'
+const coded = `${ok}Transfer-Encoding: chunked\r\n\r\n`
+const whole = `Content-Length: 5\r\n\r\nhello${evil}`
+/** Lines of headers or trailers. */
+const fields = (...lines: readonly string[]): string => lines.map((line) => `${line}\r\n`).join('')
+
+/** HTTP/2 forbids some headers, and Node.js sends others once only. */
+const forbidden = fields('Connection: x-a', 'TE: gzip', 'HTTP2-Settings: a')
+const twice = fields('ETag: a', 'ETag: b', 'Content-Type: a', 'Content-Type: b', 'Location: a', 'Location: b')
 
 /** Responses by their names. Each ends with what a second reading takes for another response. */
 const responses: Readonly<Record<string, string>> = {
-  'more bytes than declared': `${ok}Content-Length: 5\r\n\r\nhello${evil}`,
+  'more bytes than declared': `${ok}${whole}`,
   'two lengths': `${ok}Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello${evil}`,
   'two lengths in one': `${ok}Content-Length: 5, 50\r\n\r\nhello${evil}`,
-  'one length twice': `${ok}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello${evil}`,
+  'one length twice': `${ok}Content-Length: 5\r\n${whole}`,
   'a length and a coding': `${ok}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}${evil}`,
   'a coding and a length': `${ok}Transfer-Encoding: chunked\r\nContent-Length: 60\r\n\r\n${chunks}${evil}`,
   'a coding twice': `${ok}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}${evil}`,
@@ -36,39 +44,39 @@ const responses: Readonly<Record<string, string>> = {
   'a length in hex': `${ok}Content-Length: 0x5\r\n\r\nhello${evil}`,
   'a length beyond 64 bits': `${ok}Content-Length: 18446744073709551621\r\n\r\nhello${evil}`,
   'a length of spaces': `${ok}Content-Length:  \r\n\r\nhello${evil}`,
-  'a chunk beyond 64 bits': `${ok}Transfer-Encoding: chunked\r\n\r\n10000000000000005\r\nhello\r\n0\r\n\r\n${evil}`,
-  'a negative chunk': `${ok}Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n${evil}`,
-  'a chunk with more bytes': `${ok}Transfer-Encoding: chunked\r\n\r\n5\r\nhello too long\r\n0\r\n\r\n${evil}`,
-  'chunks with bare line feeds': `${ok}Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n${evil}`,
-  'a trailer with a length': `${ok}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nContent-Length: 60\r\n\r\n${evil}`,
-  'trailers that HTTP/2 forbids': `${ok}Trailer: x-a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nConnection: x-a\r\nKeep-Alive: 1\r\nTE: gzip\r\nUpgrade: x\r\n\r\n${evil}`,
-  'trailers that HTTP/2 has once': `${ok}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nETag: a\r\nETag: b\r\nAge: 1\r\nAge: 2\r\n\r\n${evil}`,
-  'headers that HTTP/2 has once': `${ok}ETag: a\r\nETag: b\r\nContent-Type: a\r\nContent-Type: b\r\nLocation: a\r\nLocation: b\r\nTE: gzip\r\nHTTP2-Settings: a\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'hints that HTTP/2 forbids': `HTTP/1.1 103 Early Hints\r\nETag: a\r\nETag: b\r\nConnection: x\r\nTE: gzip\r\nUpgrade: x\r\nHTTP2-Settings: a\r\n\r\n${ok}Content-Length: 5\r\n\r\nhello${evil}`,
-  'a body after 204': `HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello${evil}`,
+  'a chunk beyond 64 bits': `${coded}10000000000000005\r\nhello\r\n0\r\n\r\n${evil}`,
+  'a negative chunk': `${coded}-5\r\nhello\r\n0\r\n\r\n${evil}`,
+  'a chunk with more bytes': `${coded}5\r\nhello too long\r\n0\r\n\r\n${evil}`,
+  'chunks with bare line feeds': `${coded}5\nhello\n0\n\n${evil}`,
+  'a trailer with a length': `${coded}5\r\nhello\r\n0\r\nContent-Length: 60\r\n\r\n${evil}`,
+  'trailers that HTTP/2 forbids': `${coded}5\r\nhello\r\n0\r\n${forbidden}\r\n${evil}`,
+  'trailers that HTTP/2 has once': `${coded}5\r\nhello\r\n0\r\n${twice}\r\n${evil}`,
+  'headers that HTTP/2 has once': `${ok}${twice}${forbidden}${whole}`,
+  'hints that HTTP/2 forbids': `HTTP/1.1 103 Early Hints\r\n${twice}${forbidden}\r\n${ok}${whole}`,
+  'a body after 204': `HTTP/1.1 204 No Content\r\n${whole}`,
   'a body after 304': `HTTP/1.1 304 Not Modified\r\nContent-Length: 60\r\n\r\n${evil}`,
   'chunks after 204': `HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}${evil}`,
-  'another response after 100': `HTTP/1.1 100 Continue\r\n\r\n${ok}Content-Length: 5\r\n\r\nhello${evil}`,
-  'many interim responses': `${'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(1_000)}${ok}Content-Length: 5\r\n\r\nhello${evil}`,
+  'another response after 100': `HTTP/1.1 100 Continue\r\n\r\n${ok}${whole}`,
+  'many interim responses': `${'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(1_000)}${ok}${whole}`,
   'interim responses alone': 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(10_000),
   'a switch of protocols': `HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n${evil}`,
-  'a status of two digits': `HTTP/1.1 99 Odd\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a status of four digits': `HTTP/1.1 2000 Odd\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a status that is no number': `HTTP/1.1 abc Odd\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'an unknown status': `HTTP/1.1 999 Odd\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'another version': `HTTP/3.7 200 OK\r\nContent-Length: 5\r\n\r\nhello${evil}`,
+  'a status of two digits': `HTTP/1.1 99 Odd\r\n${whole}`,
+  'a status of four digits': `HTTP/1.1 2000 Odd\r\n${whole}`,
+  'a status that is no number': `HTTP/1.1 abc Odd\r\n${whole}`,
+  'an unknown status': `HTTP/1.1 999 Odd\r\n${whole}`,
+  'another version': `HTTP/3.7 200 OK\r\n${whole}`,
   'no status line': `hello\r\n\r\n${evil}`,
   'HTTP/2 on a connection of HTTP/1.1': `\0\0\0\x04\0\0\0\0\0${evil}`,
-  'a line break in a reason': `HTTP/1.1 200 OK\nX-A: b\r\rContent-Length: 5\r\n\r\nhello${evil}`,
-  'a header with NUL': `${ok}X-A: b\0c\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a header with a bare CR': `${ok}X-A: b\rContent-Length: 60\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a header with a bare LF': `${ok}X-A: b\nContent-Length: 60\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a folded header': `${ok}X-A: b\r\n Content-Length: 60\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a space before a colon': `${ok}Content-Length : 60\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a header without a name': `${ok}: 60\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'a header without a colon': `${ok}Content-Length 60\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'large headers': `${ok}X-A: ${'a'.repeat(200_000)}\r\nContent-Length: 5\r\n\r\nhello${evil}`,
-  'many headers': `${ok}${'X-A: b\r\n'.repeat(5_000)}Content-Length: 5\r\n\r\nhello${evil}`,
+  'a line break in a reason': `HTTP/1.1 200 OK\nX-A: b\r\r${whole}`,
+  'a header with NUL': `${ok}X-A: b\0c\r\n${whole}`,
+  'a header with a bare CR': `${ok}X-A: b\rContent-Length: 60\r\n${whole}`,
+  'a header with a bare LF': `${ok}X-A: b\nContent-Length: 60\r\n${whole}`,
+  'a folded header': `${ok}X-A: b\r\n Content-Length: 60\r\n${whole}`,
+  'a space before a colon': `${ok}Content-Length : 60\r\n${whole}`,
+  'a header without a name': `${ok}: 60\r\n${whole}`,
+  'a header without a colon': `${ok}Content-Length 60\r\n${whole}`,
+  'large headers': `${ok}X-A: ${'a'.repeat(200_000)}\r\n${whole}`,
+  'many headers': `${ok}${'X-A: b\r\n'.repeat(5_000)}${whole}`,
 }
 
 /** An application that answers `/attack?<name>` with these bytes, and other paths with the path. */

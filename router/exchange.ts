@@ -167,8 +167,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#hint(controller, status)
       return
     }
-    // HTTP/2 has no others, and clients of HTTP/1.1 do not know them.
-    if (status > 599) throw new Error(`the endpoint answered with the status ${status}, which is none`)
     this.#cancelTry?.()
     if (this.#retries(status)) {
       controller.abort(new RetriedAnswer(status))

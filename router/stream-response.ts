@@ -44,10 +44,10 @@ export class StreamResponse implements ClientResponse {
     this.#inform([':status', '103', ...headers])
   }
 
-  /** Throws if HTTP/2 cannot send these headers: the whole connection would end. */
+  /** Throws if HTTP/2 cannot send this. */
   writeHead(status: number, ...rest: [string[]] | [string, string[]]): void {
     const headers = rest.length === 1 ? rest[0] : rest[1]
-    if (headers.length > 2 * limits.responseFields) throw new Error('the response has too many headers for HTTP/2')
+    if (!canSend(status, headers)) throw new Error('the response has a status or headers that HTTP/2 cannot send')
     this.statusCode = status
     this.#head = [':status', String(status), ...sendable(headers)]
   }
@@ -129,7 +129,15 @@ export class StreamResponse implements ClientResponse {
   }
 }
 
-const sendable = (headers: readonly string[]): string[] =>
+/**
+ * Whether HTTP/2 can send the head of a response. With more headers the whole connection of the
+ * client would end. Node.js fails with other statuses.
+ */
+export const canSend = (status: number, headers: readonly string[]): boolean =>
+  status >= 200 && status <= 599 && headers.length <= 2 * limits.responseFields
+
+/** Returns the headers without the ones that HTTP/2 forbids. */
+export const sendable = (headers: readonly string[]): string[] =>
   headers.some((name) => unsendable.has(name.toLowerCase()))
     ? headers.filter((_, index) => !unsendable.has(headers[index - (index % 2)]?.toLowerCase() ?? ''))
     : [...headers]

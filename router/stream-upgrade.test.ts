@@ -215,6 +215,17 @@ test('no answer but a valid one opens a WebSocket', async (t) => {
   }
 })
 
+const byHaproxy = { skip: beds.haproxy ? 'HAProxy sends these answers as they are' : false }
+test('an answer that HTTP/2 cannot send opens no WebSocket, and ends the request', byHaproxy, async (t) => {
+  let answer: Answer = echo
+  const bed = await streamBed(t, (request, socket) => answer(request, socket))
+  const session = await bed.session()
+  answer = (_, socket) => void socket.end('HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nno')
+  assert.equal((await refused(session))[0], 502)
+  answer = (request, socket) => void socket.write(joined(request, 'TE: gzip\r\nHTTP2-Settings: x\r\n'))
+  assert.equal((await headersOf(open(session)))[':status'], 200)
+})
+
 test('the rules of a route hold for WebSockets over HTTP/2', async (t) => {
   const { session, seen, lead, port } = await streamBed(t)
   const opened = await session()

@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { endConnection } from './end-connection.ts'
 import { type Failure, pageFor } from './pages.ts'
 import { responseHeaders } from './response-head.ts'
-import { StreamResponse } from './stream-response.ts'
+import { canSend, StreamResponse, sendable } from './stream-response.ts'
 import type { UpgradeReply } from './upgrade-reply.ts'
 
 /** The handshake of a WebSocket with an endpoint, which HTTP/2 does not have (RFC 8441, 5). */
@@ -37,13 +37,14 @@ export function streamReply(stream: ServerHttp2Stream, expected: string, accept:
       if (!headers || answer.headers['sec-websocket-accept'] !== expected || stream.headersSent) return false
       if (stream.destroyed || stream.closed) return true
       const sent = headers.filter((_, at) => !handshakeNames.has(headers[at - (at % 2)]?.toLowerCase() ?? ''))
-      stream.respond([':status', '200', ...sent])
+      if (!canSend(200, sent)) return false
+      stream.respond([':status', '200', ...sendable(sent)])
       return true
     },
     decline: (answer) => {
       const headers = responseHeaders(answer.rawHeaders)
       const { statusCode = 502 } = answer
-      if (!headers || statusCode < 300) return false
+      if (!headers || statusCode < 300 || !canSend(statusCode, headers)) return false
       response.writeHead(statusCode, headers)
       pass(answer, response)
       return true
