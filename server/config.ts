@@ -28,6 +28,7 @@ import {
   type Variables,
 } from './config-forms.ts'
 import { issuers } from './config-issuers.ts'
+import { creationLimits } from './config-limits.ts'
 import {
   type AuthoritySettings,
   clusterTls,
@@ -38,6 +39,7 @@ import {
 } from './config-tls.ts'
 import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
+import type { CreationLimits } from './organizations/index.ts'
 import type { PodRouterSettings } from './routers/index.ts'
 import type { RunnerImages } from './stacks/index.ts'
 
@@ -102,6 +104,7 @@ export interface Config {
   readonly rateBurst: number
   /** Open streams at the same time, of one token or account and of one organization. */
   readonly streamLimits: { readonly perCaller: number; readonly perOrganization: number }
+  readonly creationLimits: CreationLimits
   readonly allowPrivateTargets: readonly string[]
   /**
    * The repository `host/path` from which connected clusters take images; undefined: clusters run
@@ -282,6 +285,7 @@ export function readConfig(given: Variables = process.env): Config {
       perCaller: number(variables, 'QUAYSIDE_STREAMS_PER_CALLER', 20, 1, 1_000_000),
       perOrganization: number(variables, 'QUAYSIDE_STREAMS_PER_ORGANIZATION', 200, 1, 1_000_000),
     },
+    creationLimits: creationLimits(variables),
     allowPrivateTargets: list(variables, 'QUAYSIDE_ALLOW_PRIVATE_TARGETS', cidrForm),
     clusterRegistry: clusterRegistry(variables),
     inCluster: inCluster(variables),

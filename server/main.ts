@@ -18,6 +18,7 @@ import { createLogger, type Logger } from './lib/log.ts'
 import { createMemoryKeeper } from './lib/spare-memory.ts'
 import { reportUnhandled } from './lib/unhandled.ts'
 import { metricsSecret } from './metrics/index.ts'
+import { saveCreationLimits } from './organizations/index.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, noteInstance, openSchema, startDatabase } from './start/data-directory.ts'
@@ -79,6 +80,7 @@ async function run(
   const pepper = await openPepper({ database, file: config.tokenPepperFile })
   // Built-in variables contain it.
   await writeSetting(database, 'domain', config.domain)
+  await saveCreationLimits(database, config.creationLimits)
   const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
   await noteInstance(config, instance)
   await writePrivate(join(config.dataDirectory, 'metrics-token'), metricsSecret(pepper).reveal())

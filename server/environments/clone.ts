@@ -9,6 +9,7 @@ import {
   findEnvironment,
   insertEnvironment,
   nameTaken,
+  takeRoom,
 } from '../organizations/index.ts'
 import { listServices } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
@@ -85,6 +86,7 @@ export function createClone(options: CloneOptions) {
       }
       by.requireNew({ projectId: place.project_id, mode: place.mode, clusterId: place.cluster_id })
       await insertEnvironment(sql, { id, ...place, name, by: by.id, now: clock.now() })
+      await takeRoom(sql, 'services', id, (await listServices(sql, source.id)).length)
       await setCopying(sql, id, source.id)
       await insertEnvironmentCopy(sql, { id, sourceId: source.id, withData: body.with_data === true, now: clock.now() })
       if (body.apply_deployment_rule) await rules.give(sql, id, rule)

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from './creation-limit-store.ts'
 
 export type EnvironmentMode = 'DEVELOPMENT' | 'PREVIEW' | 'PRODUCTION' | 'STAGING'
 
@@ -57,6 +58,7 @@ export async function insertEnvironment(
     now: Date
   },
 ): Promise<void> {
+  await takeRoom(sql, 'environments', row.project_id)
   await sql`
     insert into environment (id, project_id, cluster_id, created_at, updated_at, last_updated_by, name, mode)
     values (${row.id}, ${row.project_id}, ${row.cluster_id}, ${row.now}, ${row.now}, ${row.by}, ${row.name},

@@ -3,6 +3,7 @@
  * anything.
  */
 
+export { type CreationLimits, saveCreationLimits, takeRoom, usualLimits } from './creation-limit-store.ts'
 export {
   deleteEnvironmentRow,
   type EnvironmentMode,

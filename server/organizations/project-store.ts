@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from './creation-limit-store.ts'
 
 export interface ProjectRow {
   readonly id: string
@@ -24,6 +25,7 @@ export async function insertProject(
   sql: Sql,
   row: { id: string; organization_id: string; name: string; description: string; now: Date },
 ): Promise<ProjectRow> {
+  await takeRoom(sql, 'projects', row.organization_id)
   const [inserted] = await sql<ProjectRow[]>`
     insert into project (id, organization_id, created_at, updated_at, name, description)
     values (${row.id}, ${row.organization_id}, ${row.now}, ${row.now}, ${row.name}, ${row.description})

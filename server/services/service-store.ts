@@ -3,6 +3,7 @@ import type { SettingValues } from '@quayside/contract/services/setting-table.ts
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
+import { takeRoom } from '../organizations/index.ts'
 import type { RepositoryFact } from './settings/access.ts'
 import type { Origin, Settings, SettingsOf } from './settings/branch.ts'
 
@@ -191,6 +192,7 @@ export async function insertService(
   stageName: string,
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'services', row.environment_id)
   await sql`
     insert into service (id, environment_id, stage_id, created_at, updated_at, kind, name, description, settings,
     git_token_id)
