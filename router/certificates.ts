@@ -24,6 +24,7 @@ export class Certificates {
   readonly #mostReady: number
   #byHost: ReadonlyMap<string, TlsCertificate> = new Map()
   #served: readonly ServedCertificate[] = []
+  #isAsked = false
   #mark: string | undefined
   readonly #first = Promise.withResolvers<void>()
   #door: PlatformDoor | undefined
@@ -56,6 +57,14 @@ export class Certificates {
     return this.#served
   }
 
+  /**
+   * Whether an authority may ask by a handshake about a host that has a valid certificate. A
+   * program that chooses by the name alone would send that one.
+   */
+  get isAsked(): boolean {
+    return this.#isAsked
+  }
+
   /** How the server recognizes this router. Undefined: it does not lead to the server. */
   get door(): PlatformDoor | undefined {
     return this.#door
@@ -86,6 +95,7 @@ export class Certificates {
     this.#challenges = new Map(shaken.map(({ host, answer }) => [host, { host, chain: answer, key: answer }]))
     const proving = [...this.#challenges.values()].filter(({ host }) => !isValid(this.at(host)))
     const hosts = new Set(proving.map(({ host }) => host))
+    this.#isAsked = proving.length < this.#challenges.size
     this.#served = [
       ...[...this.#byHost.values()].filter(({ host }) => !hosts.has(host)),
       ...proving.map((one) => ({ ...one, protocol: challengeProtocol })),

@@ -64,6 +64,7 @@ export async function createBehind(
     standIn,
     isMine: own.isMine,
     isListed: (label) => services.isListed(label),
+    isAsked: () => certificates.isAsked,
     certificates: () => (certificates.first ? undefined : certificates.served),
     settings: { host, port, tlsPort, files, connections, trusted, proxies },
     hosts: () =>

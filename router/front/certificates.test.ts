@@ -18,6 +18,7 @@ import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 import { findHaproxy } from './start-haproxy.ts'
 
+const nothing = async (): Promise<void> => {}
 const skip = (await missingHaproxy()) ?? false
 const many = (count: number, from = 0): ServedCertificate[] =>
   Array.from({ length: count }, (_, at) => ({
@@ -55,7 +56,8 @@ async function frontBed(t: TestContext, first: readonly ServedCertificate[]): Pr
       isListed: () => false,
       certificates: () => certificates,
       isMine: async () => true,
-      standIn: { open: async () => {}, close: async () => {} },
+      isAsked: () => false,
+      standIn: { open: nothing, openSecure: nothing, close: nothing, closePlain: nothing },
     })
     await front.start()
     await until('HAProxy serves', () => front.pid !== undefined)

@@ -10,6 +10,7 @@ import { silentLog } from '../log.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 
+const nothing = async (): Promise<void> => {}
 const skip = (await missingHaproxy()) ?? false
 
 test('an HAProxy that ends while its router looks after it is not started again', { skip }, async (t) => {
@@ -33,7 +34,8 @@ test('an HAProxy that ends while its router looks after it is not started again'
     hosts: () => new Map(),
     isListed: () => false,
     certificates: () => [],
-    standIn: { open: async () => {}, close: async () => {} },
+    isAsked: () => false,
+    standIn: { open: nothing, openSecure: nothing, close: nothing, closePlain: nothing },
     isMine: () => {
       looks++
       return answers.pop() ?? isMine

@@ -8,6 +8,7 @@ import type { HotHosts } from './hot-table.ts'
 import { Launcher } from './launcher.ts'
 import { sendLines } from './maps.ts'
 import { retireOthers } from './retire-others.ts'
+import { SecurePort } from './secure-port.ts'
 import type { StandIn } from './stand-in.ts'
 import { findHaproxy, isAlive, type Running, signalHaproxy } from './start-haproxy.ts'
 import { type Carried, openIn, shownCounts, Tallies, type Tally } from './tallies.ts'
@@ -38,8 +39,10 @@ export interface FrontOptions {
   isListed(label: string): boolean
   /** Returns whether HAProxy still belongs to this router, and not to a later one. */
   isMine(): Promise<boolean>
+  /** Whether an authority may ask for a certificate that HAProxy does not choose. */
+  isAsked(): boolean
   /** The router's own servers at the ports of clients. They serve while HAProxy does not. */
-  readonly standIn: Pick<StandIn, 'open' | 'close'>
+  readonly standIn: Pick<StandIn, 'open' | 'openSecure' | 'close' | 'closePlain'>
 }
 
 /**
@@ -58,6 +61,7 @@ export class Front {
   #isFilling = false
   #turn: Promise<unknown> = Promise.resolve()
   readonly #launcher: Launcher
+  readonly #securePort: SecurePort
   /** Whether HAProxy has all lines and certificates, and the router no longer listens. */
   #serves = false
   #cancelLook = (): void => {}
@@ -69,7 +73,8 @@ export class Front {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
     this.#tallies = new Tallies(options.isListed)
-    const { program, settings, log } = options
+    const { program, settings, log, isAsked, standIn } = options
+    this.#securePort = new SecurePort({ admin: settings.files.admin, log, isAsked, standIn })
     this.#store = new TlsStore(settings.files, log)
     this.#launcher = new Launcher({
       program,
@@ -225,6 +230,7 @@ export class Front {
       this.#forget()
       this.#tallies.restart()
       this.#serves = false
+      this.#securePort.forget()
       this.#unwatch()
     }
     this.#running = found
@@ -233,12 +239,17 @@ export class Front {
     await this.#handOver()
   }
 
-  /** Leaves the ports to HAProxy, once it has all lines and certificates. */
+  /**
+   * Leaves the ports to HAProxy, once it has all lines and certificates, except the port of HTTPS
+   * while an authority asks.
+   */
   async #handOver(): Promise<void> {
     const { settings, standIn, log } = this.#options
-    if (this.#serves || !this.#running || !this.#lines || !this.#isServed()) return
-    await retireOthers(settings.files, this.#running.pid)
-    await standIn.close()
+    if (!this.#running || !(this.#serves || (this.#lines && this.#isServed()))) return
+    if (!this.#serves) await retireOthers(settings.files, this.#running.pid)
+    if (settings.tlsPort !== undefined) await this.#securePort.follow()
+    await (this.#securePort.isTaken ? standIn.closePlain() : standIn.close())
+    if (this.#serves) return
     this.#serves = true
     this.#launcher.noteService()
     log.info('HAProxy serves in front of the router', { pid: this.#running.pid })
@@ -253,6 +264,7 @@ export class Front {
       this.#unwatch()
       this.#running = undefined
       this.#serves = false
+      this.#securePort.forget()
       this.#tallies.restart()
       this.#forget()
     }

@@ -19,13 +19,13 @@ export interface StandInOptions {
 type Secure = ReturnType<typeof createTlsServer>
 
 /**
- * The router's own servers at the ports of clients, while HAProxy does not serve. HAProxy shares
- * the ports with them (SO_REUSEPORT), so either may begin before the other one ends.
+ * The router's own servers at the ports of clients, while HAProxy does not serve there. HAProxy
+ * shares the ports with them (SO_REUSEPORT), so either may begin before the other one ends.
  */
 export class StandIn {
   readonly #options: StandInOptions
   /** The servers that listen now. */
-  #serving: readonly Front[] = []
+  #plain: Front | undefined
   #secure: Secure | undefined
   /** Servers that no longer listen, whose connections end with their current requests. */
   readonly #leaving = new Map<Front, Promise<void>>()
@@ -36,14 +36,9 @@ export class StandIn {
     this.#options = options
   }
 
-  /** Whether the router itself listens at the ports of clients. */
-  get isOpen(): boolean {
-    return this.#serving.length > 0
-  }
-
   /** The servers that have connections or listen. */
   get fronts(): readonly Front[] {
-    return [...this.#serving, ...this.#leaving.keys()]
+    return [this.#plain, this.#secure, ...this.#leaving.keys()].filter((one) => one !== undefined)
   }
 
   /** Sets the key of session tickets, in base64. */
@@ -54,25 +49,28 @@ export class StandIn {
 
   /**
    * Listens at the ports, unless it does. Rejects with the system's error if a port is in use, and
-   * listens at none then.
+   * does not listen for plain requests then.
    */
   async open(): Promise<void> {
-    if (this.isOpen || this.#isOver) return
-    const { traffic, host, port, tlsPort, proxies } = this.#options
-    const plain: Front = createTrafficServer(traffic)
-    const secure = tlsPort === undefined ? undefined : createTlsServer(traffic)
-    if (this.#ticketKey) secure?.server.setTicketKeys(this.#ticketKey)
-    const fronts: readonly Front[] = secure ? [plain, secure] : [plain]
-    if (proxies.length > 0) for (const front of fronts) readProxyHeaders(front, traffic, proxies)
+    if (this.#isOver) return
+    const { traffic, port } = this.#options
+    if (!this.#plain) this.#plain = await this.#listen(createTrafficServer(traffic), port)
     try {
-      await open(plain.server, { host, port })
-      if (secure && tlsPort !== undefined) await open(secure.server, { host, port: tlsPort })
+      await this.openSecure()
     } catch (error) {
-      for (const { server } of fronts) server.close()
+      await this.closePlain()
       throw error
     }
-    this.#serving = fronts
-    this.#secure = secure
+    if (this.#isOver) await this.close()
+  }
+
+  /** Listens at the port of HTTPS alone, if the router has one and does not listen already. */
+  async openSecure(): Promise<void> {
+    const { traffic, tlsPort } = this.#options
+    if (this.#isOver || this.#secure || tlsPort === undefined) return
+    const secure = createTlsServer(traffic)
+    if (this.#ticketKey) secure.server.setTicketKeys(this.#ticketKey)
+    this.#secure = await this.#listen(secure, tlsPort)
     if (this.#isOver) await this.close()
   }
 
@@ -82,10 +80,16 @@ export class StandIn {
    * nothing listens.
    */
   async close(): Promise<void> {
-    const fronts = this.#serving
-    this.#serving = []
+    const secure = this.#secure
     this.#secure = undefined
-    await Promise.all(fronts.map((front) => this.#dismiss(front)))
+    await Promise.all([this.closePlain(), secure && this.#dismiss(secure)])
+  }
+
+  /** Stops listening at the port of HTTP, like `close`. */
+  async closePlain(): Promise<void> {
+    const plain = this.#plain
+    this.#plain = undefined
+    if (plain) await this.#dismiss(plain)
   }
 
   /** Stops listening for good. Settles once every connection has ended. */
@@ -93,6 +97,18 @@ export class StandIn {
     this.#isOver = true
     await this.close()
     await Promise.all(this.#leaving.values())
+  }
+
+  async #listen<One extends Front>(front: One, port: number): Promise<One> {
+    const { traffic, host, proxies } = this.#options
+    if (proxies.length > 0) readProxyHeaders(front, traffic, proxies)
+    try {
+      await open(front.server, { host, port })
+    } catch (error) {
+      front.server.close()
+      throw error
+    }
+    return front
   }
 
   async #dismiss(front: Front): Promise<void> {

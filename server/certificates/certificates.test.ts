@@ -277,6 +277,11 @@ async function proveByHandshake(t: TestContext, front: { readonly haproxy?: stri
   await lead([host, 'other.lab.test'])
   await run()
   assert.deepEqual(await state('other.lab.test'), { state: 'READY', message: null })
+  const before = (await certificate())?.x509.serialNumber
+  clock.move(61 * dayMs)
+  await run()
+  assert.deepEqual(await state(), { state: 'READY', message: null })
+  assert.notEqual((await certificate())?.x509.serialNumber, before)
 }
 
 test('rejected nonces are repeated', { skip }, async (t) => {
