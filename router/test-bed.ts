@@ -144,7 +144,7 @@ export async function untilClosed(socket: Socket): Promise<string> {
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
   })
-  await new Promise((resolve) => socket.once('close', resolve))
+  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
   return text
 }
 
