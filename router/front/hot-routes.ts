@@ -27,8 +27,12 @@ export const hotRules = { readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTi
 export const shareCount = 60
 /** More endpoints are left to the router. */
 const mostEndpoints = 12
-/** A body of any size. */
-const anyBytes = Number.MAX_SAFE_INTEGER
+/**
+ * A larger body goes to the router. An application may answer before it has read the body. HAProxy
+ * then closes the connection with the rest of the body unread, and the client can lose the answer.
+ * A body of this size has been read by then, because it fits into HAProxy's buffer.
+ */
+export const hotBodyBytes = 8 * 1024
 
 /**
  * Returns the lines of a host if HAProxy carries its only route exactly as the router does.
@@ -39,7 +43,7 @@ export function hotLines(route: Route, endpoints: Route['endpoints'], context: H
   if (!isHot(route) || endpoints.length === 0 || endpoints.length > mostEndpoints) return undefined
   if (!endpoints.every(({ address }) => isIPv4(address))) return undefined
   const { host, rules, tls } = route
-  const most = rules?.maxBodyBytes ?? anyBytes
+  const most = Math.min(rules?.maxBodyBytes ?? hotBodyBytes, hotBodyBytes)
   const lines = endpoints.map((one) => `${one.address}:${one.port} ${most}`)
   const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}# ${most}`
   const isPlain = !(tls?.redirects && isCertified)
