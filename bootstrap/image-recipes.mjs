@@ -74,11 +74,13 @@ export function furtherNames(reference, debianVersion) {
 export const versionIn = (output) => /^version=(\S+)$/m.exec(output)?.[1]
 
 /**
- * Returns the path of the program that a recipe packs. Undefined if this machine has none.
+ * Returns the path of the program that a recipe packs: empty if it packs none, undefined if this
+ * machine does not have it.
  * @param {Pick<Recipe, 'program' | 'setting'>} recipe
  * @param {Record<string, string | undefined>} variables
  */
-export function programOf({ program = '', setting = '' }, variables) {
+export function programOf({ program, setting = '' }, variables) {
+  if (program === undefined) return ''
   const inPath = (variables.PATH ?? '').split(delimiter).map((directory) => join(directory, program))
   return (variables[setting] ? [variables[setting]] : inPath).find((path) => existsSync(path))
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chosen, fingerprint, furtherNames, missing, recipes, versionIn } from './image-recipes.mjs'
+import { chosen, fingerprint, furtherNames, missing, programOf, recipes, versionIn } from './image-recipes.mjs'
 import { root } from './prepare.mjs'
 
 test('furtherNames returns the longer versions of the series that clients request', () => {
@@ -27,4 +27,13 @@ test('chosen returns the recipes of the named databases, and throws when one is 
 test('fingerprint differs when the recipes differ', () => {
   const all = Object.values(recipes).map(({ directory }) => fingerprint(root, ['base', directory]))
   assert.equal(new Set(all).size, all.length)
+})
+
+test('programOf tells a recipe without a program from a program that is missing', () => {
+  const nowhere = { PATH: '/nowhere' }
+  for (const recipe of Object.values(recipes)) {
+    const expected = recipe.program === undefined ? '' : undefined
+    assert.equal(programOf(recipe, nowhere), expected)
+  }
+  assert.equal(programOf({ program: 'node', setting: 'X' }, { ...nowhere, X: process.execPath }), process.execPath)
 })

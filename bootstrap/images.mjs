@@ -40,7 +40,7 @@ async function provide(images, name, again) {
   const chosenRecipe = recipes[name]
   if (!chosenRecipe) throw new Refusal(`The recipe "${name}" does not exist.`)
   const { directory, reference, stands = reference } = chosenRecipe
-  const program = chosenRecipe.program && programOf(chosenRecipe, process.env)
+  const program = programOf(chosenRecipe, process.env)
   if (program === undefined) {
     return console.log(`${name}: none. Set ${chosenRecipe.setting} to the program "${chosenRecipe.program}".`)
   }
