@@ -11,11 +11,11 @@ const { environmentId, projectId } = await platform.addObjects(a)
 
 type Call = readonly [path: string, body: (count: number) => object]
 const creations = {
-  projects: [`/organization/${a.organizationId}/project`, (count) => ({ name: `project ${count}` })],
-  environments: [`/project/${projectId}/environment`, (count) => ({ name: `environment ${count}` })],
+  projects: [`/organization/${a.organizationId}/project`, (count) => ({ name: `limited project ${count}` })],
+  environments: [`/project/${projectId}/environment`, (count) => ({ name: `limited environment ${count}` })],
   services: [
     `/environment/${environmentId}/application`,
-    (count) => ({ name: `application ${count}`, git_repository: { url: 'http://localhost:3000/git/hello.git' } }),
+    (count) => ({ name: `limited ${count}`, git_repository: { url: 'http://localhost:3000/git/hello.git' } }),
   ],
 } satisfies Record<string, Call>
 type Kind = keyof typeof creations
