@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect as connectSession } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -117,6 +118,15 @@ test('the clients of a proxy have shares of their own', async (t) => {
   for (let count = 0; count < 3; count++) assert.equal(await answered('192.0.2.1'), 'HTTP/1.1 200')
   assert.equal(await answered('192.0.2.1'), '')
   assert.equal(await answered('192.0.2.2'), 'HTTP/1.1 200')
+})
+
+test('a client that comes without a proxy has its share before any handshake', async (t) => {
+  const bed = await bedBehind(t, ['192.0.2.0/24'], [], { total: 100, perClient: 3 })
+  const silent = Array.from({ length: 3 }, () => throughProxy(t, bed, ''))
+  for (const socket of silent) await once(socket, 'connect')
+  const refused = throughProxy(t, bed, '')
+  assert.equal(await text(refused).catch(() => ''), '')
+  for (const socket of silent) assert.ok(!socket.destroyed)
 })
 
 test('a connection of a proxy without the header is closed', async (t) => {

@@ -137,21 +137,28 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
 }
 
 /**
- * Counts the connections of a client and sets its address, once it is known: a load balancer names
- * it in a PROXY header, which HAProxy reads after the rules of connections.
+ * Counts the connections of a client and sets its address, as early as it is known. A load balancer
+ * names it in a PROXY header, which HAProxy reads after the rules of connections. Other clients
+ * have their share before a handshake.
  */
 function connectionRules({ connections, proxies }: FrontSettings, name: 'plain' | 'secure'): string[] {
   const { total, perClient } = connections
   const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
-  const rules = (at: 'connection' | 'session'): string[] => [
-    `  tcp-request ${at} track-sc0 src,ipmask(32,64) table clients-${name}`,
-    `  tcp-request ${at} reject if !trusted { sc0_conn_cur gt ${perClient} }`,
-    `  tcp-request ${at} reject if trusted { sc0_conn_cur gt ${ofProxy} }`,
+  const rules = (at: 'connection' | 'session', whose = ''): string[] => [
+    `  tcp-request ${at} track-sc0 src,ipmask(32,64) table clients-${name}${whose && ` if ${whose}`}`,
+    `  tcp-request ${at} reject if ${whose && `${whose} `}!trusted { sc0_conn_cur gt ${perClient} }`,
+    `  tcp-request ${at} reject if ${whose && `${whose} `}trusted { sc0_conn_cur gt ${ofProxy} }`,
     // Written once for a connection, because each request has it in two headers.
-    `  tcp-request ${at} set-var-fmt(sess.client) %[src]`,
+    `  tcp-request ${at} set-var-fmt(sess.client) %[src]${whose && ` if ${whose}`}`,
   ]
   if (proxies.length === 0) return rules('connection')
-  return [`  tcp-request connection expect-proxy layer4 if { src ${proxies.join(' ')} }`, ...rules('session')]
+  return [
+    '  acl is_named var(sess.named) -m found',
+    `  tcp-request connection set-var(sess.named) bool(true) if { src ${proxies.join(' ')} }`,
+    '  tcp-request connection expect-proxy layer4 if is_named',
+    ...rules('connection', '!is_named'),
+    ...rules('session', 'is_named'),
+  ]
 }
 
 /** Sets the endpoint of a hot request, counts the request there, and names its sender. */

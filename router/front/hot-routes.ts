@@ -30,7 +30,7 @@ const mostEndpoints = 12
 /**
  * A larger body goes to the router. An application may answer before it has read the body. HAProxy
  * then closes the connection with the rest of the body unread, and the client can lose the answer.
- * A body of this size has been read by then, because it fits into HAProxy's buffer.
+ * A body of this size usually has been read by then, because it fits into HAProxy's buffer.
  */
 export const hotBodyBytes = 8 * 1024
 
