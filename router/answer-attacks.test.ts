@@ -24,6 +24,7 @@ const fields = (...lines: readonly string[]): string => lines.map((line) => `${l
 /** HTTP/2 forbids some headers, and Node.js sends others once only. */
 const forbidden = fields('Connection: x-a', 'TE: gzip', 'HTTP2-Settings: a')
 const twice = fields('ETag: a', 'ETag: b', 'Content-Type: a', 'Content-Type: b', 'Location: a', 'Location: b')
+const named = fields('constructor: a', '__proto__: b')
 
 /** Responses by their names. Each ends with what a second reading takes for another response. */
 const responses: Readonly<Record<string, string>> = {
@@ -51,6 +52,7 @@ const responses: Readonly<Record<string, string>> = {
   'a trailer with a length': `${coded}5\r\nhello\r\n0\r\nContent-Length: 60\r\n\r\n${evil}`,
   'trailers that HTTP/2 forbids': `${coded}5\r\nhello\r\n0\r\n${forbidden}\r\n${evil}`,
   'trailers that HTTP/2 has once': `${coded}5\r\nhello\r\n0\r\n${twice}\r\n${evil}`,
+  'trailers with names of JavaScript': `${coded}5\r\nhello\r\n0\r\n${named}\r\n${evil}`,
   'headers that HTTP/2 has once': `${ok}${twice}${forbidden}${whole}`,
   'hints that HTTP/2 forbids': `HTTP/1.1 103 Early Hints\r\n${twice}${forbidden}\r\n${ok}${whole}`,
   'a body after 204': `HTTP/1.1 204 No Content\r\n${whole}`,
@@ -172,6 +174,20 @@ test('no byte of a response that can be read in two ways reaches another request
 })
 
 const byHaproxy = { skip: beds.haproxy ? 'HAProxy sends them as they are, and the client decides' : false }
+test('trailers may have any names that HTTP has', async (t) => {
+  const bed = await attackedBed(t)
+  const session = connect(`https://127.0.0.1:${bed.router.tlsPort}`, tls)
+  endAfter(t, session)
+  const path = `/attack?${encodeURIComponent('trailers with names of JavaScript')}`
+  const stream = session.request({ ':authority': host, ':path': path })
+  const trailers = new Promise<Record<string, unknown>>((resolve) => stream.once('trailers', resolve))
+  assert.equal(await text(stream), 'hello')
+  assert.deepEqual(Object.entries(await trailers), [
+    ['constructor', 'a'],
+    ['__proto__', 'b'],
+  ])
+})
+
 test('a response that HTTP/2 cannot send is a 502, or loses what it cannot send', byHaproxy, async (t) => {
   const bed = await attackedBed(t)
   const session = connect(`https://127.0.0.1:${bed.router.tlsPort}`, tls)

@@ -127,6 +127,24 @@ test('announced trailers of a request over HTTP/2 reach the application', async 
   )
 })
 
+test('an application that speaks HTTP/2 gets trailers of any name, and repeated ones', async (t) => {
+  const { session, ...bed } = await trailerBed(t)
+  const seen: unknown[] = []
+  const app = createHttp2Server().on('stream', (stream) => {
+    stream.on('trailers', ({ constructor: one, etag }) => seen.push([one, etag]))
+    stream.resume().once('end', () => {
+      stream.respond({ ':status': 200 })
+      stream.end('ok')
+    })
+  })
+  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
+  t.after(() => void app.close())
+  await leadTo(bed, portOf(app), { speaksHttp2: true })
+  const raw = bed.raw(chunked('Trailer: constructor, etag\r\n', ['constructor: a', 'etag: b', 'etag: c']))
+  assert.match(await untilClosed(raw), /^HTTP\/1.1 200 /)
+  assert.deepEqual(seen, [['a', 'b, c']])
+})
+
 test('trailers of a request that waits for its service reach the application', async (t) => {
   const { session, seen, port, ...bed } = await trailerBed(t, { endpoints: [], asleep: true })
   const answers = ['', 'body'].map((body) =>

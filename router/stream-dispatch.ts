@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { joinedFields } from './joined-fields.ts'
 import { limits } from './limits.ts'
 import { codeOf } from './log.ts'
 import type { DispatchOptions } from './request-trailers.ts'
@@ -123,7 +124,8 @@ export class StreamDispatch implements Dispatcher.DispatchController {
       this.#handler.onBodySent?.(chunk)
     }
     sendBody(body, stream, { sent, end: () => void stream.end() })
-    if (trailers) stream.once('wantTrailers', () => this.#guard(() => stream.sendTrailers(byName(trailers.read()))))
+    if (trailers)
+      stream.once('wantTrailers', () => this.#guard(() => stream.sendTrailers(joinedFields(trailers.read()))))
   }
 
   #inform(status: number | undefined, raw: readonly string[]): void {
@@ -174,16 +176,6 @@ function fieldsOf({ method, path, headers, trailers }: DispatchOptions): string[
   }
   if (trailers) rest.push('trailer', trailers.names)
   return [':method', method, ':scheme', 'http', ':authority', host, ':path', path, ...rest, 'te', 'trailers']
-}
-
-/** Returns trailers in the form of `sendTrailers`, which needs one member for each name. */
-function byName(raw: readonly string[]): Record<string, string[]> {
-  const named: Record<string, string[]> = {}
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const [name = '', value = ''] = [raw[index]?.toLowerCase(), raw[index + 1]]
-    named[name] = [...(named[name] ?? []), value]
-  }
-  return named
 }
 
 const withoutPseudo = (raw: readonly string[]): string[] =>

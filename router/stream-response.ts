@@ -1,5 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { ClientResponse } from './client-message.ts'
+import { joinedFields } from './joined-fields.ts'
 import { limits } from './limits.ts'
 
 /** Headers of one connection that HTTP/2 forbids and `responseHeaders` keeps. */
@@ -16,7 +17,8 @@ export class StreamResponse implements ClientResponse {
   shouldKeepAlive = true
   statusCode = 200
   readonly #stream: ServerHttp2Stream
-  #trailers: Readonly<Record<string, string>> = {}
+  /** Names and values in turn. */
+  #trailers: readonly string[] = []
   #head: string[] | undefined
   #awaitsTrailers = false
 
@@ -41,7 +43,7 @@ export class StreamResponse implements ClientResponse {
   }
 
   writeHints(headers: readonly string[]): void {
-    this.#inform([':status', '103', ...headers])
+    this.#inform([':status', '103', ...sendable(headers)])
   }
 
   /** Throws if HTTP/2 cannot send this. */
@@ -63,7 +65,7 @@ export class StreamResponse implements ClientResponse {
   }
 
   addTrailers(pairs: [string, string][]): void {
-    this.#trailers = fromList([...Object.entries(this.#trailers), ...pairs].flat())
+    this.#trailers = [...this.#trailers, ...sendable(pairs.flat())]
   }
 
   end(chunk?: Buffer | string, encoding: 'latin1' = 'latin1'): void {
@@ -105,17 +107,17 @@ export class StreamResponse implements ClientResponse {
   }
 
   get #hasTrailers(): boolean {
-    return Object.keys(this.#trailers).length > 0
+    return this.#trailers.length > 0
   }
 
   #inform(fields: string[]): void {
     if (this.#isGone || this.headersSent) return
-    this.#stream.additionalHeaders(fromList(fields))
+    this.#stream.additionalHeaders(joinedFields(fields))
   }
 
   #sendTrailers(): void {
     if (this.#isGone) return
-    this.#stream.sendTrailers(this.#trailers)
+    this.#stream.sendTrailers(joinedFields(this.#trailers))
     this.#stopReading()
   }
 
@@ -141,18 +143,3 @@ export const sendable = (headers: readonly string[]): string[] =>
   headers.some((name) => unsendable.has(name.toLowerCase()))
     ? headers.filter((_, index) => !unsendable.has(headers[index - (index % 2)]?.toLowerCase() ?? ''))
     : [...headers]
-
-/**
- * Returns the fields that HTTP/2 can send. The values of one name are joined (RFC 9110, 5.3):
- * Node.js sends some names once only, and fails otherwise.
- */
-function fromList(fields: readonly string[]): Record<string, string> {
-  const listed: Record<string, string> = {}
-  const sent = sendable(fields)
-  for (let index = 0; index + 1 < sent.length; index += 2) {
-    const [name = '', value = ''] = [sent[index]?.toLowerCase(), sent[index + 1]]
-    const before = listed[name]
-    listed[name] = before === undefined ? value : `${before}, ${value}`
-  }
-  return listed
-}
