@@ -86,7 +86,7 @@ export const recordStatus = (canary: Canary | undefined, status: number): void =
 
 /** Counts a whole response of a new version. A failed call of gRPC has a status 200. */
 export const recordAnswer = (canary: Canary | undefined, status: number, answer: RawAnswer): void =>
-  canary?.record(status >= 500 || hasFailedCall(answer))
+  canary?.record(status >= 500 || (status === 200 && hasFailedCall(answer)))
 
 /** Counts a try at a new version that ended without an answer, or with one that is retried. */
 export const recordBroken = (canary: Canary, error: Error): void =>

@@ -37,8 +37,8 @@ export function answerGrpc(response: ClientResponse, failure: Failure): void {
 }
 
 /**
- * Statuses that say that the server failed, whatever the client asks: UNKNOWN, INTERNAL,
- * UNAVAILABLE and DATA_LOSS. A client could cause DEADLINE_EXCEEDED and UNIMPLEMENTED itself.
+ * Statuses that usually mean that the server failed: UNKNOWN, INTERNAL, UNAVAILABLE and DATA_LOSS.
+ * A client causes DEADLINE_EXCEEDED and UNIMPLEMENTED with any server.
  */
 const failures = new Set(['2', '13', '14', '15'])
 
@@ -49,7 +49,8 @@ export interface RawAnswer {
 }
 
 /**
- * Whether a whole response is a call of gRPC at which the server failed. Without a status it did
+ * Whether a whole response with the HTTP status 200 is a call of gRPC at which the server failed.
+ * Without a status of gRPC it did
  * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Calls of gRPC-Web never count:
  * their status is in the body.
  */

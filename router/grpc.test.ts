@@ -16,6 +16,7 @@ import type { Route } from '@quayside/contract/routes.ts'
 import { type TextsClient, textsClient, textsService } from '../test/support/grpc.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
+import { Canary, recordAnswer } from './canaries.ts'
 import { portOf, type TestBed, testBed } from './test-bed.ts'
 
 const host = 'outside.invalid'
@@ -133,6 +134,23 @@ test('a call of a new version that fails at the server counts against it, and on
   const faults = [2, 13, 14, 15]
   for (const code of faults) await assert.rejects(client.unary(`code ${code}`), { code })
   assert.deepEqual(await counts(), [2 + own.length + faults.length, faults.length])
+})
+
+test('a response of gRPC without a status counts against a new version only if its HTTP status is 200', () => {
+  const rawHeaders = ['content-type', 'application/grpc']
+  const failedOf = (status: number, answer: object): number => {
+    const canary = new Canary('service', 'next', 100)
+    recordAnswer(canary, status, { rawHeaders, ...answer })
+    return canary.failed
+  }
+  assert.deepEqual(
+    [200, 415, 400, 503].map((status) => failedOf(status, {})),
+    [1, 0, 0, 1],
+  )
+  assert.equal(failedOf(200, { rawTrailers: ['GRPC-Status', '13'] }), 1)
+  assert.equal(failedOf(200, { rawTrailers: ['grpc-status', '0'] }), 0)
+  assert.equal(failedOf(200, { rawHeaders: [...rawHeaders, 'grpc-status', '14'] }), 1)
+  assert.equal(failedOf(200, { rawHeaders: ['content-type', 'application/grpc-web+proto'] }), 0)
 })
 
 test('a cancelled call and a deadline end the call at the application', async (t) => {
