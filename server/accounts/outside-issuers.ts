@@ -83,6 +83,7 @@ export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssu
      */
     async read(attempt: OutsideAttempt, returned: URLSearchParams): Promise<{ redeem(): Promise<OutsidePerson> }> {
       const issuer = at(attempt)
+      if (returned.get('state') !== stateOf(attempt, issuer)) throw new Error('the state is not the one of the sign-in')
       const server = await serverOf(issuer)
       const parameters = oauth.validateAuthResponse(server, clientOf(issuer).client, returned, stateOf(attempt, issuer))
       return { redeem: () => redeem(attempt, { issuer, server, parameters }) }

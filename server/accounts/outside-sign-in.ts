@@ -23,7 +23,7 @@ interface Refusal {
 /** The next step of a sign-in: another address, an account, or the reason why there is none. */
 export type OutsideStep = { readonly location: string } | { readonly accountId: string } | Refusal
 
-/** What a browser brought from an issuer. */
+/** The query with which a browser came back, and the address of the client. */
 export interface OutsideReturn {
   readonly query: string
   readonly address: string

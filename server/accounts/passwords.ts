@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
-import { clientGroup } from '@quayside/contract/forwarded.ts'
 import { AppError } from '../lib/error.ts'
-import { createSlots, TooManyWaiting } from '../lib/slots.ts'
+import { createSlots } from '../lib/slots.ts'
+import { createClientTurns } from './client-turns.ts'
 import type { PasswordRow } from './password-store.ts'
 
 /**
@@ -16,25 +16,12 @@ const mostLength = 200
  * Two hashes at a time: each takes memory and a thread. A client has one slot and a short queue.
  */
 const slots = createSlots(2, { perOwner: 1, mostWaiting: 10 })
-const patienceMs = 15_000
 
 /**
  * Runs work that hashes a password, one piece at a time for each client and round-robin across
- * clients. Throws 429 if too much of the client waits, and 503 after 15 s in the queue. `address`
- * is the client's; an IPv6 client is its /64.
+ * clients. Throws 429 if too much of the client waits, and 503 after 15 s in the queue.
  */
-export async function inTurnOfClient<T>(address: string, work: () => Promise<T>): Promise<T> {
-  using _ = await slots.take(AbortSignal.timeout(patienceMs), clientGroup(address)).catch(refuse)
-  return await work()
-}
-
-function refuse(cause: unknown): never {
-  if (cause instanceof TooManyWaiting) {
-    const message = 'Too many sign-ins from your address are waiting. Try again in a few seconds.'
-    throw new AppError('tooManyRequests', message, { cause })
-  }
-  throw new AppError('unavailable', 'Too many people are signing in. Try again in a few seconds.', { cause })
-}
+export const inTurnOfClient = createClientTurns(slots)
 
 /** Rejects passwords that are too short, or too long to hash. */
 export function checkPassword(field: string, password: string): string {

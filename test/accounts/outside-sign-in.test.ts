@@ -228,6 +228,20 @@ test('a token of the platform names people of listed issuers alone', async () =>
   assert.equal(await named(outside.origin, 7), 401)
 })
 
+test('an answer with a wrong state makes the platform ask nobody', async () => {
+  const fresh = await createPlatform({ after }, { settings })
+  const origin = await fresh.listen()
+  const browser = createBrowser(origin, publicUrl)
+  const started = await browser.open(authorize)
+  const uid = started.location.split('/').at(-1) ?? ''
+  await browser.open(started.location)
+  const before = outside.paths.length
+  const query = new URLSearchParams({ state: `${uid}.0.${'x'.repeat(43)}`, code: 'a', iss: outside.origin })
+  const { status } = await follow(browser, `/oidc/outside?${query}`)
+  assert.equal(status, 403)
+  assert.deepEqual(outside.paths.slice(before), [])
+})
+
 test('a client that brings wrong answers has to wait, and the issuer is not asked meanwhile', async () => {
   const browser = newBrowser()
   const state = new URL(await begin(browser)).searchParams.get('state') ?? ''
