@@ -1,8 +1,7 @@
+import { askCluster } from './ask-cluster.ts'
 import { createChoosingRouter } from './choosing-router.ts'
-import { unreachable } from './ingress/apply-objects.ts'
 import { findIngressClass } from './ingress/ingress-class.ts'
 import { createIngressRouter, type IngressRouterOptions } from './ingress/ingress-router.ts'
-import { statusOf } from './ingress/kube-objects.ts'
 import { routeNamespaces } from './ingress/route-namespaces.ts'
 import { isInstalled } from './pods/installation.ts'
 import type { PodKube } from './pods/pod-kube.ts'
@@ -63,18 +62,15 @@ export function createClusterRouter({
   const ownSetting = { ...settings, ...place, namespace: `quayside-router-${instance}` }
   const names = { routeLabels: labels, podsOf }
   const pods = createPodRouter({ kube, clock, setting: ownSetting, pullConfig, certificates, names })
-  const choosing = createChoosingRouter(async (signal) => {
-    try {
+  const choosing = createChoosingRouter((signal) =>
+    askCluster(signal, async () => {
       const facts = {
         hasOwnRouters: await isInstalled(kube, ownSetting, signal),
         hasController: (await findIngressClass(kube, className, signal)) !== undefined,
       }
       return usesOwnRouters(facts) ? pods : ingress
-    } catch (error) {
-      signal.throwIfAborted()
-      throw statusOf(error) === undefined ? error : unreachable(error)
-    }
-  })
+    }),
+  )
   return withPorts(choosing)
 }
 

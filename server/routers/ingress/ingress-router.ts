@@ -1,9 +1,10 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
+import { askCluster } from '../ask-cluster.ts'
 import type { Activity, RouteCertificate, Router, Wakes } from '../router.ts'
 import { RoutesRefusedError } from '../routes-refused.ts'
-import { applyChanges, ensureNamespace, findObjects, unreachable } from './apply-objects.ts'
+import { applyChanges, ensureNamespace, findObjects } from './apply-objects.ts'
 import type { CertificateSetting, FoundCertificate } from './certificate-objects.ts'
 import { Certificates } from './certificates.ts'
 import { untilFollowed } from './endpoint-slices.ts'
@@ -112,10 +113,9 @@ class IngressTable {
    * Applies a table. Throws AppError('unavailable') if the API server is away, and
    * RoutesRefusedError, after everything else was applied, if it refuses objects.
    */
-  async replace(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> {
-    const { kube, clock } = this.#options
-    signal.throwIfAborted()
-    try {
+  replace(routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> {
+    return askCluster(signal, async () => {
+      const { kube, clock } = this.#options
       const setting = { ...this.#options.setting, ...(await this.#findClass(signal)) }
       const { found, hasTraefikKinds } = await findObjects(kube, setting, signal)
       this.#found = await this.#certificates.follow(routes, signal)
@@ -138,10 +138,7 @@ class IngressTable {
       this.#services = servicesOf(desired)
       if (refused.size > 0) throw new RoutesRefusedError(refused)
       return []
-    } catch (error) {
-      signal.throwIfAborted()
-      throw statusOf(error) === undefined ? error : unreachable(error)
-    }
+    })
   }
 
   /** Returns the certificates of the last table. */

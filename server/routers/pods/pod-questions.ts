@@ -2,6 +2,7 @@ import type { AccessLine } from '@quayside/contract/access-line.ts'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import { AppError } from '../../lib/error.ts'
+import { askCluster } from '../ask-cluster.ts'
 import {
   activityIn,
   batchesIn,
@@ -13,7 +14,6 @@ import {
 } from '../control-answer.ts'
 import type { Activity } from '../router.ts'
 import { addActivity } from './answers.ts'
-import { askCluster } from './ask-cluster.ts'
 import type { RouterPods } from './router-pods.ts'
 
 /** The time limit of one request to one router. A router that hangs delays the others no longer. */
@@ -27,7 +27,7 @@ export class PodQuestions {
     this.#pods = pods
   }
 
-  /** Adds the open requests of all routers, also of those that leave. */
+  /** Adds the open requests of all routers, including the ones that are leaving. */
   drained(endpoints: readonly RouteEndpoint[], timeoutMs: number, signal: AbortSignal): Promise<number> {
     return askCluster(signal, async () => {
       if (endpoints.length === 0) return 0

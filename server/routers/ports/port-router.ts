@@ -1,14 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { everyOne } from '../../lib/every-one.ts'
-import { applyChanges, unreachable } from '../ingress/apply-objects.ts'
-import {
-  type KubeKind,
-  type KubeObject,
-  type KubeObjects,
-  nodeKind,
-  routeKinds,
-  statusOf,
-} from '../ingress/kube-objects.ts'
+import { askCluster } from '../ask-cluster.ts'
+import { applyChanges } from '../ingress/apply-objects.ts'
+import { type KubeKind, type KubeObject, type KubeObjects, nodeKind, routeKinds } from '../ingress/kube-objects.ts'
 import { type Applied, planChanges } from '../ingress/plan-changes.ts'
 import type { PortAddress, Router } from '../router.ts'
 import { RoutesRefusedError } from '../routes-refused.ts'
@@ -89,7 +83,7 @@ class PortTable {
       const reason = refusalOf(route)
       if (reason !== undefined) refused.set(route.service, reason)
     }
-    await this.#ask(signal, async () => {
+    await askCluster(signal, async () => {
       const { kube, setting } = this.#options
       const found = (await everyOne(kinds.map((kind) => this.#list(kind, signal)))).flat()
       const desired = portObjects(routes, setting, found)
@@ -105,7 +99,7 @@ class PortTable {
     const routes = this.#routes
     if (routes.length === 0) return []
     const { portType } = this.#options.setting
-    return this.#ask(signal, async () => {
+    return askCluster(signal, async () => {
       const services = await this.#list(routeKinds.service, signal)
       const nodes = portType === 'NodePort' ? await this.#findNodes(signal) : []
       return portAddresses(routes, portType, { services, nodes })
@@ -125,16 +119,5 @@ class PortTable {
     const { items: found } = await kube.list(nodeKind, { labels: {} }, signal)
     this.#nodes = { found, atMs: clock.monotonic() }
     return found
-  }
-
-  /** Translates the errors of the API server. */
-  async #ask<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    try {
-      return await work()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw statusOf(error) === undefined ? error : unreachable(error)
-    }
   }
 }

@@ -1,5 +1,5 @@
-import { unreachable } from '../ingress/apply-objects.ts'
-import { statusOf } from '../ingress/kube-objects.ts'
+import { unreachable } from './ingress/apply-objects.ts'
+import { statusOf } from './ingress/kube-objects.ts'
 
 /** Does work with a cluster. Translates the errors of its API server. */
 export async function askCluster<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
