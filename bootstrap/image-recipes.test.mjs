@@ -29,7 +29,7 @@ test('fingerprint differs when the recipes differ', () => {
   assert.equal(new Set(all).size, all.length)
 })
 
-test('programOf tells a recipe without a program from a program that is missing', () => {
+test('programOf returns an empty path for a recipe without a program, and undefined for an absent program', () => {
   const nowhere = { PATH: '/nowhere' }
   for (const recipe of Object.values(recipes)) {
     const expected = recipe.program === undefined ? '' : undefined

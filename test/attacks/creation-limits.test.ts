@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { saveCreationLimits, usualLimits } from '../../server/organizations/index.ts'
 import { createPlatform } from '../support/platform.ts'
+import { until } from '../support/until.ts'
 
 /** Group N: whether one organization can make the platform large for others. */
 
@@ -56,4 +57,33 @@ test('N40 a copy of an environment creates no more services than an organization
   assert.equal(await countOf('services'), before)
   await saveCreationLimits(database, usualLimits)
   assert.equal((await copy('enough')).status, 202)
+})
+
+test('N41 a copy whose room is taken meanwhile fails with the reason', async (t) => {
+  const working = await createPlatform(t, { works: true })
+  const { a: owner, database: sql } = working
+  const source = (await working.addObjects(owner)).environmentId
+  const { promise: isHeld, resolve: held } = Promise.withResolvers<void>()
+  const { promise: isFree, resolve: release } = Promise.withResolvers<void>()
+  // The copy waits for its source.
+  const holding = sql.begin(async (inner) => {
+    await inner`select from environment where id = ${source} for update`
+    held()
+    await isFree
+  })
+  await isHeld
+  const answer = await working.call(owner.tokens.ADMIN, 'POST', `/environment/${source}/clone`, { name: 'late' })
+  assert.equal(answer.status, 202, answer.text)
+  await saveCreationLimits(sql, { ...usualLimits, services: 1 })
+  release()
+  await holding
+  const { id } = Object(answer.body)
+  const ended = await until('the copy has ended', async () => {
+    const [row] = await sql<{ status: string; reason: string | null }[]>`
+      select status, reason from copy_record where id = ${id} and status <> 'ONGOING'`
+    return row
+  })
+  assert.equal(ended.status, 'ERROR')
+  assert.match(ended.reason ?? '', /at most 1 services \(QUAYSIDE_MOST_SERVICES\)/)
+  assert.equal((await sql`select from environment where id = ${id}`).length, 0)
 })
