@@ -9,8 +9,8 @@ import { latency } from './latency.ts'
 import { type Front, host, missingPrograms, startCaddy, startHaproxy, startOwn, startUpstream } from './programs.ts'
 import { restingConnections } from './resting-connections.ts'
 
-const rounds = 7
-const seconds = 2
+const rounds = 15
+const seconds = 1
 
 /** One load of one front. */
 interface Taken {

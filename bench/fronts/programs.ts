@@ -113,10 +113,15 @@ export async function startOwn(
   const tls = { from: 'platform', redirects: false } as const
   const route = { host, service: 'bench', name: 'bench', endpoints, tls, rules: rulesOf('application', {}) ?? {} }
   await createOwnRouter({ process, certificates: source }).replaceAll([route], AbortSignal.timeout(5000))
-  const { haproxyPid } = (await findRouter(process)) ?? {}
-  const pids = typeof haproxyPid === 'number' ? [pid, haproxyPid] : [pid]
-  if (pids[1]) ending.defer(() => killProcess(pids[1] ?? 0))
-  return { name: 'own', port: process.port, tlsPort: process.tls.port, pids }
+  const front = { name: 'own', port: process.port, tlsPort: process.tls.port }
+  if (haproxy === undefined) return { ...front, pids: [pid] }
+  // The router answers alone until HAProxy does.
+  const haproxyPid = await until('HAProxy serves', async () => {
+    const found = (await findRouter(process))?.haproxyPid
+    return typeof found === 'number' && found
+  })
+  ending.defer(() => killProcess(haproxyPid))
+  return { ...front, pids: [pid, haproxyPid] }
 }
 
 type Files = Readonly<Record<string, string>>

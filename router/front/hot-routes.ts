@@ -8,7 +8,7 @@ export type MapName = (typeof mapNames)[number]
 /**
  * The lines of one host, each with its key. `plain` has the Host headers of plain HTTP. `secure`
  * has those of TLS, behind the server name of the handshake and a slash. `shares` has the lines of
- * a route with several endpoints: `#`, the host name, `#`, and a number.
+ * a route with several endpoints: a number, `#`, the host name, `#`.
  */
 export type HotLines = Readonly<Record<MapName, readonly (readonly [string, string])[]>>
 
@@ -45,7 +45,7 @@ export function hotLines(route: Route, endpoints: Route['endpoints'], context: H
   const { host, rules, tls } = route
   const most = Math.min(rules?.maxBodyBytes ?? hotBodyBytes, hotBodyBytes)
   const lines = endpoints.map((one) => `${one.address}:${one.port} ${most}`)
-  const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}# ${most}`
+  const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}#`
   const isPlain = !(tls?.redirects && isCertified)
   return {
     shares: lines.length > 1 ? sharesOf(host, lines) : [],
@@ -55,7 +55,7 @@ export function hotLines(route: Route, endpoints: Route['endpoints'], context: H
 }
 
 const sharesOf = (host: string, lines: readonly string[]): [string, string][] =>
-  Array.from({ length: shareCount }, (_, turn) => [`#${host}#${turn}`, lines[turn % lines.length] ?? ''])
+  Array.from({ length: shareCount }, (_, turn) => [`${turn}#${host}#`, lines[turn % lines.length] ?? ''])
 
 /** Returns the Host headers of a name, with the port if clients must write it. */
 const namesAt = (host: string, port: string, usual: string): string[] =>

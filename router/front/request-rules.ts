@@ -28,11 +28,10 @@ const droppedList = listWith(droppedNames)
 const checkedList = listWith([...checkedNames, ...droppedNames])
 /** One name that is dropped. */
 const droppedName = `^(?:(?:${droppedNames.join('|')})$|${droppedPrefix})|[^a-z0-9-]`
-/**
- * The target of a request: a path, after scheme and authority over HTTP/2, without a fragment. The
- * router answers questions of authorities.
- */
-const hotTarget = String.raw`^(?:[^/\#]*//[^/\#]*)?/(?!\.well-known/acme-challenge/)[^\#]*$`
+/** A path without a fragment. The router answers questions of authorities. */
+const hotPath = String.raw`/(?!\.well-known/acme-challenge/)[^\#]*$`
+/** The target of a request: a path, after scheme and authority over HTTP/2. */
+const hotTarget = String.raw`^(?:[^/\#]*//[^/\#]*)?${hotPath}`
 
 /**
  * Finds the line of a request and marks requests with headers that need a look. Each rule costs
@@ -43,9 +42,8 @@ export const readingRules = ({ files, name }: RequestRules): string[] => [
   '  http-request set-var(txn.host) req.fhdr(host)',
   `  http-request set-var(txn.route) ${keys[name]},map_str(${files.maps[name]})`,
   // The line of one endpoint of a route with several. A missing one leads to the router.
-  `  http-request set-var(txn.turn) rand(${shareCount}) if { var(txn.route) -m beg \\# }`,
-  `  http-request set-var(txn.route) "var(txn.route),field(1,' '),concat(,txn.turn),map_str(${files.maps.shares},-)"` +
-    ' if { var(txn.turn) -m found }',
+  `  http-request set-var(txn.route) "rand(${shareCount}),concat(,txn.route),map_str(${files.maps.shares},-)"` +
+    ' if { var(txn.route) -m beg \\# }',
   `  http-request set-var(txn.checked) bool(true) if { req.hdr_names -m reg ${checkedList} }`,
   '  acl checked var(txn.checked) -m found',
   "  http-request set-var(txn.most) var(txn.route),field(2,' ') if checked",
@@ -58,15 +56,25 @@ export const droppingRule =
   `  http-request del-header ${droppedName} -m reg if { var(txn.checked) -m found } ` +
   `{ req.hdr_names -m reg ${droppedList} }`
 
+/** A usual request over HTTP/1.1. Nothing announces a body, so it has none. */
+const overHttp1 = (name: string): string =>
+  `  use_backend hot-${name} if !checked has_route !over_http2 hot_path idle_safe`
+
+/** A usual request over HTTP/2. */
+const overHttp2 = (name: string): string =>
+  `  use_backend hot-${name} if !checked has_route over_http2 hot_target idle_safe is_whole is_bare`
+
 /**
  * Chooses the backend. A request whose reading leaves no choice is hot. The router decides
  * about all others. The first line that fits counts, so the most usual requests come first.
  */
 export const choosingRules = ({ name, trusts }: RequestRules): string[] => [
-  // Lines of endpoints have a colon. Others name a share that is missing.
-  '  acl has_route var(txn.route) -m sub :',
+  // Other lines name a share that is missing. HAProxy finds beginnings faster than parts.
+  `  acl has_route var(txn.route) -m beg ${[...Array(10).keys()].join(' ')}`,
+  '  acl over_http2 fc_http_major 2',
   '  acl is_path url -m beg /',
   '  acl is_path fc_http_major 2',
+  `  acl hot_path url -m reg ^${hotPath}`,
   `  acl hot_target url -m reg ${hotTarget}`,
   '  acl idle_safe method GET HEAD OPTIONS TRACE',
   // Over HTTP/2 a body may come without any header that announces it, and trailers without a body.
@@ -84,9 +92,8 @@ export const choosingRules = ({ name, trusts }: RequestRules): string[] => [
   '  acl fits req.hdr_val(content-length),sub(txn.most) le 0',
   // Calls of gRPC reach the router over HTTP/2. Their routes have no line.
   '  acl calls req.fhdr(content-type) -m beg application/grpc',
-  '  acl over_http2 fc_http_major 2',
   ...(trusts ? ['  use_backend own-calls if trusted over_http2 calls', '  use_backend own if trusted'] : []),
-  `  use_backend hot-${name} if !checked has_route is_path hot_target idle_safe is_whole is_bare`,
+  ...(name === 'plain' ? [overHttp1(name), overHttp2(name)] : [overHttp2(name), overHttp1(name)]),
   '  use_backend own-calls if !has_route over_http2 calls',
   '  use_backend own if codings or expects or upgrades or passwords or connections or linked !usual_link',
   '  use_backend own if lengths or has_length !fits or !has_length !is_whole or !has_length !is_bare',

@@ -105,7 +105,13 @@ test('times are measured again after HAProxy was killed', { skip }, async (t) =>
 test('only lines of requests that HAProxy carried to their end are read', () => {
   const parsed = parseTimes('direct -- 127.0.0.1:80 0 1 20 3 1')
   assert.deepEqual(parsed, { endpoint: '127.0.0.1:80', firstByteMs: 21, wholeMs: 24, weight: 1 })
-  assert.equal(parseTimes('direct -- 127.0.0.1:80 0 1 20 3 -')?.weight, 16)
-  const others = ['', 'own -- 127.0.0.1:80 0 0 0 0 1', 'direct CD 127.0.0.1:80 0 1 -1 3 1', 'direct SC - 0 0 -1 0 1']
+  assert.equal(parseTimes('direct -- 127.0.0.1:80 0 1 20 3 64')?.weight, 64)
+  const others = [
+    '',
+    'direct -- 127.0.0.1:80 0 1 20 3 -',
+    'own -- 127.0.0.1:80 0 0 0 0 1',
+    'direct CD 127.0.0.1:80 0 1 -1 3 1',
+    'direct SC - 0 0 -1 0 1',
+  ]
   for (const line of others) assert.equal(parseTimes(line), undefined, line)
 })

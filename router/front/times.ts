@@ -6,10 +6,11 @@
 
 /** The name of the ring. */
 export const ring = 'times'
-/** Up to this many requests a second of a frontend, all have a line. Beyond it, a share has. */
-const mostAll = 100
-/** One of so many busy requests has a line. */
-const share = 16
+/**
+ * Up to so many requests a second of a frontend all have a line. Of more, about so many have one,
+ * chosen by chance. A line costs CPU of HAProxy, and of the router that reads it.
+ */
+const linesPerSecond = 200
 /** The server of a request that HAProxy carried alone, as its backends name it. */
 export const carrier = 'direct'
 
@@ -19,7 +20,7 @@ export const ringSection: readonly string[] = [`ring ${ring}`, '  format raw', '
 /** Of a frontend: the line of each request that is not silent. */
 export const timeLines: readonly string[] = [
   `  log ring@${ring} format raw local0`,
-  `  log-format "%s %ts %[var(txn.route),field(1,' ')] %Tw %Tc %Tr %Td %[var(txn.all)]"`,
+  `  log-format "%s %ts %[var(txn.route),field(1,' ')] %Tw %Tc %Tr %Td %[var(txn.weight)]"`,
 ]
 
 /** Of a backend whose requests have no line, because the router measures them. */
@@ -27,8 +28,8 @@ export const silentRule = '  http-request set-log-level silent'
 
 /** Of a backend whose requests HAProxy carries for this frontend. */
 export const timeRules = (frontend: string): readonly string[] => [
-  `  http-request set-var(txn.all) bool(true) if { fe_req_rate(${frontend}) lt ${mostAll} }`,
-  `${silentRule} if !{ var(txn.all) -m found } { rand(${share}) gt 0 }`,
+  `  http-request set-var(txn.weight) fe_req_rate(${frontend}),div(${linesPerSecond}),add(1)`,
+  `${silentRule} if { rand(1048576),mod(txn.weight) gt 0 }`,
 ]
 
 /** The times of one request, or of several like it. */
@@ -43,15 +44,15 @@ export interface CarriedTimes {
   readonly weight: number
 }
 
-const form = /^(\S+) (\S+) (\d+\.\d+\.\d+\.\d+:\d+) (\d+) (\d+) (\d+) (\d+) (\S)/
+const form = /^(\S+) (\S+) (\d+\.\d+\.\d+\.\d+:\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/
 
 /**
  * Reads a line. Undefined for a request that HAProxy did not carry to its regular end alone: the
  * router measures those that come to it.
  */
 export function parseTimes(line: string): CarriedTimes | undefined {
-  const [, server, ending, endpoint, waited, connected, answered, sent, all] = form.exec(line) ?? []
+  const [, server, ending, endpoint, waited, connected, answered, sent, weight] = form.exec(line) ?? []
   if (server !== carrier || ending !== '--' || endpoint === undefined) return undefined
   const firstByteMs = Number(waited) + Number(connected) + Number(answered)
-  return { endpoint, firstByteMs, wholeMs: firstByteMs + Number(sent), weight: all === '-' ? share : 1 }
+  return { endpoint, firstByteMs, wholeMs: firstByteMs + Number(sent), weight: Number(weight) }
 }
