@@ -32,18 +32,14 @@ export class HotTable {
 
   /** Returns the lines of these routes. Ports of `sources` must not change between calls. */
   hosts(routes: readonly Route[], sources: HotSources): HotHosts {
-    const hosts = new Map<string, HotLines>()
-    const divided = new Set<string>()
-    const seen = new Set<string>()
-    for (const { host } of routes) {
-      if (seen.has(host)) divided.add(host)
-      seen.add(host)
-    }
+    const hosts = new Map<string, HotLines | undefined>()
     for (const route of routes) {
-      const lines = divided.has(route.host) ? undefined : this.#linesOf(route, sources)
-      if (lines) hosts.set(route.host, lines)
+      // A host with several routes is left to the router.
+      hosts.set(route.host, hosts.has(route.host) ? undefined : this.#linesOf(route, sources))
     }
-    return hosts
+    const hot = new Map<string, HotLines>()
+    for (const [host, lines] of hosts) if (lines) hot.set(host, lines)
+    return hot
   }
 
   #linesOf(route: Route, { endpointsOf, hasCertificate, ...context }: HotSources): HotLines | undefined {

@@ -63,10 +63,14 @@ function changesOf(before: HotHosts, after: HotHosts): Readonly<Record<MapName, 
       }
     }
   }
+  let added = 0
   for (const [host, lines] of after) {
     const old = before.get(host)
+    if (old === undefined) added++
     if (old !== lines) compare(old, lines)
   }
+  // Usually none is gone, and a large table takes milliseconds.
+  if (before.size + added === after.size) return changes
   for (const [host, old] of before) if (!after.has(host)) compare(old, undefined)
   return changes
 }

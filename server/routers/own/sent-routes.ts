@@ -34,13 +34,17 @@ export function changesBetween(
 ): RouteChanges | undefined {
   if (sent.routes.size !== routes.length) return undefined
   const put: Route[] = []
-  let at = 0
+  let [at, added] = [0, 0]
   // A map keeps the order of the routes from which it was made.
   for (const [place, text] of sent.routes) {
     const route = routes[at++]
-    if (route && before.routes.get(place) !== text) put.push(route)
+    const known = before.routes.get(place)
+    if (known === undefined) added++
+    if (route && known !== text) put.push(route)
   }
-  const gone = [...before.routes.keys()].filter((place) => !sent.routes.has(place))
+  // Usually none is gone, and a large table takes milliseconds.
+  const isSame = before.routes.size + added === sent.routes.size
+  const gone = isSame ? [] : [...before.routes.keys()].filter((place) => !sent.routes.has(place))
   const lists = peopleBetween(before, { people, sent })
   return { from: version, version: version + 1, put, gone, ...(Object.keys(lists).length > 0 && { people: lists }) }
 }
