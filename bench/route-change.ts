@@ -1,26 +1,21 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Route } from '@quayside/contract/routes.ts'
-import { rulesOf } from '../server/domains/route-rules.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
-import { createOwnRouter, ensureRouterProcess } from '../server/routers/index.ts'
-import { findRouter } from '../server/routers/own/find-router.ts'
-import { findFreePort } from '../test/support/free-port.ts'
+import { createOwnRouter } from '../server/routers/index.ts'
 import { haproxy, missingHaproxy } from '../test/support/haproxy.ts'
+import { hostAt, hostCount, routeAt } from './certified.ts'
+import { haproxyOf, startCertified } from './certified-router.ts'
 import { absolute, atMost, type Benchmark, type Session } from './figure.ts'
-import { killProcess } from './processes.ts'
+import { median } from './paired.ts'
 
-const routeCount = 10_000
 const rounds = 15
 
 /**
- * Measures how long the driver takes to change one of ten thousand routes, without and with HAProxy
- * in front of the router. After each change a request must reach the new endpoint.
+ * Measures how long the driver takes to change one of ten thousand routes with certificates,
+ * without and with HAProxy in front of the router. After each change a request must reach the new
+ * endpoint.
  */
 export const routeChange: Benchmark = {
   figures: ['route-change', 'route-change-haproxy'],
@@ -35,46 +30,29 @@ export const routeChange: Benchmark = {
 
 /** Returns the median of the changes. */
 async function measureChanges(session: Session, program?: string): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-change-'))
-  session.ending.defer(() => rm(folder, { recursive: true, force: true }))
-  const options = {
-    host: '127.0.0.1',
-    port: await findFreePort(),
-    controlSocket: join(folder, 'control.sock'),
-    stateFile: join(folder, 'routes.json'),
-    logFile: join(folder, 'router.log'),
-    ...(program !== undefined && { haproxy: program }),
-  }
-  const { pid } = await ensureRouterProcess(options)
-  session.ending.defer(() => killProcess(pid))
-  const { haproxyPid } = (await findRouter(options)) ?? {}
-  if (typeof haproxyPid === 'number') session.ending.defer(() => killProcess(haproxyPid))
-  const router = createOwnRouter({ process: options })
+  const { process, source } = await startCertified(session, program)
+  const router = createOwnRouter({ process, certificates: source })
   const ports = [await startNamed(session, 'one'), await startNamed(session, 'two')]
-  const rules = rulesOf('application', {}) ?? {}
-  const route = (index: number, port: number): Route => {
-    const endpoints = [{ address: '127.0.0.1', port }]
-    return { host: `app-${index}.test`, service: `s${index}`, name: 'shop', rules, endpoints }
-  }
-  const routes = Array.from({ length: routeCount }, (_, index) => route(index, 9))
+  const routes = Array.from({ length: hostCount }, (_, index) => routeAt(index, 9))
   await router.replaceAll(routes, AbortSignal.timeout(30_000))
+  if (program !== undefined) await haproxyOf(session, process)
   const took: number[] = []
   for (let round = 0; round < rounds; round++) {
-    const index = (round * 7_919) % routeCount
-    routes[index] = route(index, ports[round % 2] ?? 0)
+    const index = (round * 7_919) % hostCount
+    routes[index] = routeAt(index, ports[round % 2] ?? 0)
     const startedAt = clock.monotonic()
     await router.replaceAll(routes, AbortSignal.timeout(10_000))
     took.push(clock.monotonic() - startedAt)
-    const seen = await askFor(options.port, `app-${index}.test`)
+    const seen = await askFor(process.port, hostAt(index))
     if (seen !== ['one', 'two'][round % 2]) throw new Error(`after the change, the request reached "${seen}"`)
   }
   took.sort((a, b) => a - b)
   session.say(`  ${program ?? 'the router alone'}: ${took.map((ms) => ms.toFixed(0)).join(', ')} ms`)
-  return took[Math.floor(rounds / 2)] ?? 0
+  return median(took)
 }
 
 /** Starts an application that answers with its name. Returns its port. */
-async function startNamed({ ending }: Session, name: string): Promise<number> {
+export async function startNamed({ ending }: Session, name: string): Promise<number> {
   const server = createServer((_, response) => response.end(name)).listen(0, '127.0.0.1')
   ending.defer(() => {
     server.close()

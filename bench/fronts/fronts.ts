@@ -8,6 +8,7 @@ import { handshakes } from './handshakes.ts'
 import { latency } from './latency.ts'
 import { type Front, host, missingPrograms, startCaddy, startHaproxy, startOwn, startUpstream } from './programs.ts'
 import { restingConnections } from './resting-connections.ts'
+import { starts } from './starts.ts'
 
 const rounds = 15
 const seconds = 1
@@ -95,4 +96,12 @@ async function take(front: Front, wire: Wire, duration = seconds): Promise<Taken
 }
 
 /** All measurements of fronts. */
-export const frontFigures: readonly Benchmark[] = [fronts, latency, handshakes, downloading, restingConnections, cores]
+export const frontFigures: readonly Benchmark[] = [
+  fronts,
+  latency,
+  handshakes,
+  downloading,
+  restingConnections,
+  cores,
+  starts,
+]

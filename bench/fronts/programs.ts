@@ -7,9 +7,9 @@ import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { rulesOf } from '../../server/domains/route-rules.ts'
 import { killGroup, run, start } from '../../server/lib/run.ts'
 import { createOwnRouter, ensureRouterProcess } from '../../server/routers/index.ts'
-import { findRouter } from '../../server/routers/own/find-router.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
+import { haproxyOf } from '../certified-router.ts'
 import type { Session } from '../figure.ts'
 import { killProcess } from '../processes.ts'
 import { until } from '../until.ts'
@@ -116,11 +116,7 @@ export async function startOwn(
   const front = { name: 'own', port: process.port, tlsPort: process.tls.port }
   if (haproxy === undefined) return { ...front, pids: [pid] }
   // The router answers alone until HAProxy does.
-  const haproxyPid = await until('HAProxy serves', async () => {
-    const found = (await findRouter(process))?.haproxyPid
-    return typeof found === 'number' && found
-  })
-  ending.defer(() => killProcess(haproxyPid))
+  const haproxyPid = await haproxyOf(session, process)
   return { ...front, pids: [pid, haproxyPid] }
 }
 
