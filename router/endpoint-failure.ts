@@ -10,7 +10,7 @@ export interface EndpointFailure {
   readonly page: { readonly status: 400 | 431 | 502 | 504; readonly predicate: string }
 }
 
-const unreadable = { status: 502, predicate: 'gave an answer that is not valid HTTP.' } as const
+const unreadable = { status: 502, predicate: 'sent an answer that is not valid HTTP.' } as const
 const unreachable = { status: 502, predicate: 'does not answer: no running instance could be reached.' } as const
 
 /** Classifies an error of the connection to an endpoint. */

@@ -237,7 +237,7 @@ test('an invalid response becomes 502, and a truncated one is cut off', async (t
     const answer = await bed.ask({ path })
     assert.equal(answer.status, 502, path)
     // HAProxy does not know the name of the service.
-    assert.match(answer.body, beds.haproxy ? /The application/ : /shop gave an answer that is not valid HTTP/)
+    assert.match(answer.body, beds.haproxy ? /The application/ : /shop sent an answer that is not valid HTTP/)
   }
   await assert.rejects(bed.ask({ path: '/half' }))
   await until('the router lives', async () => (await bed.tell('GET', '/health')).body['counts'] !== undefined)

@@ -105,7 +105,7 @@ function listen(upgrade: Upgrade, outgoing: ClientRequest, { socket, begin, fail
   const settle = (answer: IncomingMessage, isValid: boolean): void => {
     state = isValid ? 'answered' : 'failed'
     if (isValid) begin(answer)
-    else fail('gave an answer that is not valid.')
+    else fail('sent an answer that is not valid.')
   }
   outgoing.once('upgrade', (answer, _socket, first) => {
     settle(answer, reply.accept(answer))

@@ -19,7 +19,9 @@ export async function admitAttempt(
   )
   if (until) {
     const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000))
-    throw new AppError('tooManyRequests', `Too many attempts. Try again in ${seconds} s.`)
+    throw new AppError('tooManyRequests', `Too many attempts. Try again in ${seconds} s.`, {
+      retryAfterSeconds: seconds,
+    })
   }
   await countAttempt(database, counted, now)
 }

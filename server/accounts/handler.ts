@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
-import { AppError, errorCodes } from '../lib/error.ts'
+import { AppError } from '../lib/error.ts'
 import { applicationsPath } from './application-tokens.ts'
 import type { ApplicationDoor } from './applications.ts'
 import { applicationsClient } from './client-store.ts'
@@ -19,6 +19,7 @@ import {
   signInPage,
   writePage,
 } from './pages.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
 import type { Attempt } from './sign-in.ts'
 
 export interface AccountsHandlerOptions {
@@ -77,7 +78,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (request.method !== 'POST') return send(response, 200, firstAccountPage())
     const { name = '', email = '', password = '' } = await readForm(request)
     const failure = await failureOf(() => newAccounts.makeFirst(token, { name, email, password, address }))
-    if (failure) return send(response, failure.status, firstAccountPage(failure.message, { name, email }))
+    if (failure) return refuse(response, failure, firstAccountPage(failure.problem, { name, email }))
     send(response, 200, accountReadyPage('Account created', 'The account is ready.', publicUrl))
   }
 
@@ -87,7 +88,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     if (request.method !== 'POST') return send(response, 200, joinPage(invitation))
     const { name = '', password = '' } = await readForm(request)
     const failure = await failureOf(() => newAccounts.join(proof, { name, password, address }))
-    if (failure) return send(response, failure.status, joinPage(invitation, failure.message, name))
+    if (failure) return refuse(response, failure, joinPage(invitation, failure.problem, name))
     const message = `You are a member of ${invitation.organization}.`
     send(response, 200, accountReadyPage('Welcome', message, publicUrl))
   }
@@ -133,7 +134,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
       : await outside.step({ uid, index: Number(way) }, { query: queryOf(request), address })
     if ('location' in step) return redirect(response, step.location)
     if ('accountId' in step) return issuer.interactionFinished(request, response, { login: step })
-    send(response, step.status, signInPage(name, { outside: links, ...step }), leadsTo)
+    refuse(response, step, signInPage(name, { outside: links, ...step }), leadsTo)
   }
 
   async function byPassword({ email = '', password = '', address }: Partial<Attempt> & { readonly address: string }) {
@@ -141,18 +142,18 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     const failure = await failureOf(async () => {
       accountId = await signIn({ email, password, address })
     })
-    return failure ? { status: failure.status, problem: failure.message, email } : { accountId }
+    return failure ? { ...failure, email } : { accountId }
   }
 }
 
-/** The error's message for a page. The HTTP layer answers other errors. */
-async function failureOf(work: () => Promise<void>): Promise<{ status: number; message: string } | undefined> {
+/** The error for a page. The HTTP layer answers other errors. */
+async function failureOf(work: () => Promise<void>): Promise<Refusal | undefined> {
   try {
     await work()
     return undefined
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return { status: errorCodes[error.code].status, message: error.message }
+    return refusalOf(error)
   }
 }
 
@@ -182,4 +183,11 @@ function send(response: ServerResponse, status: number, page: Page, forms: reado
   response.setHeader('content-type', 'text/html; charset=utf-8')
   response.setHeader('content-security-policy', pagePolicy(forms))
   response.end(writePage(page))
+}
+
+/** Sends a page that says why something is refused. */
+function refuse(response: ServerResponse, refusal: Refusal, page: Page, forms?: readonly string[]): void {
+  const { status, retryAfterSeconds } = refusal
+  if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds)
+  send(response, status, page, forms)
 }

@@ -1,9 +1,10 @@
-import { AppError, errorCodes, messageOf } from '../lib/error.ts'
+import { AppError, messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import { signInPath } from './issuer.ts'
 import type { OutsideAttempt, OutsideIssuers } from './outside-issuers.ts'
 import type { OutsideLimit } from './outside-limits.ts'
 import type { OutsidePerson } from './outside-person.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
 
 export interface OutsideSignInOptions {
   readonly issuers: OutsideIssuers
@@ -13,12 +14,6 @@ export interface OutsideSignInOptions {
   readonly limit: OutsideLimit
 }
 export type OutsideSignIn = ReturnType<typeof createOutsideSignIn>
-
-/** Why there is no account, for the sign-in page. */
-interface Refusal {
-  readonly status: number
-  readonly problem: string
-}
 
 /** The next step of a sign-in: another address, an account, or the reason why there is none. */
 export type OutsideStep = { readonly location: string } | { readonly accountId: string } | Refusal
@@ -66,7 +61,7 @@ export function createOutsideSignIn({ issuers, log, save, limit }: OutsideSignIn
         })
         return accountId === undefined ? refusal : { accountId }
       } catch (error) {
-        if (error instanceof AppError) return { status: errorCodes[error.code].status, problem: error.message }
+        if (error instanceof AppError) return refusalOf(error)
         // The cause is not logged: it may have tokens.
         log.warn({ issuer: name, reason: messageOf(error) }, 'a sign-in at an outside issuer failed')
         return failed(name)

@@ -127,5 +127,5 @@ async function writeOne(
 }
 
 function fail(): never {
-  throw new Error('the engine gave no archive of the volume')
+  throw new Error('the engine returned no archive of the volume')
 }

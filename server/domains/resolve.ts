@@ -65,7 +65,7 @@ async function resolveName(resolver: Resolver, name: string, signal: AbortSignal
   }
 }
 
-/** Returns why DNS gave no answer. */
+/** Returns why DNS has no answer. */
 export const failureText = (error: unknown, signal: AbortSignal): string =>
   signal.aborted ? 'DNS did not answer in time.' : `DNS could not be asked (${codeOf(error)}).`
 

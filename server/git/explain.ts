@@ -77,5 +77,5 @@ export function explainFailure(stderr: string, host: string): GitError {
 /** Returns one short, printable line. */
 function lastLine(stderr: string): string {
   const line = stderr.trim().split('\n').at(-1) ?? ''
-  return [...line.replace(/\p{Cc}/gu, ' ')].slice(0, 300).join('') || 'git gave no reason.'
+  return [...line.replace(/\p{Cc}/gu, ' ')].slice(0, 300).join('') || 'git named no reason.'
 }

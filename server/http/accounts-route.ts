@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Accounts, issuerPath, joinPath, setupPath } from '../accounts/index.ts'
-import { AppError } from '../lib/error.ts'
+import { budgetSpent } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
 
 /** The part of server/accounts that these routes use. */
@@ -24,7 +24,7 @@ export function mountAccounts(app: FastifyInstance, { accounts, budgets }: Accou
         exposeHeadRoute: false,
         handler: async (request, reply) => {
           const { allowed, resetSeconds } = budgets.take(undefined, request.raw)
-          if (!allowed) throw new AppError('tooManyRequests', `Too many requests; try again in ${resetSeconds} s.`)
+          if (!allowed) throw budgetSpent(resetSeconds)
           try {
             const address = budgets.addressOf(request.raw)
             await accounts.handle({ request: request.raw, response: reply.raw, address })

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../lib/error.ts'
+import { AppError, budgetSpent } from '../lib/error.ts'
 import { countHeader } from './count-header.ts'
 import type { Verdict } from './rate-limit.ts'
 
@@ -18,7 +18,6 @@ export function setRateHeaders(reply: FastifyReply, verdict: Verdict): void {
   reply.header('x-ratelimit-remaining', verdict.remaining)
   reply.header('x-ratelimit-reset', verdict.resetSeconds)
   if (verdict.allowed) return
-  const seconds = Math.max(1, verdict.resetSeconds)
-  reply.header('x-ratelimit-reset', seconds).header('retry-after', seconds)
-  throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
+  reply.header('x-ratelimit-reset', Math.max(1, verdict.resetSeconds))
+  throw budgetSpent(verdict.resetSeconds)
 }

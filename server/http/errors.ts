@@ -40,10 +40,8 @@ export const errorHandler =
     }
     const { status } = errorCodes[expected.code]
     if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer')
-    if (status === 503) {
-      reply.header('retry-after', '1')
-      log.warn({ err: error, requestId: request.id }, 'a request could not be served')
-    }
+    if (expected.retryAfterSeconds !== undefined) reply.header('retry-after', expected.retryAfterSeconds)
+    if (status === 503) log.warn({ err: error, requestId: request.id }, 'a request could not be served')
     if (status === 413 || status === 408) reply.header('connection', 'close')
     return reply.code(status).send(errorReply(expected.code, expected.message))
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../access/index.ts'
 import { type Database, withOwner } from '../database/index.ts'
 import { type GitHost, parseGitPath, repositoryNameRule } from '../git/index.ts'
-import { AppError, errorCodes, notFound } from '../lib/error.ts'
+import { AppError, budgetSpent, errorCodes, notFound } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
 
 /** The parts of server/git and of other rooms that this route uses. */
@@ -36,6 +36,7 @@ export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
         // The body is not read. A client that continues to send it loses its connection.
         reply.header('connection', 'close')
         if (error.code === 'unauthorized') reply.header('www-authenticate', 'Basic realm="git"')
+        if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
         return reply.code(errorCodes[error.code].status).type('text/plain; charset=utf-8').send(`${error.message}\n`)
       },
     })
@@ -49,8 +50,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const needsWrite = path?.needsWrite(request.method, query)
   const credential = await readCredential(tokenOf(request.headers.authorization))
   const verdict = budgets.take(credential, request.raw)
-  if (!verdict.allowed)
-    throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
+  if (!verdict.allowed) throw budgetSpent(verdict.resetSeconds)
   const { caller } = await authorize(database, credential, { access: 'read' })
   budgets.confirm(credential)
   if (!path)

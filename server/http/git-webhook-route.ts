@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, budgetSpent } from '../lib/error.ts'
 import type { Received, Receiver } from '../pushes/index.ts'
 import { readBytes } from './body.ts'
 import { type BodyRoom, roomFor, webhookBodies } from './body-room.ts'
@@ -39,12 +39,12 @@ export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteO
       bodyLimit: maxBytes,
       handler: async (request, reply) => {
         const { receiver, budgets } = options
-        check(budgets.take(undefined, request.raw), reply)
+        check(budgets.take(undefined, request.raw))
         const body = await readBody(request, options.clock, () => room.enter(budgets.ownerOf(undefined, request.raw)))
         // The router gives path parameters as strings.
         const { provider = '', webhookId = '' } = request.params as Record<string, string>
         const received = await receiver.receive({ provider, webhookId, headers: headersOf(request), body }, (id) =>
-          check(limiter.take(id), reply),
+          check(limiter.take(id)),
         )
         return reply.code(codes[received.status]).send(received)
       },
@@ -54,11 +54,8 @@ export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteO
 
 const codes = { accepted: 202, ignored: 200, repeated: 200 } as const satisfies Record<Received['status'], number>
 
-function check({ allowed, resetSeconds }: ReturnType<Budgets['take']>, reply: FastifyReply): void {
-  if (allowed) return
-  const seconds = Math.max(1, resetSeconds)
-  reply.header('retry-after', seconds)
-  throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
+function check({ allowed, resetSeconds }: ReturnType<Budgets['take']>): void {
+  if (!allowed) throw budgetSpent(resetSeconds)
 }
 
 async function readBody(

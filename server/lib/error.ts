@@ -30,14 +30,35 @@ export class AppError extends Error {
   readonly code: ErrorCode
   /** For the operator's log only, never for the response. */
   readonly details: Readonly<Record<string, unknown>> | undefined
+  /**
+   * After how many seconds a caller may try again, for `Retry-After`. Undefined unless the error is
+   * 429 or 503.
+   */
+  readonly retryAfterSeconds: number | undefined
 
   /** `message` is shown to the caller: what happened, where, and what to do. */
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: Record<string, unknown> } = {}) {
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.details = options.details
+    const isTemporary = [429, 503].includes(errorCodes[code].status)
+    this.retryAfterSeconds = isTemporary ? Math.max(1, options.retryAfterSeconds ?? 1) : undefined
   }
+}
+
+interface AppErrorOptions {
+  readonly cause?: unknown
+  readonly details?: Record<string, unknown>
+  /** A whole number. Default 1. */
+  readonly retryAfterSeconds?: number
+}
+
+/** Creates the error of a budget that is free again after so many seconds. */
+export function budgetSpent(resetSeconds: number): AppError {
+  const retryAfterSeconds = Math.max(1, resetSeconds)
+  const message = `Too many requests; try again in ${retryAfterSeconds} s.`
+  return new AppError('tooManyRequests', message, { retryAfterSeconds })
 }
 
 /**

@@ -34,7 +34,8 @@ async function replay(sql: Sql, now: Date, { organizationId, webhookId, delivery
     throw new AppError('conflict', 'The event is still being delivered. Wait until this delivery has ended.')
   }
   if ((await countReplays(sql, webhookId, new Date(now.getTime() - replaysPerMs))) >= mostReplays) {
-    throw new AppError('tooManyRequests', `A webhook replays at most ${mostReplays} deliveries within a minute.`)
+    const message = `A webhook replays at most ${mostReplays} deliveries within a minute.`
+    throw new AppError('tooManyRequests', message, { retryAfterSeconds: replaysPerMs / 1_000 })
   }
   const id = newId()
   await insertReplay(sql, { id, webhook_id: webhookId, event_id: delivery.event_id }, now)

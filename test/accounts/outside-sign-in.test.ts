@@ -247,14 +247,16 @@ test('a client that brings wrong answers has to wait, and the issuer is not aske
   const state = new URL(await begin(browser)).searchParams.get('state') ?? ''
   const before = outside.paths.length
   const statuses = new Set<number>()
-  let text = ''
+  let [text, retryAfter] = ['', '']
   for (let count = 0; count < 30; count++) {
     const query = new URLSearchParams({ state, code: `wrong ${count}`, iss: outside.origin })
     const opened = await follow(browser, `/oidc/outside?${query}`)
     statuses.add(opened.status)
     text = opened.text
+    retryAfter = opened.headers.get('retry-after') ?? ''
   }
   assert.deepEqual([...statuses], [403, 429])
+  assert.match(retryAfter, /^[1-9]\d*$/)
   assert.match(text, /Too many attempts\. Try again in \d+ s\./)
   const asked = outside.paths.slice(before).filter((path) => path === '/token')
   assert.ok(asked.length <= 20, `${asked.length}`)

@@ -171,7 +171,7 @@ test('a port without a load balancer says so, and is reached at the address of o
   const route = { host: 'lb.test:30777', service: 's', name: 'shop', endpoints: [endpoint], listen }
   await bench.router.replaceAll([{ ...route, ...(replicas && { replicas }) }], signal)
   const reached = async () => (await bench.router.portAddresses(signal)).map((one) => one.reached)
-  assert.match(JSON.stringify(await reached()), /gave no address to its Service of the type LoadBalancer/)
+  assert.match(JSON.stringify(await reached()), /assigned no address to its Service of the type LoadBalancer/)
   const { namespace } = bench
   const [service] = (await bench.kube.list(kinds.service, { namespace }, signal)).items
   assert.ok(service)

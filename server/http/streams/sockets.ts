@@ -4,7 +4,7 @@ import { streamPaths, streams } from '@quayside/contract/streams.ts'
 import type { FastifyInstance } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { authorize } from '../../access/index.ts'
-import { AppError, errorCodes, notFound } from '../../lib/error.ts'
+import { AppError, budgetSpent, errorCodes, notFound } from '../../lib/error.ts'
 import { newId } from '../../lib/id.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Budgets } from '../budgets.ts'
@@ -72,7 +72,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage, requestI
   checkOrigin(request, origins)
   const credential = await readCredential(authorization)
   const { allowed, resetSeconds } = budgets.take(credential, request)
-  if (!allowed) throw new AppError('tooManyRequests', `Too many requests; try again in ${resetSeconds} s.`)
+  if (!allowed) throw budgetSpent(resetSeconds)
   const { caller, organizationIds } = await authorize(database, credential, { access: 'read', anybody: true })
   budgets.confirm(credential)
   const stream = streams[path]
@@ -128,12 +128,14 @@ function refuse(
         error: 'Internal Server Error',
         message: 'Something went wrong on our side.',
       }
+  const retryAfter = expected?.retryAfterSeconds
   const body = JSON.stringify({ detail: known.message, ...known })
   endSocket(
     socket,
     `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; ` +
       `charset=utf-8\r\nCache-Control: no-store\r\n${requestIdHeader}: ${requestId}\r\n` +
-      `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ` +
+      `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}` +
+      `${retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`}Content-Length: ` +
       `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -59,7 +59,7 @@ function reachedAt(
 }
 
 const noBalancer =
-  'the cluster gave no address to its Service of the type LoadBalancer. Look at `kubectl describe service`, ' +
+  'the cluster assigned no address to its Service of the type LoadBalancer. Look at `kubectl describe service`, ' +
   'install a load balancer, or ask the operator of the platform to set QUAYSIDE_CLUSTER_PORTS=NodePort'
 
 const hostForm = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/

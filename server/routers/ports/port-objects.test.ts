@@ -96,7 +96,7 @@ test('a port is reached at the address of its load balancer, or says that it has
     { host: 'lb.example.org', port: 30_001 },
   ])
   for (const services of [[service({})], balanced({ ip: 'x', hostname: 'a/../b@c' })]) {
-    assert.match(JSON.stringify(at('LoadBalancer', services)), /gave no address .*QUAYSIDE_CLUSTER_PORTS=NodePort/)
+    assert.match(JSON.stringify(at('LoadBalancer', services)), /assigned no address .*QUAYSIDE_CLUSTER_PORTS=NodePort/)
   }
   assert.match(JSON.stringify(at('LoadBalancer', [])), /does not exist yet/)
 })
@@ -108,5 +108,5 @@ test('what a hostile cluster answers is no address', () => {
   const strange = { ...node('a', {}), status: { conditions: 5, addresses: 'x' } }
   assert.match(JSON.stringify(at('NodePort', [service({ spec: { ports: [{ nodePort: 1 }] } })], [strange])), /no node/)
   const loadBalancer = { ingress: 'x' }
-  assert.match(JSON.stringify(at('LoadBalancer', [service({ status: { loadBalancer } })])), /gave no address/)
+  assert.match(JSON.stringify(at('LoadBalancer', [service({ status: { loadBalancer } })])), /assigned no address/)
 })
