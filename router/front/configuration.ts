@@ -90,13 +90,16 @@ const defaults = (): string[] => [
   ...failures.map(
     ([status, message]) =>
       `  http-error status ${status} content-type "application/json; charset=utf-8" ` +
-      `string '${JSON.stringify({ status, error: titles[status], message, detail: message })}'`,
+      `string '${JSON.stringify({ status, error: titles[status], message, detail: message })}'` +
+      (status === 429 || status === 503 ? ' hdr Retry-After 1' : ''),
   ),
 ]
 
 const titles: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   408: 'Request Timeout',
+  429: 'Too Many Requests',
+  501: 'Not Implemented',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
@@ -105,6 +108,8 @@ const titles: Readonly<Record<number, string>> = {
 const failures: readonly (readonly [number, string])[] = [
   [400, 'The request is malformed.'],
   [408, 'The request did not arrive in time.'],
+  [429, 'Your address has too many open requests here. Try again.'],
+  [501, 'Over HTTP/2, only a WebSocket may take over a request.'],
   [502, 'The application broke off its response.'],
   [503, 'The application has too many open requests. Try again in a moment.'],
   [504, 'The application did not answer in time.'],

@@ -45,7 +45,12 @@ for (const kind of ['that HAProxy carries', 'that the router carries']) {
     const asked = Array.from({ length: 60 }, (_, index) => ask(index % 2 ? first : second, '/wait'))
     let refused = 0
     for (const { status } of asked) void status.then((one) => (one === 429 ? refused++ : 0))
+    const told = new Set<unknown>()
+    for (const { stream } of asked) {
+      stream.on('response', (headers) => told.add([headers['retry-after'], headers['content-type']].join(' ')))
+    }
     await until('the others are refused', () => refused === 60 - perClient)
+    assert.deepEqual([...told], ['1 application/json; charset=utf-8'])
     await until('its requests have arrived', () => waiting.length === perClient)
     const other = await http2From(t, { host, port, localAddress: '127.0.0.3' })
     assert.equal(await ask(other, '/').status, 200)
