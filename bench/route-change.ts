@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { createOwnRouter } from '../server/routers/index.ts'
-import { haproxy, missingHaproxy } from '../test/support/haproxy.ts'
-import { hostAt, hostCount, routeAt } from './certified.ts'
-import { haproxyOf, startCertified } from './certified-router.ts'
-import { absolute, atMost, type Benchmark, type Session } from './figure.ts'
+import { certifiedHosts, hostAt, hostCount, routeAt } from './certified.ts'
+import type { Benchmark, Session } from './figure.ts'
 import { median } from './paired.ts'
+import { haproxyOf, startRouterProcess, withoutAndWith } from './router-process.ts'
 
 const rounds = 15
 
@@ -19,18 +18,13 @@ const rounds = 15
  */
 export const routeChange: Benchmark = {
   figures: ['route-change', 'route-change-haproxy'],
-  async measure(session) {
-    const figures = [absolute('route-change', await measureChanges(session), 'ms', atMost(50))]
-    const missing = await missingHaproxy()
-    if (missing) session.say(`route-change-haproxy is not measured: ${missing}`)
-    else figures.push(absolute('route-change-haproxy', await measureChanges(session, haproxy), 'ms', atMost(50)))
-    return figures
-  },
+  measure: (session) => withoutAndWith(session, 'route-change', { unit: 'ms', limit: 50 }, measureChanges),
 }
 
 /** Returns the median of the changes. */
 async function measureChanges(session: Session, program?: string): Promise<number> {
-  const { process, source } = await startCertified(session, program)
+  const source = await certifiedHosts()
+  const { process } = await startRouterProcess(session, source, { haproxy: program })
   const router = createOwnRouter({ process, certificates: source })
   const ports = [await startNamed(session, 'one'), await startNamed(session, 'two')]
   const routes = Array.from({ length: hostCount }, (_, index) => routeAt(index, 9))

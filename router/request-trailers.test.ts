@@ -4,6 +4,7 @@ import {
   type ClientHttp2Session,
   connect,
   createServer as createHttp2Server,
+  type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import { createServer as createNetServer } from 'node:net'
@@ -83,6 +84,24 @@ const chunked = (announced: string, trailers: readonly string[], rest = 'Connect
   `POST / HTTP/1.1\r\nHost: app.localhost\r\nTransfer-Encoding: chunked\r\n${announced}${rest}\r\n\r\n` +
   `4\r\nbody\r\n0\r\n${trailers.map((one) => `${one}\r\n`).join('')}\r\n`
 
+/** Leads to an application that speaks HTTP/2. `note` is called for trailers, with the headers. */
+async function leadToHttp2(
+  t: TestContext,
+  bed: Pick<TestBed, 'tell'>,
+  note: (trailers: IncomingHttpHeaders, headers: IncomingHttpHeaders) => void,
+): Promise<void> {
+  const app = createHttp2Server().on('stream', (stream, headers) => {
+    stream.on('trailers', (trailers) => note(trailers, headers))
+    stream.resume().once('end', () => {
+      stream.respond({ ':status': 200 })
+      stream.end('ok')
+    })
+  })
+  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
+  t.after(() => void app.close())
+  await leadTo(bed, portOf(app), { speaksHttp2: true })
+}
+
 /** Sends a request over HTTP/2 with trailers. Returns the status and body of the response. */
 async function sendStream(
   session: ClientHttp2Session,
@@ -130,16 +149,7 @@ test('announced trailers of a request over HTTP/2 reach the application', async 
 test('an application that speaks HTTP/2 gets trailers of any name, and repeated ones', async (t) => {
   const { session, ...bed } = await trailerBed(t)
   const seen: unknown[] = []
-  const app = createHttp2Server().on('stream', (stream) => {
-    stream.on('trailers', ({ constructor: one, etag }) => seen.push([one, etag]))
-    stream.resume().once('end', () => {
-      stream.respond({ ':status': 200 })
-      stream.end('ok')
-    })
-  })
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
-  t.after(() => void app.close())
-  await leadTo(bed, portOf(app), { speaksHttp2: true })
+  await leadToHttp2(t, bed, ({ constructor: one, etag }) => seen.push([one, etag]))
   const raw = bed.raw(chunked('Trailer: constructor, etag\r\n', ['constructor: a', 'etag: b', 'etag: c']))
   assert.match(await untilClosed(raw), /^HTTP\/1.1 200 /)
   assert.deepEqual(seen, [['a', 'b, c']])
@@ -165,16 +175,7 @@ test('trailers of a request that waits for its service reach the application', a
 test('trailers reach an application that speaks HTTP/2', async (t) => {
   const { raw, session, ...bed } = await trailerBed(t)
   const seen: unknown[] = []
-  const app = createHttp2Server().on('stream', (stream, headers) => {
-    stream.on('trailers', ({ 'x-sum': sum, host: named }) => seen.push([headers.trailer, sum, named]))
-    stream.resume().once('end', () => {
-      stream.respond({ ':status': 200 })
-      stream.end('ok')
-    })
-  })
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
-  t.after(() => void app.close())
-  await leadTo(bed, portOf(app), { speaksHttp2: true })
+  await leadToHttp2(t, bed, ({ 'x-sum': sum, host: named }, { trailer }) => seen.push([trailer, sum, named]))
   const trailers = { 'x-sum': '42' }
   assert.deepEqual(await sendStream(session(), { headers: { trailer: 'x-sum, host' }, trailers }), [200, 'ok'])
   const answer = await untilClosed(raw(chunked('Trailer: x-sum, host\r\n', ['x-sum: 42', 'host: other'])))

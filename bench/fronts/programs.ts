@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { rulesOf } from '../../server/domains/route-rules.ts'
 import { killGroup, run, start } from '../../server/lib/run.ts'
-import { createOwnRouter, ensureRouterProcess } from '../../server/routers/index.ts'
+import { createOwnRouter } from '../../server/routers/index.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
-import { haproxyOf } from '../certified-router.ts'
 import type { Session } from '../figure.ts'
-import { killProcess } from '../processes.ts'
+import { haproxyOf, startRouterProcess } from '../router-process.ts'
 import { until } from '../until.ts'
 
 /** The host name of the certificate of the tests. */
@@ -92,23 +91,9 @@ export async function startOwn(
   haproxy?: string,
   connections?: ConnectionLimits,
 ): Promise<Front> {
-  const { ending } = session
-  const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-own-'))
-  ending.defer(() => rm(folder, { recursive: true, force: true }))
   const material = { certificates: [{ host, chain: selfSigned.cert, key: selfSigned.key }], challenges: [] }
   const source = { mark: async () => 'bench', material: async () => material, states: async () => new Map() }
-  const process = {
-    host: '127.0.0.1',
-    port: await findFreePort(),
-    controlSocket: join(folder, 'control.sock'),
-    stateFile: join(folder, 'routes.json'),
-    logFile: join(folder, 'router.log'),
-    tls: { port: await findFreePort(), source },
-    ...(haproxy !== undefined && { haproxy }),
-    ...(connections && { connections }),
-  }
-  const { pid } = await ensureRouterProcess(process)
-  ending.defer(() => killProcess(pid))
+  const { process, pid } = await startRouterProcess(session, source, { haproxy, ...(connections && { connections }) })
   const endpoints = [{ address: '127.0.0.1', port: upstream }]
   const tls = { from: 'platform', redirects: false } as const
   const route = { host, service: 'bench', name: 'bench', endpoints, tls, rules: rulesOf('application', {}) ?? {} }

@@ -3,13 +3,12 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { createOwnRouter } from '../../server/routers/index.ts'
-import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
-import { hostAt, hostCount, routeAt } from '../certified.ts'
-import { haproxyOf, startAgain, startCertified } from '../certified-router.ts'
-import { absolute, atMost, type Benchmark, type Session } from '../figure.ts'
+import { certifiedHosts, hostAt, hostCount, routeAt } from '../certified.ts'
+import type { Benchmark, Session } from '../figure.ts'
 import { median } from '../paired.ts'
 import { killProcess } from '../processes.ts'
 import { startNamed } from '../route-change.ts'
+import { haproxyOf, startAgain, startRouterProcess, withoutAndWith } from '../router-process.ts'
 
 const rounds = 5
 
@@ -20,18 +19,13 @@ const rounds = 5
 export const starts: Benchmark = {
   figures: ['front-start', 'front-start-haproxy'],
   group: 'fronts',
-  async measure(session) {
-    const figures = [absolute('front-start', await measureStarts(session), 's', atMost(2))]
-    const missing = await missingHaproxy()
-    if (missing) session.say(`front-start-haproxy is not measured: ${missing}`)
-    else figures.push(absolute('front-start-haproxy', await measureStarts(session, haproxy), 's', atMost(2)))
-    return figures
-  },
+  measure: (session) => withoutAndWith(session, 'front-start', { unit: 's', limit: 2 }, measureStarts),
 }
 
 /** Returns the median of the starts, in seconds. */
 async function measureStarts(session: Session, program?: string): Promise<number> {
-  const { process, source, pid: first } = await startCertified(session, program)
+  const source = await certifiedHosts()
+  const { process, pid: first } = await startRouterProcess(session, source, { haproxy: program })
   const app = await startNamed(session, 'here')
   const routes = Array.from({ length: hostCount }, (_, index) => routeAt(index, app))
   await createOwnRouter({ process, certificates: source }).replaceAll(routes, AbortSignal.timeout(30_000))

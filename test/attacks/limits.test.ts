@@ -57,6 +57,15 @@ test('N5 a token is one caller, however it is sent', async () => {
   assert.ok(stopped > 0 && passed + 5 <= allowedSince(began), `${passed} of 20`)
 })
 
+test('N6 the git host says when a caller may try again', async () => {
+  const url = '/git/none.git/info/refs?service=git-upload-pack'
+  const ask = () => limited.app.inject({ url, headers: { host: 'localhost' }, remoteAddress: '198.51.100.6' })
+  const answers = await Promise.all(Array.from({ length: 20 }, ask))
+  const refused = answers.filter(({ statusCode }) => statusCode === 429)
+  assert.ok(refused.length > 0)
+  for (const { headers } of refused) assert.match(String(headers['retry-after']), /^[1-9]\d*$/)
+})
+
 /** Makes unknown tokens of the right form. They come from another installation. */
 async function strangeTokens(count: number): Promise<string[]> {
   const made = await Promise.all(

@@ -173,8 +173,11 @@ test('L6, L10: the deletion of an object ends its streams', async () => {
 test('L8: a token gets 429 beyond its streams until one is closed', async () => {
   const { token } = await mint()
   const clients = await Promise.all(Array.from({ length: 5 }, () => follow(token)))
-  assert.equal((await follow(token)).status, 429)
-  assert.equal((await openSocket(origin, `/cluster/nodes?${named(a)}`, { token }).ended).status, 429)
+  const { status: refused, headers } = await follow(token)
+  assert.deepEqual([refused, headers['retry-after']], [429, '1'])
+  const socket = openSocket(origin, `/cluster/nodes?${named(a)}`, { token })
+  assert.equal((await socket.ended).status, 429)
+  assert.equal(socket.retryAfter(), '1')
   clients[0]?.close()
   const again = await until('a place', async () => {
     const client = await follow(token)

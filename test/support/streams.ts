@@ -13,6 +13,8 @@ export interface SocketClient {
   readonly ended: Promise<{ readonly code: number; readonly reason: string; readonly status: number | undefined }>
   /** Returns the `X-Qovery-Request-Id` of the answer, if it has arrived. */
   readonly requestId: () => string | undefined
+  /** Returns the `Retry-After` of an answer that refused the socket. */
+  readonly retryAfter: () => string | undefined
 }
 
 export interface SocketOptions {
@@ -33,6 +35,7 @@ export function openSocket(origin: string, target: string, options: SocketOption
   const messages: unknown[] = []
   let bytes = ''
   let status: number | undefined
+  let retryAfter: string | undefined
   const { promise, resolve } = Promise.withResolvers<Awaited<SocketClient['ended']>>()
   let requestId: string | undefined
   const noteId = ({ headers: { 'x-qovery-request-id': id } }: IncomingMessage): void => {
@@ -45,6 +48,7 @@ export function openSocket(origin: string, target: string, options: SocketOption
   })
   socket.on('unexpected-response', (_request, response: IncomingMessage) => {
     status = response.statusCode
+    retryAfter = response.headers['retry-after']
     noteId(response)
     response.resume()
     resolve({ code: 0, reason: '', status })
@@ -52,7 +56,14 @@ export function openSocket(origin: string, target: string, options: SocketOption
   })
   socket.on('error', () => {})
   socket.on('close', (code, reason) => resolve({ code, reason: String(reason), status }))
-  return { messages, bytes: () => bytes, socket, ended: promise, requestId: () => requestId }
+  return {
+    messages,
+    bytes: () => bytes,
+    socket,
+    ended: promise,
+    requestId: () => requestId,
+    retryAfter: () => retryAfter,
+  }
 }
 
 /** An event as the server sent it. */

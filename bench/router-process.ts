@@ -5,23 +5,25 @@ import { ensureRouterProcess, type RouterProcessOptions } from '../server/router
 import { findRouter } from '../server/routers/own/find-router.ts'
 import type { TlsSource } from '../server/routers/tls-source.ts'
 import { findFreePort } from '../test/support/free-port.ts'
-import { certifiedHosts } from './certified.ts'
-import type { Session } from './figure.ts'
+import { haproxy, missingHaproxy } from '../test/support/haproxy.ts'
+import { absolute, atMost, type Figure, type Session } from './figure.ts'
 import { killProcess } from './processes.ts'
 import { until } from './until.ts'
 
-/** A router process with the certificates of all hosts of `certified.ts`. */
-export interface CertifiedRouter {
+/** A router process of a measurement. */
+export interface StartedRouter {
   readonly process: RouterProcessOptions & { readonly tls: { readonly port: number } }
   readonly pid: number
-  readonly source: TlsSource
 }
 
-/** Starts such a router with an empty table. It ends with the session. */
-export async function startCertified(session: Session, haproxy?: string): Promise<CertifiedRouter> {
-  const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-certified-'))
+/** Starts a router with an empty table and these certificates. It ends with the session. */
+export async function startRouterProcess(
+  session: Session,
+  source: TlsSource,
+  more: Pick<RouterProcessOptions, 'connections'> & { readonly haproxy?: string | undefined } = {},
+): Promise<StartedRouter> {
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-router-'))
   session.ending.defer(() => rm(folder, { recursive: true, force: true }))
-  const source = await certifiedHosts()
   const process = {
     host: '127.0.0.1',
     port: await findFreePort(),
@@ -29,9 +31,10 @@ export async function startCertified(session: Session, haproxy?: string): Promis
     stateFile: join(folder, 'routes.json'),
     logFile: join(folder, 'router.log'),
     tls: { port: await findFreePort(), source },
-    ...(haproxy !== undefined && { haproxy }),
+    ...(more.haproxy !== undefined && { haproxy: more.haproxy }),
+    ...(more.connections && { connections: more.connections }),
   }
-  return { process, source, pid: await startAgain(session, process) }
+  return { process, pid: await startAgain(session, process) }
 }
 
 /** Starts the process of a router. It ends with the session. */
@@ -53,4 +56,22 @@ export async function haproxyOf(session: Session, process: RouterProcessOptions)
   )
   session.ending.defer(() => killProcess(pid))
   return pid
+}
+
+/**
+ * Measures a figure without HAProxy, and one with `-haproxy` in its name with it. `measure` gets
+ * the program of HAProxy.
+ */
+export async function withoutAndWith(
+  session: Session,
+  name: string,
+  { unit, limit }: { readonly unit: string; readonly limit: number },
+  measure: (session: Session, program?: string) => Promise<number>,
+): Promise<Figure[]> {
+  const alone = absolute(name, await measure(session), unit, atMost(limit))
+  const missing = await missingHaproxy()
+  if (missing === undefined)
+    return [alone, absolute(`${name}-haproxy`, await measure(session, haproxy), unit, atMost(limit))]
+  session.say(`${name}-haproxy is not measured: ${missing}`)
+  return [alone]
 }
