@@ -13,6 +13,7 @@ import { saveOutsideSignIn } from './outside-account-store.ts'
 import { createOutsideIssuers } from './outside-issuers.ts'
 import { createOutsideLimit } from './outside-limits.ts'
 import { createOutsideSignIn } from './outside-sign-in.ts'
+import { takeState } from './outside-state-store.ts'
 import { mayStay } from './outside-stay.ts'
 import { createRecordAdapter } from './record-adapter.ts'
 import { deleteExpired } from './record-store.ts'
@@ -48,6 +49,7 @@ export function createAccounts(options: AccountsOptions) {
     issuers,
     log,
     limit: createOutsideLimit(options),
+    take: (state) => takeState(database, state, clock.now()),
     save: (person) => inTransaction(database, (sql) => saveOutsideSignIn(sql, person, clock.now())),
   })
   const findAccount = async (id: string) => {

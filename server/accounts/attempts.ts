@@ -5,12 +5,13 @@ import { blockedUntil, type Counted, countAttempt } from './sign-in-store.ts'
 
 /**
  * Counts an attempt against each subject before it is judged. Throws 429 with the seconds to wait
- * if one of them has too many failures. That attempt is not counted.
+ * if one of them has too many failures. That attempt is not counted. Returns the highest count,
+ * with this attempt.
  */
 export async function admitAttempt(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   counted: readonly Counted[],
-): Promise<void> {
+): Promise<number> {
   const now = clock.now()
   const until = await blockedUntil(
     database,
@@ -23,5 +24,5 @@ export async function admitAttempt(
       retryAfterSeconds: seconds,
     })
   }
-  await countAttempt(database, counted, now)
+  return countAttempt(database, counted, now)
 }

@@ -13,3 +13,6 @@ export const signInPath = `${issuerPath}sign-in/`
 
 /** Where outside issuers send people back. Their clients must list it. */
 export const outsidePath = `${issuerPath}outside`
+
+/** How long a person has for the sign-in page, with a visit at an outside issuer. */
+export const interactionSeconds = 600

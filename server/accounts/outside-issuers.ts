@@ -1,17 +1,22 @@
-import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import * as oauth from 'oauth4webapi'
 import type { Issuer, IssuerSignIn } from '../access/index.ts'
 import { outsidePath } from './issuer.ts'
 import { type OutsidePerson, personOf } from './outside-person.ts'
+import { createOutsideVisits, type OutsideAttempt, type OutsideVisit } from './outside-state.ts'
 
 /** An issuer at which people sign in, beside the platform's own. */
 type SignInIssuer = Issuer & { readonly signIn: IssuerSignIn }
 
-/** A sign-in of one browser: the interaction of our issuer, and the position of the other one. */
-export interface OutsideAttempt {
-  readonly uid: string
-  readonly index: number
+/** What an issuer sent back through a browser, with the state of the sign-in. */
+export interface OutsideAnswer {
+  readonly state: string
+  readonly issuer: string
+  /**
+   * Throws if the issuer refused the person or did not send the answer. `redeem` asks the issuer
+   * who the person is.
+   */
+  check(): Promise<{ redeem(): Promise<OutsidePerson> }>
 }
 
 export interface OutsideIssuersOptions {
@@ -29,18 +34,15 @@ const scope = 'openid profile email'
 
 /**
  * Signs people in at the issuers of the settings: code with PKCE. Everything that must come back is
- * computed from the interaction, whose cookie binds it to a browser. So nothing is stored, and any
- * server may answer.
+ * computed from the interaction, whose cookie binds it to a browser. So nothing is stored before
+ * the browser is back, and any server may answer.
  */
 export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssuersOptions) {
   const offered = issuers.filter((issuer): issuer is SignInIssuer => issuer.signIn !== undefined)
   const known = new Map<string, { readonly server: Promise<oauth.AuthorizationServer>; readonly untilMs: number }>()
   const redirectUri = `${publicUrl}${outsidePath}`
 
-  const secretOf = (purpose: string, { uid }: OutsideAttempt, { issuer }: Issuer): string =>
-    createHmac('sha256', pepper).update(`outside issuer\n${purpose}\n${uid}\n${issuer}`).digest('base64url')
-  const stateOf = (attempt: OutsideAttempt, issuer: Issuer): string =>
-    `${attempt.uid}.${attempt.index}.${secretOf('state', attempt, issuer)}`
+  const visits = createOutsideVisits(pepper)
 
   function serverOf(issuer: SignInIssuer): Promise<oauth.AuthorizationServer> {
     const remembered = known.get(issuer.issuer)
@@ -62,15 +64,16 @@ export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssu
     /** Returns the address at which the person signs in. Throws if the issuer does not answer. */
     async begin(attempt: OutsideAttempt): Promise<string> {
       const issuer = at(attempt)
+      const { state, nonce, verifier } = visits.begin(attempt, issuer.issuer)
       const url = new URL((await serverOf(issuer)).authorization_endpoint ?? '')
       const parameters = {
         client_id: issuer.signIn.clientId,
         response_type: 'code',
         scope,
         redirect_uri: redirectUri,
-        state: stateOf(attempt, issuer),
-        nonce: secretOf('nonce', attempt, issuer),
-        code_challenge: await oauth.calculatePKCECodeChallenge(secretOf('verifier', attempt, issuer)),
+        state,
+        nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       }
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
@@ -78,20 +81,25 @@ export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssu
     },
 
     /**
-     * Reads the answer with which a browser came back. Throws if it is none to this sign-in.
-     * `redeem` asks the issuer who the person is, and throws if the issuer did not send the answer.
+     * Reads the answer with which a browser came back, and asks nobody. Throws if its state is not
+     * one of this sign-in.
      */
-    async read(attempt: OutsideAttempt, returned: URLSearchParams): Promise<{ redeem(): Promise<OutsidePerson> }> {
+    read(attempt: OutsideAttempt, returned: URLSearchParams): OutsideAnswer {
       const issuer = at(attempt)
-      if (returned.get('state') !== stateOf(attempt, issuer)) throw new Error('the state is not the one of the sign-in')
-      const server = await serverOf(issuer)
-      const parameters = oauth.validateAuthResponse(server, clientOf(issuer).client, returned, stateOf(attempt, issuer))
-      return { redeem: () => redeem(attempt, { issuer, server, parameters }) }
+      const visit = visits.find(attempt, issuer.issuer, returned.get('state') ?? '')
+      if (!visit) throw new Error('the state is not the one of the sign-in')
+      return { state: visit.state, issuer: issuer.issuer, check: () => check(issuer, visit, returned) }
     },
   }
 
+  async function check(issuer: SignInIssuer, visit: OutsideVisit, returned: URLSearchParams) {
+    const server = await serverOf(issuer)
+    const parameters = oauth.validateAuthResponse(server, clientOf(issuer).client, returned, visit.state)
+    return { redeem: () => redeem(visit, { issuer, server, parameters }) }
+  }
+
   async function redeem(
-    attempt: OutsideAttempt,
+    { verifier, nonce }: OutsideVisit,
     {
       issuer,
       server,
@@ -109,10 +117,10 @@ export function createOutsideIssuers({ issuers, publicUrl, pepper }: OutsideIssu
       await authenticationOf(issuer.signIn),
       parameters,
       redirectUri,
-      secretOf('verifier', attempt, issuer),
+      verifier,
       options,
     )
-    const expected = { expectedNonce: secretOf('nonce', attempt, issuer), requireIdToken: true }
+    const expected = { expectedNonce: nonce, requireIdToken: true }
     const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, expected)
     await oauth.validateApplicationLevelSignature(server, answer, options)
     return personOf(issuer.issuer, await claimsOf(server, issuer, tokens))

@@ -1,9 +1,10 @@
 import { AppError, messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import { signInPath } from './issuer.ts'
-import type { OutsideAttempt, OutsideIssuers } from './outside-issuers.ts'
+import type { OutsideIssuers } from './outside-issuers.ts'
 import type { OutsideLimit } from './outside-limits.ts'
 import type { OutsidePerson } from './outside-person.ts'
+import { attemptOf, type OutsideAttempt } from './outside-state.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 
 export interface OutsideSignInOptions {
@@ -12,6 +13,8 @@ export interface OutsideSignInOptions {
   /** Records the sign-in. Returns the account, or undefined for a person who is no member. */
   readonly save: (person: OutsidePerson) => Promise<string | undefined>
   readonly limit: OutsideLimit
+  /** Marks a state as used. Returns false if it was used before. */
+  readonly take: (state: string) => Promise<boolean>
 }
 export type OutsideSignIn = ReturnType<typeof createOutsideSignIn>
 
@@ -24,13 +27,11 @@ export interface OutsideReturn {
   readonly address: string
 }
 
-const stateForm = /^([\w-]{10,60})\.(\d{1,2})\.[\w-]{43}$/
-
 /**
  * Leads a person through the sign-in at an outside issuer and back, below the address of the
  * sign-in page: its cookie says which browser began.
  */
-export function createOutsideSignIn({ issuers, log, save, limit }: OutsideSignInOptions) {
+export function createOutsideSignIn({ issuers, log, save, limit, take }: OutsideSignInOptions) {
   return {
     names: issuers.names,
 
@@ -39,8 +40,8 @@ export function createOutsideSignIn({ issuers, log, save, limit }: OutsideSignIn
      * nobody began that sign-in.
      */
     backAt(query: string): string | undefined {
-      const [, uid, index] = stateForm.exec(new URLSearchParams(query).get('state') ?? '') ?? []
-      return uid === undefined ? undefined : `${signInPath}${uid}/${index}?${query}`
+      const attempt = attemptOf(new URLSearchParams(query).get('state') ?? '')
+      return attempt && `${signInPath}${attempt.uid}/${attempt.index}?${query}`
     },
 
     /**
@@ -52,10 +53,12 @@ export function createOutsideSignIn({ issuers, log, save, limit }: OutsideSignIn
       if (name === undefined) throw new AppError('notFound', 'This link is invalid, expired or already used.')
       try {
         if (query === '') return { location: await issuers.begin(attempt) }
-        const answer = await issuers.read(attempt, new URLSearchParams(query))
+        const answer = issuers.read(attempt, new URLSearchParams(query))
+        if (!(await take(answer.state))) return used(name)
+        const { redeem } = await answer.check()
         let refusal = failed(name)
-        const accountId = await limit(address, async () => {
-          const person = await answer.redeem()
+        const accountId = await limit({ address, issuer: answer.issuer }, async () => {
+          const person = await redeem()
           refusal = unknownPerson(name, person.subject)
           return save(person)
         })
@@ -73,6 +76,11 @@ export function createOutsideSignIn({ issuers, log, save, limit }: OutsideSignIn
 const failed = (name: string): Refusal => ({
   status: 403,
   problem: `${name} did not sign you in. Try again, or ask an administrator.`,
+})
+
+const used = (name: string): Refusal => ({
+  status: 403,
+  problem: `This answer of ${name} was already used. Sign in again.`,
 })
 
 const unknownPerson = (name: string, subject: string): Refusal => ({

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { type AccountRow, outsideClaim } from '../access/index.ts'
 import type { Logger } from '../lib/log.ts'
-import { issuerOf, ownAccounts, signInPath } from './issuer.ts'
+import { interactionSeconds, issuerOf, ownAccounts, signInPath } from './issuer.ts'
 import type { IssuerKey } from './issuer-keys.ts'
 import {
   deviceCodePage,
@@ -80,7 +80,7 @@ function configuration(options: ProviderOptions): Configuration {
       DeviceCode: 600,
       Grant: fortnight,
       IdToken: hour,
-      Interaction: 600,
+      Interaction: interactionSeconds,
       RefreshToken: fortnight,
       // The session of a person who has not signed in is only a cookie.
       Session: (_ctx, session) => (session.accountId ? fortnight : hour),

@@ -58,4 +58,6 @@ export async function deleteExpired(sql: Sql, now: Date, forgottenBefore: Date):
   await sql`delete from issuer_record where expires_at <= ${now}`
   await sql`delete from account_link where expires_at <= ${now}`
   await sql`delete from sign_in_attempt where last_failed_at <= ${forgottenBefore}`
+  await sql`delete from outside_failure where counted_at <= ${forgottenBefore}`
+  await sql`delete from outside_state where expires_at <= ${now}`
 }

@@ -20,12 +20,14 @@ export interface Counted {
 /**
  * Counts an attempt against each subject before the password is checked, so that concurrent
  * attempts are counted too. At the limit there is a wait of five seconds. Each further attempt
- * doubles it, up to 15 minutes. An hour without attempts resets the count.
+ * doubles it, up to 15 minutes. An hour without attempts resets the count. Returns the highest
+ * count, with this attempt.
  */
-export async function countAttempt(sql: Sql, counted: readonly Counted[], now: Date): Promise<void> {
+export async function countAttempt(sql: Sql, counted: readonly Counted[], now: Date): Promise<number> {
+  let most = 0
   const sorted = counted.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))
   for (const { subject, limit } of sorted) {
-    await sql`
+    const [row] = await sql<{ failures: number }[]>`
       insert into sign_in_attempt as a (subject, failures, last_failed_at) values (${subject}, 1, ${now})
       on conflict (subject) do update set
         failures = case when a.last_failed_at < ${now}::timestamptz - interval '1 hour' then 1 else a.failures + 1 end,
@@ -33,8 +35,11 @@ export async function countAttempt(sql: Sql, counted: readonly Counted[], now: D
         blocked_until = case when a.last_failed_at >= ${now}::timestamptz - interval '1 hour'
         and a.failures + 1 >= ${limit}
           then ${now}::timestamptz + least(5 * power(2, least(a.failures + 1 - ${limit}, 20)), 900) * interval
-          '1 second' end`
+          '1 second' end
+      returning failures`
+    most = Math.max(most, row?.failures ?? 0)
   }
+  return most
 }
 
 /**

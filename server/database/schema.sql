@@ -1031,6 +1031,20 @@ create table organization_disk (
   constraint organization_disk_pkey PRIMARY KEY (organization_id, engine)
 );
 
+create table outside_failure (
+  issuer text not null,
+  failures double precision not null,
+  counted_at timestamp with time zone not null,
+  constraint outside_failure_pkey PRIMARY KEY (issuer)
+);
+
+create table outside_state (
+  state_hash text not null,
+  expires_at timestamp with time zone not null,
+  constraint outside_state_pkey PRIMARY KEY (state_hash)
+);
+CREATE INDEX outside_state_expires_at ON public.outside_state USING btree (expires_at);
+
 create table project (
   id uuid not null,
   organization_id uuid not null,

@@ -58,10 +58,23 @@ async function begin(browser: Browser, start = authorize): Promise<string> {
   const location = started.location.includes('/oidc/authorize?')
     ? (await browser.open(started.location)).location
     : started.location
-  const page = await browser.open(location)
+  return press(browser, await browser.open(location))
+}
+
+/** Opens the link to the issuer on a sign-in page. Returns the address there. */
+async function press(browser: Browser, page: Opened): Promise<string> {
   const [, link = ''] = /<a class="way" href="([^"]+)">Sign in with Example<\/a>/.exec(page.text) ?? []
   return (await browser.open(link)).location
 }
+
+const stateIn = (address: string): string => new URL(address).searchParams.get('state') ?? ''
+
+/** The address to which the issuer would send a browser with this code. */
+const backWith = (state: string, code: string): string =>
+  `/oidc/outside?${new URLSearchParams({ state, code, iss: outside.origin })}`
+
+/** Counts how often the issuer was asked for tokens since `before` requests. */
+const asked = (before: number): number => outside.paths.slice(before).filter((path) => path === '/token').length
 
 /** Signs in at the issuer. Returns the address of the platform to which it sends the browser. */
 async function signInThere(address: string, sub: string): Promise<string> {
@@ -164,7 +177,7 @@ test('an answer of the issuer counts in the browser that asked, once and unchang
   await begin(victim)
   const back = await signInThere(address, 'idp|carl')
   assert.equal((await follow(victim, back)).status, 404, 'in another browser')
-  const state = new URL(back).searchParams.get('state') ?? ''
+  const state = stateIn(back)
   const change = (text: string): string => {
     const url = new URL(back)
     url.searchParams.set('state', text)
@@ -181,7 +194,7 @@ test('an answer of the issuer counts in the browser that asked, once and unchang
 
 test('the sign-in page says that the issuer refused, without its words', async () => {
   const browser = newBrowser()
-  const state = new URL(await begin(browser)).searchParams.get('state') ?? ''
+  const state = stateIn(await begin(browser))
   const query = new URLSearchParams({
     state,
     error: 'access_denied',
@@ -236,32 +249,113 @@ test('an answer with a wrong state makes the platform ask nobody', async () => {
   const uid = started.location.split('/').at(-1) ?? ''
   await browser.open(started.location)
   const before = outside.paths.length
-  const query = new URLSearchParams({ state: `${uid}.0.${'x'.repeat(43)}`, code: 'a', iss: outside.origin })
+  const query = new URLSearchParams({
+    state: `${uid}.0.${'x'.repeat(22)}.${'x'.repeat(43)}`,
+    code: 'a',
+    iss: outside.origin,
+  })
   const { status } = await follow(browser, `/oidc/outside?${query}`)
   assert.equal(status, 403)
   assert.deepEqual(outside.paths.slice(before), [])
 })
 
-test('a client that brings wrong answers has to wait, and the issuer is not asked meanwhile', async () => {
+test('the issuer is asked once for each state, whatever codes come back with it', async () => {
   const browser = newBrowser()
-  const state = new URL(await begin(browser)).searchParams.get('state') ?? ''
+  const back = await signInThere(await begin(browser), 'idp|carl')
+  const before = outside.paths.length
+  const state = stateIn(back)
+  const answers = [backWith(state, 'wrong'), backWith(state, 'other'), back, backWith(state, 'third')]
+  const texts: string[] = []
+  for (const answer of answers) {
+    const { status, text } = await follow(browser, answer)
+    assert.equal(status, 403)
+    texts.push(text)
+  }
+  assert.equal(asked(before), 1)
+  assert.match(texts[0] ?? '', /Example did not sign you in/)
+  for (const text of texts.slice(1)) assert.match(text, /This answer of Example was already used\. Sign in again\./)
+})
+
+test('the page of a failed sign-in leads to the issuer with a new state', async () => {
+  const browser = newBrowser()
+  const state = stateIn(await begin(browser))
+  const page = await follow(browser, backWith(state, 'wrong'))
+  const address = await press(browser, page)
+  assert.notEqual(stateIn(address), state)
+  assert.ok((await follow(browser, await signInThere(address, 'idp|carl'))).location.startsWith(redirect_uri))
+})
+
+test('an answer that arrives several times at once makes the platform ask once', async () => {
+  const browser = newBrowser()
+  const back = await signInThere(await begin(browser), 'idp|carl')
+  const { location } = await browser.open(back)
+  const before = outside.paths.length
+  const answers = await Promise.all(Array.from({ length: 6 }, () => browser.open(location)))
+  const statuses = answers.map(({ status }) => status).toSorted()
+  assert.deepEqual(statuses, [303, 403, 403, 403, 403, 403])
+  assert.equal(asked(before), 1)
+})
+
+test('an answer that was used stays used after a restart of the server', async () => {
+  const browser = newBrowser()
+  const { location } = await browser.open(backWith(stateIn(await begin(browser)), 'wrong'))
+  assert.equal((await browser.open(location)).status, 403)
+  const next = await platform.another()
+  try {
+    const before = outside.paths.length
+    const { status, text } = await browser.open(`${await next.app.listen({ host: '127.0.0.1', port: 0 })}${location}`)
+    assert.equal(status, 403)
+    assert.match(text, /already used/)
+    assert.deepEqual(outside.paths.slice(before), [])
+  } finally {
+    await next.stop()
+  }
+})
+
+test('several tabs of one browser sign in, each with its own state', async () => {
+  const browser = newBrowser()
+  const tabs = [await begin(browser), await begin(browser), await begin(browser)]
+  assert.equal(new Set(tabs.map(stateIn)).size, 3)
+  const backs: string[] = []
+  for (const address of tabs.toReversed()) backs.push(await signInThere(address, 'idp|carl'))
+  for (const back of backs) assert.ok((await follow(browser, back)).location.startsWith(redirect_uri))
+})
+
+test('a client that brings wrong answers has to wait, and the issuer is not asked meanwhile', async () => {
+  await database`delete from sign_in_attempt`
+  const browser = newBrowser()
+  let address = await begin(browser)
   const before = outside.paths.length
   const statuses = new Set<number>()
   let [text, retryAfter] = ['', '']
   for (let count = 0; count < 30; count++) {
-    const query = new URLSearchParams({ state, code: `wrong ${count}`, iss: outside.origin })
-    const opened = await follow(browser, `/oidc/outside?${query}`)
+    const opened = await follow(browser, backWith(stateIn(address), `wrong ${count}`))
     statuses.add(opened.status)
     text = opened.text
     retryAfter = opened.headers.get('retry-after') ?? ''
+    address = await press(browser, opened)
   }
   assert.deepEqual([...statuses], [403, 429])
   assert.match(retryAfter, /^[1-9]\d*$/)
   assert.match(text, /Too many attempts\. Try again in \d+ s\./)
-  const asked = outside.paths.slice(before).filter((path) => path === '/token')
-  assert.ok(asked.length <= 20, `${asked.length}`)
+  assert.ok(asked(before) <= 20, `${asked(before)}`)
   assert.equal((await enter(newBrowser(), 'idp|carl')).status, 429)
   await database`delete from sign_in_attempt`
+  assert.ok((await enter(newBrowser(), 'idp|carl')).location.startsWith(redirect_uri))
+})
+
+test('an issuer with too many failed answers is not asked, and the page says when to try again', async () => {
+  await database`delete from sign_in_attempt`
+  await database`insert into outside_failure (issuer, failures, counted_at)
+    values (${outside.origin}, 200, now() + interval '4 s')
+    on conflict (issuer) do update set failures = 200, counted_at = excluded.counted_at`
+  const before = outside.paths.length
+  const { status, text, headers } = await enter(newBrowser(), 'idp|carl')
+  assert.equal(status, 429)
+  assert.match(text, /Too many sign-ins at 127\.0\.0\.1:\d+ failed\. Try again in \d+ s\./)
+  assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  assert.equal(asked(before), 0)
+  await database`delete from outside_failure`
   assert.ok((await enter(newBrowser(), 'idp|carl')).location.startsWith(redirect_uri))
 })
 
