@@ -282,6 +282,10 @@ export interface RouteCanary {
   readonly percent: number
   /** Never empty. */
   readonly endpoints: readonly RouteEndpoint[]
+  /** A response that begins later is slow. Without it, none is. */
+  readonly slowMs?: number
+  /** A name that resolves to its replicas, as `follow` of the route does to the others. */
+  readonly follow?: string
 }
 
 export interface RouteTable {

@@ -40,7 +40,7 @@ async function countsOf({ tell }: TestBed): Promise<readonly unknown[]> {
 
 test('the turns of a new version are its exact share, in every hundred requests', () => {
   for (let percent = 1; percent <= 100; percent++) {
-    const canary = new Canary('service', 'next', percent)
+    const canary = new Canary('service', 'next', { percent })
     const turns = Array.from({ length: 300 }, () => canary.takesNext())
     for (const start of [0, 37, 100, 200]) {
       assert.equal(turns.slice(start, start + 100).filter(Boolean).length, percent, `${percent} % from ${start}`)

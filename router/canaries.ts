@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
-import type { RouteTable } from '@quayside/contract/routes.ts'
-import { RetriedAnswer } from './deadlines.ts'
-import { hasFailedCall, type RawAnswer } from './grpc-failure.ts'
+import type { RouteCanary, RouteTable } from '@quayside/contract/routes.ts'
+
+type Tuning = Pick<RouteCanary, 'percent' | 'slowMs'>
 
 /**
  * A new version that is being tried out: the turns of its requests, and how they ended. One object
@@ -13,18 +13,21 @@ export class Canary {
   readonly release: string
   requests = 0
   failed = 0
-  #percent: number
+  slow = 0
+  #percent = 0
+  #slowMs = Number.POSITIVE_INFINITY
   /** Hundredths of a request that are due to the new version. */
   #due = 50
 
-  constructor(service: string, release: string, percent: number) {
+  constructor(service: string, release: string, tuning: Tuning) {
     this.service = service
     this.release = release
-    this.#percent = percent
+    this.tune(tuning)
   }
 
-  set percent(percent: number) {
+  tune({ percent, slowMs }: Tuning): void {
     this.#percent = percent
+    this.#slowMs = slowMs ?? Number.POSITIVE_INFINITY
   }
 
   /**
@@ -38,10 +41,14 @@ export class Canary {
     return true
   }
 
-  /** Counts one request that the new version answered or failed to answer. */
-  record(hasFailed: boolean): void {
+  /**
+   * Counts one request that the new version answered or failed to answer, and the time until its
+   * response began.
+   */
+  record(hasFailed: boolean, answerMs: number): void {
     this.requests++
     if (hasFailed) this.failed++
+    else if (answerMs > this.#slowMs) this.slow++
   }
 }
 
@@ -55,10 +62,10 @@ export class Canaries {
     const next = new Map<string, Canary>()
     for (const { service, canary } of routes) {
       if (!canary) continue
-      const { release, percent } = canary
+      const { release } = canary
       const known = this.#known.get(service)
-      const one = known?.release === release ? known : (next.get(service) ?? new Canary(service, release, percent))
-      one.percent = percent
+      const one = known?.release === release ? known : (next.get(service) ?? new Canary(service, release, canary))
+      one.tune(canary)
       next.set(service, one)
     }
     this.#known = next
@@ -71,23 +78,13 @@ export class Canaries {
 
   /** Returns the numbers of every version since this process knows it. */
   counts(): readonly CanaryCount[] {
-    return [...this.#known.values()].map(({ service, release, requests, failed }) => ({
+    return [...this.#known.values()].map(({ service, release, requests, failed, slow }) => ({
       source: this.#source,
       service,
       release,
       requests,
       failed,
+      slow,
     }))
   }
 }
-
-/** Counts a try at an endpoint by its status, if the endpoint belongs to a new version. */
-export const recordStatus = (canary: Canary | undefined, status: number): void => canary?.record(status >= 500)
-
-/** Counts a whole response of a new version. A failed call of gRPC has a status 200. */
-export const recordAnswer = (canary: Canary | undefined, status: number, answer: RawAnswer): void =>
-  canary?.record(status >= 500 || (status === 200 && hasFailedCall(answer)))
-
-/** Counts a try at a new version that ended without an answer, or with one that is retried. */
-export const recordBroken = (canary: Canary, error: Error): void =>
-  canary.record(!(error instanceof RetriedAnswer) || error.status >= 500)

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { RequestLine } from './access-lines.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Answering } from './answering.ts'
-import { recordAnswer, recordBroken } from './canaries.ts'
+import { beginTry, type CanaryTry } from './canary-try.ts'
 import { chooseAnswering } from './choose-answering.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
@@ -56,6 +56,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #rules: Rules | undefined
   #awaitsContinue: boolean
   #endpoint: Endpoint | undefined
+  /** Undefined unless the endpoint belongs to a new version that is being tried out. */
+  #trial: CanaryTry | undefined
   #controller: Dispatcher.DispatchController | undefined
   #tries = 0
   #sent = false
@@ -131,6 +133,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = undefined
     this.#endpoint = endpoint
     endpoint.hold()
+    this.#trial = beginTry(endpoint)
     const tryMs = this.#rules?.given.retry?.perTryMs
     if (tryMs !== undefined) this.#cancelTry = after(tryMs, () => this.#abort(new DeadlineOver('TRY_TIMEOUT', tryMs)))
     endpoint.dispatch(this.#options, this)
@@ -154,6 +157,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onBodySent(chunk: Buffer): void {
     this.#bodySent += chunk.length
+    this.#trial?.sent()
     this.#record.addSent(chunk.length)
   }
 
@@ -168,6 +172,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     this.#cancelTry?.()
+    this.#trial?.begun()
     if (this.#retries(status)) {
       controller.abort(new RetriedAnswer(status))
       return
@@ -208,7 +213,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#answering?.addTrailers(controller.rawTrailers)
-    recordAnswer(this.#endpoint?.canary, this.#record.status, controller)
+    this.#trial?.ended(this.#record.status, controller)
     this.#release()
     this.#end(true)
     this.#answering?.end()
@@ -225,7 +230,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const { final, page } = failureOfEndpoint(error)
-    if (endpoint?.canary && !this.#isAtFault(error, page)) recordBroken(endpoint.canary, error)
+    if (!this.#isAtFault(error, page)) this.#trial?.broken(error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
       sent: this.#sent && !isUnprocessed(error),
@@ -282,7 +287,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #endLate(wholeMs: number): void {
     if (this.#ended || this.#clientGone) return
     const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
-    if (!this.#answering && this.#request.complete) this.#endpoint?.canary?.record(true)
+    if (!this.#answering && this.#request.complete) this.#trial?.failed()
     if (this.#answering) this.#response.destroy()
     else this.#fail({ status: 504, message: `${name} did not answer within ${wholeMs / 1000} s.` })
     this.#controller?.abort(new DeadlineOver('REQUEST_TIMEOUT', wholeMs))

@@ -54,3 +54,20 @@ test('the table of the control plane applies again when it returns', async () =>
   await following.look()
   assert.deepEqual(addresses()[0], ['10.0.0.1'])
 })
+
+test('a new version follows its own name, and has no share without any ready replica', async () => {
+  const canary = { release: 'next', percent: 50, endpoints: [endpoint('10.0.1.1')], follow: 'next.b.svc' }
+  const trying: Route = { ...route, canary }
+  const { following, routes, names } = bed({ 'a.b.svc': ['10.0.0.1'], 'next.b.svc': ['10.0.1.2'] })
+  routes.apply({ version: 2, routes: [trying] })
+  const leads = () => routes.trialEndpointsOf(trying).map(({ address }) => address)
+  assert.deepEqual(leads(), ['10.0.1.1'])
+  await following.look()
+  assert.deepEqual(leads(), ['10.0.1.2'])
+  names['next.b.svc'] = []
+  await following.look()
+  await following.look()
+  assert.deepEqual([leads(), routes.endpointsOf(trying).length], [[], 1])
+  following.reset()
+  assert.deepEqual(leads(), ['10.0.1.1'])
+})

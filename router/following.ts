@@ -5,7 +5,7 @@ import { after } from './clock.ts'
 import { limits } from './limits.ts'
 import { codeOf, type Log } from './log.ts'
 import type { Presence } from './presence.ts'
-import type { Routes } from './routes.ts'
+import type { Leading, Routes } from './routes.ts'
 
 /** Returns the addresses of a name, none if it has none. Undefined if nobody can say. */
 export type Resolve = (name: string) => Promise<readonly string[] | undefined>
@@ -65,17 +65,18 @@ export class Following {
   async look(): Promise<void> {
     const { routes, presence, log } = this.#options
     const { table } = routes
-    const names = [...new Set(table.routes.flatMap(({ follow }) => follow ?? []))]
+    const names = [
+      ...new Set(table.routes.flatMap(({ follow, canary }) => [follow ?? [], canary?.follow ?? []].flat())),
+    ]
     if (!presence.isAway || names.length === 0) return
     const found = await this.#resolveAll(names)
     // It may have returned, with another table.
     if (!presence.isAway || routes.table !== table) return
-    const endpointsOf = (route: Route): readonly RouteEndpoint[] => moved(route, found)
-    if (table.routes.every((route) => isDeepStrictEqual(endpointsOf(route), routes.endpointsOf(route).map(plain))))
-      return
+    const leadingOf = (route: Route): Leading => leadingNow(route, found)
+    if (table.routes.every((route) => leads(routes, route, leadingOf(route)))) return
     this.#isChanged = true
     log.info('the control plane is away: routes follow the names of their replicas')
-    routes.apply(table, endpointsOf)
+    routes.apply(table, leadingOf)
   }
 
   async #resolveAll(names: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -95,8 +96,25 @@ export class Following {
   }
 }
 
-/** Returns the endpoints of a route at the addresses of its name, if they are known. */
-function moved({ follow, endpoints }: Route, found: ReadonlyMap<string, readonly string[]>): readonly RouteEndpoint[] {
+/** Returns where a route leads at the addresses of its names. */
+function leadingNow(route: Route, found: ReadonlyMap<string, readonly string[]>): Leading {
+  const endpoints = moved(route, found)
+  const trial = route.canary ? moved(route.canary, found) : []
+  return trial.length > 0 ? { endpoints, canary: { endpoints: trial } } : { endpoints }
+}
+
+/** Whether a route leads to these endpoints already. */
+const leads = (routes: Routes, route: Route, { endpoints, canary }: Leading): boolean =>
+  isDeepStrictEqual(endpoints, routes.endpointsOf(route).map(plain)) &&
+  isDeepStrictEqual(canary?.endpoints ?? [], routes.trialEndpointsOf(route).map(plain))
+
+type Followed = Pick<Route, 'follow' | 'endpoints'>
+
+/** Returns endpoints at the addresses of their name, if they are known. */
+function moved(
+  { follow, endpoints }: Followed,
+  found: ReadonlyMap<string, readonly string[]>,
+): readonly RouteEndpoint[] {
   const addresses = follow === undefined ? undefined : found.get(follow)
   const [first] = endpoints
   if (addresses === undefined || !first) return endpoints

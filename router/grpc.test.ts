@@ -16,7 +16,8 @@ import type { Route } from '@quayside/contract/routes.ts'
 import { type TextsClient, textsClient, textsService } from '../test/support/grpc.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
-import { Canary, recordAnswer } from './canaries.ts'
+import { Canary } from './canaries.ts'
+import { CanaryTry } from './canary-try.ts'
 import { portOf, type TestBed, testBed } from './test-bed.ts'
 
 const host = 'outside.invalid'
@@ -139,8 +140,8 @@ test('a call of a new version that fails at the server counts against it, and on
 test('a response of gRPC without a status counts against a new version only if its HTTP status is 200', () => {
   const rawHeaders = ['content-type', 'application/grpc']
   const failedOf = (status: number, answer: object): number => {
-    const canary = new Canary('service', 'next', 100)
-    recordAnswer(canary, status, { rawHeaders, ...answer })
+    const canary = new Canary('service', 'next', { percent: 100 })
+    new CanaryTry(canary).ended(status, { rawHeaders, ...answer })
     return canary.failed
   }
   assert.deepEqual(

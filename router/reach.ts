@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Canary } from './canaries.ts'
+import { beginTry, type CanaryTry } from './canary-try.ts'
 import { after, monotonic } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import { failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
@@ -30,7 +30,7 @@ export interface Caller {
   readonly allowHalfOpen?: boolean
   refuse(failure: Failure): void
   /** The endpoint is held until the socket closes. */
-  converse(socket: Socket, target: Target, canary: Canary | undefined): void
+  converse(socket: Socket, target: Target, trial: CanaryTry | undefined): void
 }
 
 /**
@@ -61,15 +61,18 @@ function attempt(caller: Caller, tries: number, startedAt: number): void {
     return
   }
   if (failure || !target || !endpoint) {
-    caller.refuse(failure ?? { status: 503, message: `${name} has too many open requests.` })
+    const full = { status: 503, message: `${name} has too many open requests.`, retryAfterSeconds: 1 } as const
+    caller.refuse(failure ?? full)
     return
   }
   endpoint.hold()
+  const trial = beginTry(endpoint)
   endpoint.connect((error, socket) => {
+    if (error && !client.destroyed) trial?.failed()
     if (error) return unreached(caller, endpoint, error, { tries, startedAt })
     socket.once('close', () => endpoint.release())
     if (client.destroyed) socket.destroy()
-    else caller.converse(socket, target, endpoint.canary)
+    else caller.converse(socket, target, trial)
   }, caller.allowHalfOpen)
 }
 
@@ -81,7 +84,6 @@ function unreached(
 ): void {
   const { traffic, host } = caller
   endpoint.release()
-  if (!caller.client.destroyed) endpoint.canary?.record(true)
   endpoint.asideUntil = monotonic() + limits.asideMs
   const { final, page } = failureOfEndpoint(error)
   const elapsedMs = monotonic() - startedAt

@@ -110,17 +110,28 @@ function parseSpeech(value: unknown, where: string): Pick<Route, 'speaksHttp2'> 
   return { speaksHttp2: value }
 }
 
+function parseFollow(value: unknown, where: string): Pick<Route, 'follow'> {
+  if (value === undefined) return {}
+  if (typeof value !== 'string' || !hostForm.test(value))
+    throw new Error(`${where}: a lower-case host name is expected`)
+  return { follow: value }
+}
+
 function parseCanary(value: unknown, where: string, hasPort: boolean): { readonly canary?: RouteCanary } {
   if (value === undefined) return {}
-  const { release, percent, endpoints } = record(value, where)
+  const { release, percent, endpoints, slowMs, follow } = record(value, where)
   if (hasPort) throw new Error(`${where}: a route of a port has none`)
   if (typeof release !== 'string') throw new Error(`${where}.release: a string is expected`)
   if (typeof percent !== 'number' || !Number.isInteger(percent) || percent < 1 || percent > 100) {
     throw new Error(`${where}.percent: a whole number from 1 to 100 is expected`)
   }
+  if (slowMs !== undefined && (typeof slowMs !== 'number' || !Number.isInteger(slowMs) || slowMs < 1)) {
+    throw new Error(`${where}.slowMs: a whole number from 1 is expected`)
+  }
   const parsed = parseEndpoints(endpoints, `${where}.endpoints`)
   if (parsed.length === 0) throw new Error(`${where}.endpoints: at least one is expected`)
-  return { canary: { release, percent, endpoints: parsed } }
+  const more = { ...(slowMs !== undefined && { slowMs }), ...parseFollow(follow, `${where}.follow`) }
+  return { canary: { release, percent, endpoints: parsed, ...more } }
 }
 
 function parseRoute(value: unknown, where: string): Route {
@@ -137,9 +148,6 @@ function parseRoute(value: unknown, where: string): Route {
   }
   if (typeof service !== 'string') throw new Error(`${where}.service: a string is expected`)
   if (typeof name !== 'string') throw new Error(`${where}.name: a string is expected`)
-  if (follow !== undefined && (typeof follow !== 'string' || !hostForm.test(follow))) {
-    throw new Error(`${where}.follow: a lower-case host name is expected`)
-  }
   if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a string is expected`)
   if (asleep !== undefined && typeof asleep !== 'boolean') throw new Error(`${where}.asleep: true or false is expected`)
   if (path !== undefined && (typeof path !== 'string' || port || !isRoutePath(path))) {
@@ -154,7 +162,7 @@ function parseRoute(value: unknown, where: string): Route {
     ...(path === undefined ? {} : { path }),
     ...(rewrite === undefined ? {} : { rewrite }),
     ...(port === undefined ? {} : { listen: port }),
-    ...(follow === undefined ? {} : { follow }),
+    ...parseFollow(follow, `${where}.follow`),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),
     ...parseSpeech(given['speaksHttp2'], `${where}.speaksHttp2`),

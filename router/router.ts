@@ -37,7 +37,7 @@ import { Visits } from './visits.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 23
+const protocol = 24
 
 export interface RunningRouter {
   /** The port that clients use. */

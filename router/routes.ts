@@ -26,6 +26,12 @@ export interface Target {
   readonly rules: Rules | undefined
 }
 
+/** Where requests of a route go. Without a new version, the endpoints get all of them. */
+export interface Leading {
+  readonly endpoints: readonly RouteEndpoint[]
+  readonly canary?: { readonly endpoints: readonly RouteEndpoint[] }
+}
+
 interface Trial {
   readonly canary: Canary
   readonly endpoints: readonly Endpoint[]
@@ -96,6 +102,11 @@ export class Routes {
     return this.#targets.get(route)?.endpoints ?? noEndpoints
   }
 
+  /** Returns the endpoints that its new version has now. */
+  trialEndpointsOf(route: Route): readonly RouteEndpoint[] {
+    return this.#targets.get(route)?.trial?.endpoints ?? noEndpoints
+  }
+
   /** Whether a route of the table has an endpoint now. */
   lists(endpoint: RouteEndpoint): boolean {
     return this.#endpoints.get(keyOf(endpoint))?.listed ?? false
@@ -103,13 +114,13 @@ export class Routes {
 
   /**
    * Replaces the table. New requests use this one. Routes that are objects of the previous table
-   * keep their targets. `endpointsOf` returns other endpoints for its routes.
+   * keep their targets. `leadingOf` returns other endpoints for its routes.
    */
-  apply(table: RouteTable, endpointsOf?: (route: Route) => readonly RouteEndpoint[]): void {
+  apply(table: RouteTable, leadingOf?: (route: Route) => Leading): void {
     const known = this.#endpoints
     const listed = new Map<string, Endpoint>()
     const divided = dividedHosts(table)
-    const kept = endpointsOf === undefined && this.#isAsSent ? this.#targets : noTargets
+    const kept = leadingOf === undefined && this.#isAsSent ? this.#targets : noTargets
     this.canaries.follow(table)
     const endpointAt = (each: RouteEndpoint): Endpoint => {
       const key = keyOf(each)
@@ -127,16 +138,17 @@ export class Routes {
     const targets = table.routes.map((route): Target => {
       const byPath = divided.has(route.host)
       const last = kept.get(route)
-      const endpoints = last?.endpoints ?? (endpointsOf?.(route) ?? route.endpoints).map(endpointAt)
+      const leading = leadingOf?.(route) ?? route
+      const endpoints = last?.endpoints ?? leading.endpoints.map(endpointAt)
       list(endpoints, route)
-      const canary = route.canary && this.canaries.of(route.service)
-      const trial = canary && { canary, endpoints: (route.canary?.endpoints ?? []).map(endpointAt) }
+      const canary = leading.canary && this.canaries.of(route.service)
+      const trial = canary && { canary, endpoints: (leading.canary?.endpoints ?? []).map(endpointAt) }
       if (trial) list(trial.endpoints, route, canary)
       if (last?.byPath === byPath && !trial) return last
       const { path = '/', rewrite, rules } = route
       return { route, place: { path, rewrite }, byPath, endpoints, trial, rules: rules && compileRules(rules) }
     })
-    this.#isAsSent = endpointsOf === undefined
+    this.#isAsSent = leadingOf === undefined
     this.#table = table
     this.#targets = byRoute(targets)
     this.#hosts = byHost(targets)

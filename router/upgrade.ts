@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Canary, recordStatus } from './canaries.ts'
+import type { CanaryTry } from './canary-try.ts'
 import type { ClientRequest as Asked } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
 import { limits } from './limits.ts'
@@ -52,14 +52,14 @@ export function passUpgrade(upgrade: Upgrade): void {
       refuse(upgrade, failure)
       if (target) traffic.services.recordOwn(target.route.service, failure.status, monotonic() - startedAt)
     },
-    converse: (socket, reached, canary) => {
+    converse: (socket, reached, trial) => {
       traffic.services.watch(reached.route.service, socket)
-      converse(upgrade, socket, reached, canary)
+      converse(upgrade, socket, reached, trial)
     },
   })
 }
 
-function converse(upgrade: Upgrade, socket: Duplex, target: Target, canary: Canary | undefined): void {
+function converse(upgrade: Upgrade, socket: Duplex, target: Target, trial: CanaryTry | undefined): void {
   const { request, head, client, traffic } = upgrade
   const { service } = target.route
   const startedAt = monotonic()
@@ -75,14 +75,15 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target, canary: Cana
   const cancel = after(limits.answerMs, () => outgoing.destroy(new Error('no answer in time')))
   const begin = ({ statusCode = 502 }: IncomingMessage): void => {
     cancel()
-    recordStatus(canary, statusCode)
+    trial?.begun()
+    trial?.ended(statusCode)
     // The time of a conversation is not one of an answer.
     traffic.services.recordRequest(service, statusCode, 0, 0, monotonic() - startedAt, -1)
   }
   const fail = (predicate: string): void => {
     cancel()
     socket.destroy()
-    if (!client.destroyed) canary?.record(true)
+    if (!client.destroyed) trial?.failed()
     refuse(upgrade, { status: 502, message: `${target.route.name} ${predicate}` })
     traffic.services.recordOwn(service, 502, monotonic() - startedAt)
   }

@@ -13,7 +13,10 @@ const Canary = Type.Object({
   failed: Type.Integer({
     description: 'the ones with a status of 500 or above, without a whole answer or without a connection',
   }),
+  slow: Type.Integer({ description: 'the ones that did not fail, but whose response began too late' }),
   max_error_percent: Type.Integer(),
+  max_latency_ms: Nullable(Type.Integer({ description: 'a response that begins later is slow' })),
+  max_slow_percent: Type.Integer(),
   is_promoted: Type.Boolean({ description: 'whether a person ended the steps: it gets all requests next' }),
 })
 

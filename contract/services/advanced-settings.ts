@@ -40,6 +40,8 @@ export const advancedSettings = {
   'deployment.canary.steps': own(needs('canary', text('AC', ''))),
   'deployment.canary.step_seconds': own(needs('canary', number('AC', 60, 1, 3_600))),
   'deployment.canary.max_error_percent': own(needs('canary', number('AC', 5, 0, 100))),
+  'deployment.canary.max_latency_ms': own(needs('canary', number('AC', 0, 0, 600_000))),
+  'deployment.canary.max_slow_percent': own(needs('canary', number('AC', 5, 0, 100))),
   'deployment.canary.min_requests': own(needs('canary', number('AC', 20, 1, 1_000_000))),
   'network.ingress.proxy_body_size_mb': number('ACH', 100),
   'network.ingress.force_ssl_redirect': needs('tls', flag('ACH', true), [false]),

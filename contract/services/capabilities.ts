@@ -13,7 +13,9 @@ export const capabilities = {
   'gradual-rollout':
     'all replicas of a new version start beside the previous version, which keeps all of its own until the ' +
     'new one is ready',
-  canary: "requests are shared between two versions only by the platform's router on the machine of a Docker Engine",
+  canary:
+    "only the platform's router shares requests between two versions, and the ingress controller of its cluster " +
+    'carries them',
   'git-submodules':
     'submodules are never fetched: their addresses come from the repository, and their directories stay empty',
   'domain-check': 'no deployment checks custom domains; checkCustomDomain does',

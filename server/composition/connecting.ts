@@ -76,6 +76,20 @@ function createConnect(
     const guard = createAddressGuard({ allowedPrivateCidrs: [...allowPrivateTargets, ...networksOf(inCluster, id)] })
     const instance = instanceOn(installation, id)
     const kube = inPlace(createKube({ access: () => accessOf(id), guard }))
+    const clusterRouter = createClusterRouter({
+      ...traffic,
+      kube,
+      hasDomain,
+      instance,
+      labels: routeLabels(instance),
+      issuedLabels: issuedLabels(instance),
+      ports: { portType: config.clusterPorts, labels: portLabels(instance) },
+      podsOf: replicasOn(instance),
+      ownRouters: {
+        ...{ ...ownRouters, labels: routerLabels(instance), reached: environmentsOf(instance) },
+        certificates: certificates.sourceOf(id),
+      },
+    })
     const engine = new KubernetesEngine({
       access: () => accessOf(id),
       instance,
@@ -85,6 +99,7 @@ function createConnect(
       clusterLabels: clusterLabelsReader(database, id),
       helperImage: config.clusterToolsImage,
       hasDomain,
+      sharesRequests: () => clusterRouter.sharesRequests(),
       runsStacks: config.runnerImages.length > 0,
       helm: { program: config.helm, directory: join(config.scratchDirectory, 'charts', id) },
       cannotBuild: building.cannotBuild,
@@ -97,20 +112,7 @@ function createConnect(
         builder: building.builderOf({ id, kube, instance }),
         push: building.pushOf({ id }),
       }),
-      router: createClusterRouter({
-        ...traffic,
-        kube,
-        hasDomain,
-        instance,
-        labels: routeLabels(instance),
-        issuedLabels: issuedLabels(instance),
-        ports: { portType: config.clusterPorts, labels: portLabels(instance) },
-        podsOf: replicasOn(instance),
-        ownRouters: {
-          ...{ ...ownRouters, labels: routerLabels(instance), reached: environmentsOf(instance) },
-          certificates: certificates.sourceOf(id),
-        },
-      }),
+      router: clusterRouter,
       close: () => {
         engine.close()
         kube.close()

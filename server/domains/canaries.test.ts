@@ -58,7 +58,10 @@ test('the step of a service is read with its requests, and is ended by hand', as
     step_ends_at: '2026-01-01T00:01:00.000Z',
     requests: 220,
     failed: 2,
+    slow: 0,
     max_error_percent: 5,
+    max_latency_ms: null,
+    max_slow_percent: 100,
     is_promoted: false,
   })
   assert.equal((await call(a.tokens.READ, 'POST', `${path}/promote`)).status, 403)

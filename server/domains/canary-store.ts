@@ -1,8 +1,19 @@
 import type { Sql } from '../database/index.ts'
 import { type PortEndpoint, touchRoutes } from './route-store.ts'
 
-/** Requests and failures that each router process counted, by its id. */
-export type CanaryCounts = Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
+/** Requests to a new version, and how they ended. */
+export interface CanaryOutcomes {
+  readonly requests: number
+  readonly failed: number
+  /** The ones that did not fail, but whose response began too late. */
+  readonly slow: number
+}
+
+/** The numbers of each router process, by its id. */
+export type CanaryCounts = Readonly<Record<string, CanaryOutcomes>>
+
+/** As they are stored. An earlier version of the platform counted none as slow. */
+type StoredCounts = Readonly<Record<string, Omit<CanaryOutcomes, 'slow'> & Partial<CanaryOutcomes>>>
 
 /** A new version that gets a share of the requests of its service. */
 export interface CanaryRow {
@@ -14,6 +25,9 @@ export interface CanaryRow {
   readonly steps: readonly number[]
   readonly step_seconds: number
   readonly max_error_percent: number
+  /** A response that begins later is slow. Null: none is. */
+  readonly max_latency_ms: number | null
+  readonly max_slow_percent: number
   /** Whether a person ended the steps. */
   readonly is_promoted: boolean
   readonly endpoints: readonly Pick<PortEndpoint, 'address' | 'port'>[]
@@ -24,12 +38,22 @@ export interface CanaryRow {
   /** The sums of the counts when the step began. */
   readonly requests_before: number
   readonly failed_before: number
+  readonly slow_before: number
 }
 
-type StoredCanary = CanaryRow & { readonly requests_before: unknown; readonly failed_before: unknown }
+type Before = 'requests_before' | 'failed_before' | 'slow_before'
+/** PostgreSQL returns large numbers as texts. */
+type StoredCanary = Omit<CanaryRow, Before | 'counts'> &
+  Readonly<Record<Before, unknown>> & { readonly counts: StoredCounts }
 
 const toCanary = (row: StoredCanary | undefined): CanaryRow | undefined =>
-  row && { ...row, requests_before: Number(row.requests_before), failed_before: Number(row.failed_before) }
+  row && {
+    ...row,
+    counts: Object.fromEntries(Object.entries(row.counts).map(([source, one]) => [source, { slow: 0, ...one }])),
+    requests_before: Number(row.requests_before),
+    failed_before: Number(row.failed_before),
+    slow_before: Number(row.slow_before),
+  }
 
 /** Returns the new version that a request tries out. Undefined if there is none. */
 export async function findCanary(sql: Sql, serviceId: string, requestId: string): Promise<CanaryRow | undefined> {
@@ -59,7 +83,11 @@ export async function promoteCanary(sql: Sql, serviceId: string): Promise<boolea
 
 /** Stores the new version of a service, in place of an earlier one. */
 export async function putCanary(sql: Sql, { endpoints, counts, steps, ...row }: CanaryRow): Promise<void> {
-  const lists = { endpoints: sql.json(plain(endpoints)), counts: sql.json(counts), steps: sql.json([...steps]) }
+  const lists = {
+    endpoints: sql.json(plain(endpoints)),
+    counts: sql.json(plainCounts(counts)),
+    steps: sql.json([...steps]),
+  }
   const rows = [{ ...row, ...lists }]
   await sql`
     insert into canary ${sql(rows)} on conflict (service_id) do update set percent = excluded.percent,
@@ -67,8 +95,10 @@ export async function putCanary(sql: Sql, { endpoints, counts, steps, ...row }: 
       step = excluded.step,
       step_started_at = excluded.step_started_at, counts = excluded.counts,
       steps = excluded.steps, step_seconds = excluded.step_seconds,
-      max_error_percent = excluded.max_error_percent, is_promoted = excluded.is_promoted,
-      requests_before = excluded.requests_before, failed_before = excluded.failed_before`
+      max_error_percent = excluded.max_error_percent, max_latency_ms = excluded.max_latency_ms,
+      max_slow_percent = excluded.max_slow_percent, is_promoted = excluded.is_promoted,
+      requests_before = excluded.requests_before, failed_before = excluded.failed_before,
+      slow_before = excluded.slow_before`
   await touchRoutes(sql)
 }
 
@@ -83,7 +113,7 @@ export async function setCanaryEndpoints(
 }
 
 export const setCanaryCounts = async (sql: Sql, serviceId: string, counts: CanaryCounts): Promise<void> =>
-  void (await sql`update canary set counts = ${sql.json(counts)} where service_id = ${serviceId}`)
+  void (await sql`update canary set counts = ${sql.json(plainCounts(counts))} where service_id = ${serviceId}`)
 
 /** Forgets the new version of a service. It gets no share of its own from now on. */
 export async function deleteCanary(sql: Sql, serviceId: string): Promise<void> {
@@ -92,3 +122,7 @@ export async function deleteCanary(sql: Sql, serviceId: string): Promise<void> {
 }
 
 const plain = (endpoints: CanaryRow['endpoints']) => endpoints.map(({ address, port }) => ({ address, port }))
+
+/** Counts in a form that PostgreSQL's client accepts as JSON. */
+const plainCounts = (counts: CanaryCounts) =>
+  Object.fromEntries(Object.entries(counts).map(([source, one]) => [source, { ...one }]))

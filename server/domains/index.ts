@@ -3,6 +3,7 @@ export { credentialsOf } from './basic-auth.ts'
 export { promoteService, readCanary } from './canaries.ts'
 export {
   type CanaryCounts,
+  type CanaryOutcomes,
   type CanaryRow,
   deleteCanary,
   findCanary,

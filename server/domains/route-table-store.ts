@@ -56,8 +56,9 @@ interface TableRow extends TlsRow {
  */
 const canaryColumn = (sql: Sql) => sql`
     case when y.service_id is not null then (
-      select jsonb_build_object('release', y.release_id, 'percent', y.percent, 'endpoints',
-        jsonb_agg(jsonb_build_object('address', n.address, 'port', n.port) order by n.address))
+      select jsonb_strip_nulls(jsonb_build_object('release', y.release_id, 'percent', y.percent,
+        'slowMs', y.max_latency_ms, 'endpoints',
+        jsonb_agg(jsonb_build_object('address', n.address, 'port', n.port) order by n.address)))
       from jsonb_to_recordset(y.endpoints) as n(address text, port integer)
       where n.port = r.internal_port
         and exists (select from deployment_request q where q.id = y.request_id and q.finished_at is null)
@@ -213,7 +214,7 @@ export async function readTable(
       service: service_id,
       name,
       endpoints,
-      ...(endpoints.length === 0 || release_id === null
+      ...((endpoints.length === 0 && !canary) || release_id === null
         ? {}
         : { replicas: { environment: environment_id, release: release_id, ...(pods && { pods }) } }),
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),

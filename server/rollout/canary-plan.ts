@@ -1,7 +1,7 @@
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { readCanarySteps } from '@quayside/contract/services/canary-steps.ts'
 import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
-import type { CanaryCounts } from '../domains/index.ts'
+import type { CanaryCounts, CanaryOutcomes } from '../domains/index.ts'
 
 /** How a new version is tried out before it gets all requests. */
 export interface CanaryPlan {
@@ -10,14 +10,12 @@ export interface CanaryPlan {
   readonly stepSeconds: number
   /** Above this percentage of failed requests, the deployment goes back. */
   readonly maxErrorPercent: number
+  /** A response that begins later is slow. Undefined: none is. */
+  readonly maxLatencyMs: number | undefined
+  /** Above this percentage of slow requests, the deployment goes back. */
+  readonly maxSlowPercent: number
   /** Fewer requests are not judged. */
   readonly minRequests: number
-}
-
-/** Requests to the new version, and how many of them failed. */
-export interface Outcomes {
-  readonly requests: number
-  readonly failed: number
 }
 
 /**
@@ -33,6 +31,8 @@ export function canaryPlanOf(kind: string, stored: SettingValues): CanaryPlan | 
     steps,
     stepSeconds: numberOf('step_seconds'),
     maxErrorPercent: numberOf('max_error_percent'),
+    maxLatencyMs: numberOf('max_latency_ms') || undefined,
+    maxSlowPercent: numberOf('max_slow_percent'),
     minRequests: numberOf('min_requests'),
   }
 }
@@ -46,10 +46,14 @@ function stepsIn(value: unknown): readonly number[] {
 }
 
 /** Adds the counts of all router processes. */
-export const outcomesOf = (counts: CanaryCounts): Outcomes =>
+export const outcomesOf = (counts: CanaryCounts): CanaryOutcomes =>
   Object.values(counts).reduce(
-    (sum, one) => ({ requests: sum.requests + one.requests, failed: sum.failed + one.failed }),
-    { requests: 0, failed: 0 },
+    (sum, { requests, failed, slow }) => ({
+      requests: sum.requests + requests,
+      failed: sum.failed + failed,
+      slow: sum.slow + slow,
+    }),
+    { requests: 0, failed: 0, slow: 0 },
   )
 
 /**
@@ -58,49 +62,55 @@ export const outcomesOf = (counts: CanaryCounts): Outcomes =>
  */
 export function withNewer(
   counts: CanaryCounts,
-  newer: readonly ({ readonly source: string } & Outcomes)[],
+  newer: readonly ({ readonly source: string } & CanaryOutcomes)[],
 ): CanaryCounts {
   const next = { ...counts }
-  for (const { source, requests, failed } of newer) {
-    if (requests >= (next[source]?.requests ?? 0)) next[source] = { requests, failed }
+  for (const { source, requests, failed, slow } of newer) {
+    if (requests >= (next[source]?.requests ?? 0)) next[source] = { requests, failed, slow }
   }
   return next
 }
 
 /**
- * Returns why the deployment goes back: too many requests of this step failed, or of all steps
- * together. Undefined if it continues.
+ * Returns why the deployment goes back: too many requests failed or were slow, of this step or of
+ * all steps together. Undefined if it continues.
  */
-export function whyBack(plan: CanaryPlan, all: Outcomes, before: Outcomes): string | undefined {
-  const bad = [outcomesSince(all, before), all].find((one) => isTooBad(plan, one))
-  if (!bad) return undefined
-  return (
-    `It went back to the previous version: ${bad.failed} of ${bad.requests} requests to the new version failed ` +
-    `(${shareText(bad)} %, the limit is ${plan.maxErrorPercent} %).`
-  )
+export function whyBack(plan: CanaryPlan, all: CanaryOutcomes, before: CanaryOutcomes): string | undefined {
+  for (const seen of [outcomesSince(all, before), all]) {
+    if (seen.requests < plan.minRequests) continue
+    const { failed, slow } = seen
+    if (isAbove(failed, seen, plan.maxErrorPercent)) return backText(seen, failed, 'failed', plan.maxErrorPercent)
+    if (isAbove(slow, seen, plan.maxSlowPercent)) return backText(seen, slow, slowText(plan), plan.maxSlowPercent)
+  }
+  return undefined
 }
 
-const isTooBad = ({ minRequests, maxErrorPercent }: CanaryPlan, { requests, failed }: Outcomes): boolean =>
-  requests >= minRequests && failed * 100 > maxErrorPercent * requests
+const isAbove = (bad: number, { requests }: CanaryOutcomes, percent: number): boolean => bad * 100 > percent * requests
 
-const shareText = ({ requests, failed }: Outcomes): string => String(Math.round((failed * 1000) / requests) / 10)
+const backText = ({ requests }: CanaryOutcomes, bad: number, how: string, limit: number): string =>
+  `It went back to the previous version: ${bad} of ${requests} requests to the new version ${how} ` +
+  `(${Math.round((bad * 1000) / requests) / 10} %, the limit is ${limit} %).`
 
-const outcomesSince = (all: Outcomes, before: Outcomes): Outcomes => ({
+const slowText = ({ maxLatencyMs }: CanaryPlan): string => `waited longer than ${maxLatencyMs} ms for a response`
+
+const outcomesSince = (all: CanaryOutcomes, before: CanaryOutcomes): CanaryOutcomes => ({
   requests: all.requests - before.requests,
   failed: all.failed - before.failed,
+  slow: all.slow - before.slow,
 })
 
 export const beginText = ({ steps, stepSeconds }: CanaryPlan, step: number): string =>
   `Step ${step + 1} of ${steps.length}: ${steps[step]} % of requests go to the new version for ${stepSeconds} s.`
 
 /** Describes the requests of a step so far. */
-export function progressText(plan: CanaryPlan, step: number, all: Outcomes, before: Outcomes): string {
-  const { requests, failed } = outcomesSince(all, before)
-  return `${plan.steps[step]} % of requests go to the new version: ${failed} of ${requests} failed.`
+export function progressText(plan: CanaryPlan, step: number, all: CanaryOutcomes, before: CanaryOutcomes): string {
+  const { requests, failed, slow } = outcomesSince(all, before)
+  const late = plan.maxLatencyMs === undefined ? '' : `, ${slow} ${slowText(plan)}`
+  return `${plan.steps[step]} % of requests go to the new version: ${failed} of ${requests} failed${late}.`
 }
 
 /** Describes a step that ended with too few requests for a judgement. Undefined for another one. */
-export function fewText(plan: CanaryPlan, all: Outcomes, before: Outcomes): string | undefined {
+export function fewText(plan: CanaryPlan, all: CanaryOutcomes, before: CanaryOutcomes): string | undefined {
   const { requests } = outcomesSince(all, before)
   if (requests >= plan.minRequests) return undefined
   return `Fewer than ${plan.minRequests} requests (deployment.canary.min_requests) are too few to judge this step.`

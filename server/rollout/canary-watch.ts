@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  type CanaryOutcomes,
   type CanaryRow,
   findCanary,
   leadsTo,
@@ -10,7 +11,7 @@ import {
 import { type Endpoint, EngineError } from '../engines/index.ts'
 import { liveEndpoints } from '../observations/index.ts'
 import { lockService } from '../services/index.ts'
-import { type CanaryPlan, fewText, type Outcomes, outcomesOf, progressText, whyBack, withNewer } from './canary-plan.ts'
+import { type CanaryPlan, fewText, outcomesOf, progressText, whyBack, withNewer } from './canary-plan.ts'
 import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** How often a long step reports its requests. */
@@ -38,7 +39,11 @@ export async function watchStep(
 ): Promise<CanaryRow> {
   const { canaryLooks, clock } = options
   const { plan } = trial
-  const before: Outcomes = { requests: row.requests_before, failed: row.failed_before }
+  const before: CanaryOutcomes = {
+    requests: row.requests_before,
+    failed: row.failed_before,
+    slow: row.slow_before,
+  }
   const endMs = row.step_started_at.getTime() + plan.stepSeconds * 1000
   let counts = row.counts
   let reportAt = clock.monotonic() + reportMs

@@ -87,15 +87,15 @@ test('a deployment goes back when too many requests of two routers fail, and say
   const release = await bench.shares(10)
   const of = { service, release }
   router.canaries = [
-    { ...of, source: 'one', requests: 100, failed: 4 },
-    { ...of, source: 'other service', service: 'other', requests: 100, failed: 100 },
-    { ...of, source: 'former version', release: former ?? '', requests: 100, failed: 100 },
+    { ...of, source: 'one', requests: 100, failed: 4, slow: 0 },
+    { ...of, source: 'other service', service: 'other', requests: 100, failed: 100, slow: 0 },
+    { ...of, source: 'former version', release: former ?? '', requests: 100, failed: 100, slow: 0 },
   ]
   await until('the first router has reported', async () => {
     const { body } = await bench.call(bench.a.tokens.READ, 'GET', `/service/${service}/canary`)
     return Object(body).canary?.requests === 100
   })
-  router.canaries = [{ ...of, source: 'two', requests: 100, failed: 33 }]
+  router.canaries = [{ ...of, source: 'two', requests: 100, failed: 33, slow: 0 }]
   assert.deepEqual(await bench.ends(), {
     state: 'DEPLOYMENT_ERROR',
     reason:
@@ -103,6 +103,28 @@ test('a deployment goes back when too many requests of two routers fail, and say
   })
   assert.deepEqual([await bench.running(), bench.route()?.replicas?.release], [[former], former])
   assert.deepEqual([bench.route()?.canary, await rowsOf(bench)], [undefined, 0])
+})
+
+test('a deployment goes back when too many requests wait too long, and its step shows the limit', async (t) => {
+  const bench = await openBench(t)
+  const { router, service } = bench
+  await bench.plan('10', 600, { 'deployment.canary.max_latency_ms': 250, 'deployment.canary.max_slow_percent': 10 })
+  await bench.ship()
+  const of = { service, release: await bench.shares(10), source: 'one' }
+  assert.equal(bench.route()?.canary?.slowMs, 250)
+  router.canaries = [{ ...of, requests: 100, failed: 0, slow: 10 }]
+  await until('the router has reported', async () => {
+    const { body } = await bench.call(bench.a.tokens.READ, 'GET', `/service/${service}/canary`)
+    const { slow, max_latency_ms, max_slow_percent } = Object(Object(body).canary)
+    return [slow, max_latency_ms, max_slow_percent].join() === '10,250,10'
+  })
+  router.canaries = [{ ...of, requests: 200, failed: 0, slow: 50 }]
+  assert.deepEqual(await bench.ends(), {
+    state: 'DEPLOYMENT_ERROR',
+    reason:
+      'It went back to the previous version: 50 of 200 requests to the new version waited longer than 250 ms for a ' +
+      'response (25 %, the limit is 10 %).',
+  })
 })
 
 test('a deployment goes back when the new version no longer runs', async (t) => {

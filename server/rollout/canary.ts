@@ -83,7 +83,7 @@ async function enter(
   signal: AbortSignal,
 ): Promise<CanaryRow> {
   const counts = row?.counts ?? {}
-  const { requests, failed } = outcomesOf(counts)
+  const { requests, failed, slow } = outcomesOf(counts)
   const next: CanaryRow = {
     service_id: target.service_id,
     request_id: request.id,
@@ -93,12 +93,15 @@ async function enter(
     steps: plan.steps,
     step_seconds: plan.stepSeconds,
     max_error_percent: plan.maxErrorPercent,
+    max_latency_ms: plan.maxLatencyMs ?? null,
+    max_slow_percent: plan.maxSlowPercent,
     is_promoted: false,
     step,
     step_started_at: options.clock.now(),
     counts,
     requests_before: requests,
     failed_before: failed,
+    slow_before: slow,
   }
   await context.fenced((sql) => putCanary(sql, next))
   report.line(beginText(plan, step))

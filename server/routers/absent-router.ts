@@ -10,6 +10,7 @@ const reason =
 /** The router of a machine without one. It refuses every route that leads somewhere. */
 export const createAbsentRouter = (clock: Clock): Router => ({
   countsRequests: () => false,
+  sharesRequests: () => false,
   usesPlatformTls: () => false,
   replaceAll: async (routes: readonly Route[]) => {
     const leading = routes.filter(({ endpoints }) => endpoints.length > 0)

@@ -24,6 +24,7 @@ export function createChoosingRouter(choose: (signal: AbortSignal) => Promise<Ro
   return {
     /** It may, as long as no router has been chosen. */
     countsRequests: () => last?.countsRequests() ?? true,
+    sharesRequests: () => last?.sharesRequests() ?? true,
     usesPlatformTls: () => last?.usesPlatformTls() ?? false,
     replaceAll: async (routes, signal, people) => (await current(signal)).replaceAll(routes, signal, people),
     drained: async (endpoints, timeoutMs, signal) => (await current(signal)).drained(endpoints, timeoutMs, signal),

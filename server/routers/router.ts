@@ -8,6 +8,8 @@ import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-count
 export interface Router {
   /** Returns whether it counts requests. Otherwise none of its services is put to sleep. */
   countsRequests(): boolean
+  /** Returns whether it shares the requests of a service between two versions. */
+  sharesRequests(): boolean
   /**
    * Returns whether its hosts have certificates of the platform, unless an ingress controller or a
    * load balancer has them.

@@ -79,6 +79,7 @@ test('N38 a canary that fails goes back within seconds while all places are take
     release: canary?.release ?? '',
     requests: 100,
     failed: 90,
+    slow: 0,
   }))
   const limit = { limitMs: 5000 }
   await until('no version has a share', () => shared().length === 0, limit)

@@ -140,7 +140,10 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
 
 /** Settings that act on a Docker Engine only. */
 const actingOnMachines: typeof acting = Object.fromEntries(
-  Object.entries({ steps: '5,25', step_seconds: 30, max_error_percent: 1, min_requests: 50 }).map(([key, value]) => [
+  Object.entries({
+    ...{ steps: '5,25', step_seconds: 30, max_error_percent: 1, min_requests: 50 },
+    ...{ max_latency_ms: 500, max_slow_percent: 1 },
+  }).map(([key, value]) => [
     `deployment.canary.${key}`,
     [
       value,

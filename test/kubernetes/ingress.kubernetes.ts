@@ -104,6 +104,13 @@ test('a rule that the controller cannot apply fails the deployment, with the rea
   await until('it answers again', async () => (await ask()).status === 200)
 })
 
+test('steps of a canary are rejected, because the controller does not share requests', async () => {
+  const body = { 'deployment.canary.steps': '5,50' }
+  const answer = await server.api('PUT', `/application/${application.id}/advancedSettings`, body)
+  assert.equal(answer.status, 400)
+  assert.match(JSON.stringify(answer.body), /only the platform's router shares requests between two versions/)
+})
+
 test('a pod that Kubernetes replaces while the server is away gets requests', async (t) => {
   await application.run(web('sixth'))
   await server.kill9()

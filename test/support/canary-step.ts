@@ -4,7 +4,7 @@ import { newId } from '../../server/lib/id.ts'
 /** Adds a running deployment of a service that is in its second canary step. Nothing runs. */
 export async function addCanaryStep(database: Database, serviceId: string): Promise<void> {
   const [request, release] = [newId(), newId()]
-  const counts = { one: { requests: 300, failed: 3 }, two: { requests: 20, failed: 0 } }
+  const counts = { one: { requests: 300, failed: 3, slow: 0 }, two: { requests: 20, failed: 0, slow: 0 } }
   await database.begin(async (sql) => {
     await sql`
       insert into workflow (id, kind, key, state, owner, lease_until, input)

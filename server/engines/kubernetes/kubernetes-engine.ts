@@ -68,7 +68,19 @@ interface ClusterImages {
   readonly cannotBuild?: string | undefined
 }
 
-export interface KubernetesEngineOptions extends ClusterImages {
+/** How requests reach services of a cluster. */
+export interface ClusterTraffic {
+  /**
+   * Whether names of its services lead to the cluster's own ingress controller. Otherwise a router
+   * of this machine connects to the addresses of pods, and the guard decides to which ones: the API
+   * server reports them, and may belong to somebody else.
+   */
+  readonly hasDomain?: boolean
+  /** Returns whether its router shares requests between two versions of a service. */
+  readonly sharesRequests?: () => boolean
+}
+
+export interface KubernetesEngineOptions extends ClusterImages, ClusterTraffic {
   /** Returns how to reach the cluster. Nothing is asked before the first call. */
   readonly access: () => Promise<KubeAccess>
   /** Two installations on one cluster never see each other's objects. */
@@ -78,12 +90,6 @@ export interface KubernetesEngineOptions extends ClusterImages {
   readonly log?: Pick<Logger, 'warn'>
   /** Returns the labels of the cluster's labels groups, for its namespaces. None without it. */
   readonly clusterLabels?: () => Promise<Readonly<Record<string, string>>>
-  /**
-   * Whether names of its services lead to the cluster's own ingress controller. Otherwise a router
-   * of this machine connects to the addresses of pods, and the guard decides to which ones: the API
-   * server reports them, and may belong to somebody else.
-   */
-  readonly hasDomain?: boolean
   /** The program that installs charts. Undefined: the cluster runs no charts. */
   readonly helm?: HelmSettings | undefined
   /** Whether images of engines of stacks are configured. */
@@ -100,11 +106,13 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
   readonly #cannotBuild: string | undefined
   readonly #observations: Observations
   readonly #hasDomain: boolean
+  readonly #sharesRequests: () => boolean
   #capacity: EngineCapacity = machine
   #lookedMs = Number.NEGATIVE_INFINITY
 
   constructor(options: KubernetesEngineOptions) {
     const { access, guard, hasDomain = false, cannotBuild, helm, runsStacks = false, ...rest } = options
+    const { sharesRequests = () => false } = options
     super({
       kube: inPlace(createKube({ access, guard })),
       mayConnect: hasDomain ? () => true : guard.literalIsAllowed,
@@ -114,6 +122,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
     this.#cannotBuild = cannotBuild
     this.#hasDomain = hasDomain
     this.#runsStacks = runsStacks
+    this.#sharesRequests = sharesRequests
     this.#observations = new Observations(this.host)
     this.charts = helm && createKubernetesCharts(this.host, helm)
   }
@@ -126,6 +135,7 @@ export class KubernetesEngine extends KubernetesVolumes implements Engine {
         ...(this.charts ? (['chart'] as const) : []),
         ...(this.#runsStacks ? (['stack'] as const) : []),
       ]),
+      settings: new Set([...kubernetesCapabilities.settings, ...(this.#sharesRequests() ? (['canary'] as const) : [])]),
       events: this.#lacksEvents ? { lacks: lacksKeda } : 'scale',
       ...(this.#cannotBuild !== undefined && { cannotBuild: this.#cannotBuild }),
     }

@@ -65,6 +65,7 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   }
   const router: FakeRouter = {
     countsRequests: () => true,
+    sharesRequests: () => true,
     usesPlatformTls: () => router.hasPlatformTls,
     hasPlatformTls: false,
     addresses: [],

@@ -39,6 +39,7 @@ export function createIngressRouter(options: IngressRouterOptions): Router {
   let turn: Promise<unknown> = Promise.resolve()
   return {
     countsRequests: () => false,
+    sharesRequests: () => false,
     usesPlatformTls: () => false,
     takeCounts: async () => [],
     canaryCounts: async () => [],

@@ -5,7 +5,7 @@ import { askRouter } from './control.ts'
 import type { RouterProcessOptions } from './router-process.ts'
 
 /** The values that a process of this version reports in `GET /health`. */
-const protocol = 23
+const protocol = 24
 const answerMs = 2_000
 /** A process that must end completes open requests for at most 30 s. */
 const endMs = 35_000

@@ -82,6 +82,7 @@ export function createOwnRouter({
 
   return {
     countsRequests: () => true,
+    sharesRequests: () => true,
     usesPlatformTls: () => certificates !== undefined,
     replaceAll: (routes, signal, people) => {
       const result = turn.then(async () => {

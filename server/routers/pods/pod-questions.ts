@@ -1,4 +1,5 @@
 import type { AccessLine } from '@quayside/contract/access-line.ts'
+import type { CanaryCount } from '@quayside/contract/canary-counts.ts'
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import { AppError } from '../../lib/error.ts'
@@ -8,6 +9,7 @@ import {
   batchesIn,
   type ControlAnswer,
   type ControlRequest,
+  canariesIn,
   linesIn,
   numberIn,
   servicesWithLines,
@@ -44,10 +46,16 @@ export class PodQuestions {
   /** Throws if one that gets requests does not answer, so that no used service counts as idle. */
   activity(signal: AbortSignal): Promise<ReadonlyMap<string, Activity>> {
     return askCluster(signal, async () => {
-      const pods = (await this.#pods.running(signal)).filter(({ isReady, isLeaving }) => isReady || isLeaving)
-      if (pods.length === 0) throw new AppError('unavailable', 'No router of the cluster gets requests.')
       const question = { method: 'GET', path: '/activity', timeoutMs: answerMs, signal } as const
-      return addActivity(await Promise.all(pods.map(async ({ link }) => activityIn(await link.ask(question)))))
+      return addActivity(await this.#askServing(question, activityIn))
+    })
+  }
+
+  /** Throws if one that gets requests does not answer, so that no failure goes unnoticed. */
+  canaryCounts(signal: AbortSignal): Promise<readonly CanaryCount[]> {
+    return askCluster(signal, async () => {
+      const question = { method: 'GET', path: '/canaries', timeoutMs: answerMs, signal } as const
+      return (await this.#askServing(question, canariesIn)).flat()
     })
   }
 
@@ -67,6 +75,16 @@ export class PodQuestions {
       const question = { method: 'POST', path: '/lines', timeoutMs: answerMs, signal } as const
       return answersOf(await this.#askAll(question, (answer) => linesIn(answer, wanted))).flat()
     })
+  }
+
+  /** Asks all routers that get requests, or have some left. Throws if one does not answer. */
+  async #askServing<T>(
+    question: ControlRequest & { readonly signal: AbortSignal },
+    read: (answer: ControlAnswer) => T,
+  ): Promise<readonly T[]> {
+    const pods = (await this.#pods.running(question.signal)).filter(({ isReady, isLeaving }) => isReady || isLeaving)
+    if (pods.length === 0) throw new AppError('unavailable', 'No router of the cluster gets requests.')
+    return Promise.all(pods.map(async ({ link }) => read(await link.ask(question))))
   }
 
   /** Asks all running routers at once. One that fails does not spoil the answers of others. */

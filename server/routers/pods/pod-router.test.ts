@@ -257,3 +257,23 @@ test('a router in pods says that it has no certificates, and carries the hosts b
   assert.match((await messages(wanted)).join(), /Names of far\.test have no certificates/)
   assert.doesNotMatch((await messages()).join(), /certificates/)
 })
+
+test('the counts of a new version are those of all routers, and none is left out', async (t) => {
+  const cluster = await open(t)
+  const [previous, next] = [await startApplication(t, 'previous'), await startApplication(t, 'next')]
+  const canary = { release: 'next', percent: 50, endpoints: [next] }
+  await cluster.first.replaceAll([route([previous], { canary })], signal)
+  for (const { port } of cluster.pods) for (let round = 0; round < 10; round++) await ask(port, 'app.test')
+  const counts = await cluster.first.canaryCounts(signal)
+  assert.equal(new Set(counts.map(({ source }) => source)).size, 2)
+  assert.deepEqual(
+    counts.map(({ service: of, release, requests, failed, slow }) => [of, release, requests, failed, slow]),
+    [
+      ['shop', 'next', 5, 0, 0],
+      ['shop', 'next', 5, 0, 0],
+    ],
+  )
+  const [lost] = cluster.pods
+  if (lost) lost.isCut = true
+  await assert.rejects(cluster.first.canaryCounts(signal), isUnavailable)
+})

@@ -42,6 +42,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
   const routers = new PodRouter(options)
   return {
     countsRequests: () => true,
+    sharesRequests: () => true,
     usesPlatformTls: () => options.certificates !== undefined,
     replaceAll: (routes, signal, people) => routers.replaceAll(routes, signal, people),
     drained: (endpoints, timeoutMs, signal) => routers.questions.drained(endpoints, timeoutMs, signal),
@@ -49,7 +50,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
     activity: (signal) => routers.questions.activity(signal),
     takeLines: (signal) => routers.takeLines(signal),
     takeCounts: (stored, signal) => routers.questions.takeCounts(stored, signal),
-    canaryCounts: async () => [],
+    canaryCounts: (signal) => routers.questions.canaryCounts(signal),
     portAddresses: async () => [],
     certificates: () => routers.certificates(),
     renew: (signal) => routers.renew(signal),

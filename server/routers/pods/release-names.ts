@@ -17,10 +17,10 @@ export interface NameSetting {
 /** Requests to the API server at the same time. */
 const atOnce = 8
 
-/** A route with the name of its replicas, and the Service that gives them this name. */
+/** A route with the names of its replicas, and the Services that have these names. */
 interface NamedRoute {
   readonly route: Route
-  readonly service: KubeObject | undefined
+  readonly services: readonly KubeObject[]
 }
 
 /**
@@ -29,21 +29,34 @@ interface NamedRoute {
  */
 export function nameRoutes(routes: readonly Route[], setting: NameSetting): readonly NamedRoute[] {
   return routes.map((route) => {
-    const { replicas, endpoints, service } = route
-    if (!replicas || endpoints.length === 0) return { route, service: undefined }
-    const { namespace, labels: selector } = setting.podsOf({ ...replicas, service })
-    // Pods of a chart stay the same from release to release.
-    const which = replicas.pods ? JSON.stringify(replicas.pods) : replicas.release
-    const digest = createHash('sha256').update(`${service} ${which}`).digest('hex')
-    const name = `route-${digest.slice(0, 16)}`
-    const object = {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name, namespace, labels: setting.routeLabels },
-      spec: { clusterIP: 'None', selector },
+    const { replicas, endpoints, service, canary } = route
+    if (!replicas) return { route, services: [] }
+    const usual = endpoints.length > 0 ? nameOf({ ...replicas, service }, setting) : undefined
+    const trial = canary && nameOf({ ...replicas, release: canary.release, service }, setting)
+    return {
+      route: {
+        ...route,
+        ...(usual && { follow: usual.host }),
+        ...(canary && trial && { canary: { ...canary, follow: trial.host } }),
+      },
+      services: [usual, trial].flatMap((one) => one?.object ?? []),
     }
-    return { route: { ...route, follow: `${name}.${namespace}.svc` }, service: object }
   })
+}
+
+/** Returns the name of the replicas of one release, and the Service that has it. */
+function nameOf(
+  replicas: NonNullable<Route['replicas']> & { readonly service: string },
+  { podsOf, routeLabels: labels }: NameSetting,
+): { readonly host: string; readonly object: KubeObject } {
+  const { namespace, labels: selector } = podsOf(replicas)
+  // Pods of a chart stay the same from release to release.
+  const which = replicas.pods ? JSON.stringify(replicas.pods) : replicas.release
+  const digest = createHash('sha256').update(`${replicas.service} ${which}`).digest('hex')
+  const name = `route-${digest.slice(0, 16)}`
+  const spec = { clusterIP: 'None', selector }
+  const object = { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace, labels }, spec }
+  return { host: `${name}.${namespace}.svc`, object }
 }
 
 const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${namespace}/${name}`
@@ -60,7 +73,7 @@ export async function createNames(
 ): Promise<readonly KubeObject[]> {
   const { items } = await kube.list(podKinds.service, { labels: setting.routeLabels }, signal)
   const present = new Set(items.map(keyOf))
-  const wanted = new Map(named.flatMap(({ service }) => (service ? [[keyOf(service), service]] : [])))
+  const wanted = new Map(named.flatMap(({ services }) => services.map((one) => [keyOf(one), one] as const)))
   const slots = createSlots(atOnce)
   const missing = [...wanted].filter(([key]) => !present.has(key))
   await everyOne(missing.map(([, service]) => slots.run(signal, () => applyUnlessRefused(kube, service, signal))))

@@ -46,7 +46,7 @@ function Trial({ environmentId, serviceId, step }: TrialProps) {
         <span className={styles['quiet']}>
           Step {step.step} of {step.steps.length}, since <Elapsed since={step.step_started_at} /> of {seconds} s
         </span>
-        <span data-tone={step.failed > 0 ? 'bad' : 'good'} className={styles['outcome']}>
+        <span data-tone={step.failed + step.slow > 0 ? 'bad' : 'good'} className={styles['outcome']}>
           {outcomeText(step)}
         </span>
       </div>
@@ -86,8 +86,20 @@ function Steps({ step }: { readonly step: Step }) {
 export const shareText = ({ percent }: Step): string => `${percent} % of requests go to the new version`
 
 /** Pure: how the requests of a step ended. */
-export function outcomeText({ requests, failed, max_error_percent: most }: Step): string {
+export function outcomeText({ requests, failed, max_error_percent: most, ...latency }: Step): string {
   if (requests === 0) return 'It had no requests in this step.'
   const limit = most === 100 ? 'No share of failures ends it.' : `Above ${most} % it goes back.`
-  return `${failed} of ${requests} ${requests === 1 ? 'request' : 'requests'} to it failed. ${limit}`
+  const outcome = `${failed} of ${requests} ${requests === 1 ? 'request' : 'requests'} to it failed. ${limit}`
+  return [outcome, slowText(latency)].join(' ').trimEnd()
+}
+
+/** Pure: how many requests waited too long. Empty if the time is not judged. */
+function slowText({
+  slow,
+  max_latency_ms: ms,
+  max_slow_percent: most,
+}: Pick<Step, 'slow' | 'max_latency_ms' | 'max_slow_percent'>): string {
+  if (ms === null) return ''
+  const limit = most === 100 ? 'No share of them ends it.' : `Above ${most} % it goes back.`
+  return `${slow} waited longer than ${ms} ms for a response. ${limit}`
 }
