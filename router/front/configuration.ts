@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import type { FrontFiles } from './front-files.ts'
 import { hotRules } from './hot-routes.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
-import { carrier, ringSection, silentRule, timeLines, timeRules } from './times.ts'
+import { carrier, rateOfEndpoint, ringSection, silentRule, timeLines, timeRules } from './times.ts'
 
 /** The settings of a front. */
 export interface FrontSettings {
@@ -199,8 +199,8 @@ function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: n
     '  option redispatch 1',
     '  retries 1',
     `  retry-on ${retried}`,
-    ...timeRules(name),
     ...addressing(name === 'secure', port),
+    ...timeRules(name),
     ...counting,
     `  use-server ${carrier} if TRUE`,
     `  server ${carrier} 0.0.0.0:0 weight 0`,
@@ -244,5 +244,6 @@ const backends = (settings: FrontSettings): string[] => [
   'backend streams',
   `  stick-table type ipv6 size ${Math.max(settings.connections.total, 10_000)} expire 1m store conn_cur`,
   'backend endpoints',
-  '  stick-table type string len 24 size 100k expire 24h store conn_cur,http_req_cnt,gpc(5),bytes_in_cnt,bytes_out_cnt',
+  '  stick-table type string len 24 size 100k expire 24h ' +
+    `store conn_cur,http_req_cnt,${rateOfEndpoint},gpc(5),bytes_in_cnt,bytes_out_cnt`,
 ]

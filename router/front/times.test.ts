@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Agent } from 'node:http'
+import { Agent, type RequestListener } from 'node:http'
 import test from 'node:test'
 import { bucketCount, type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
@@ -10,6 +10,11 @@ import { parseTimes } from './times.ts'
 const skip = (await missingHaproxy()) ?? false
 beds.haproxy = haproxy
 
+const says =
+  (text: string): RequestListener =>
+  (_request, response) =>
+    void response.end(text)
+
 /** Times of the service so far. */
 interface Times {
   readonly count: number
@@ -19,7 +24,7 @@ interface Times {
 }
 
 /** Returns how to read them. Each batch is added once. */
-function readTimes({ tell }: TestBed): () => Promise<Times> {
+function readTimes({ tell }: TestBed, service = 'service'): () => Promise<Times> {
   const total = new Array<number>(countLength).fill(0)
   const stored: Record<string, number> = {}
   return async () => {
@@ -27,7 +32,7 @@ function readTimes({ tell }: TestBed): () => Promise<Times> {
     const batches: CountBatch[] = JSON.parse(JSON.stringify(body['batches']))
     for (const { source, batch, counts } of batches) {
       stored[source] = batch
-      for (const [position, one] of (counts['service'] ?? []).entries()) total[position] = (total[position] ?? 0) + one
+      for (const [position, one] of (counts[service] ?? []).entries()) total[position] = (total[position] ?? 0) + one
     }
     const buckets = total.slice(countAt.whole, countAt.whole + bucketCount)
     const count = buckets.reduce((sum, one) => sum + one, 0)
@@ -80,6 +85,32 @@ test('a share of many requests stands for all of them', { skip }, async (t) => {
   const { count } = await read()
   assert.ok(count < sent + 1_500, `${count} of ${sent}`)
   assert.notEqual(count, sent)
+})
+
+test('each of few requests has its times, also beside a service with many', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const [busy, quiet] = [await bed.application(says('busy')), await bed.application(says('quiet'))]
+  const routes = Object.entries({ busy, quiet }).map(([name, app]) => ({
+    host: `${name}.localhost`,
+    ...{ service: name, name, endpoints: [{ address: '127.0.0.1', port: portOf(app) }] },
+  }))
+  assert.equal((await bed.tell('PUT', '/routes', { version: 1, routes })).status, 200)
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  t.after(async () => agent.destroy())
+  let [sent, asked] = [0, 0]
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      while (sent++ < 4_000) {
+        assert.equal((await bed.ask({ agent, host: 'busy.localhost' })).body, 'busy')
+        if (sent % 400 !== 0 || asked++ >= 10) continue
+        assert.equal((await bed.ask({ host: 'quiet.localhost' })).body, 'quiet')
+      }
+    }),
+  )
+  const read = readTimes(bed, 'quiet')
+  await until('the quiet service has its times', async () => (await read()).count >= Math.min(asked, 10))
+  assert.equal((await read()).count, Math.min(asked, 10))
+  assert.ok(asked > 4, `${asked}`)
 })
 
 test('times are measured again after HAProxy was killed', { skip }, async (t) => {

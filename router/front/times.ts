@@ -26,9 +26,18 @@ export const timeLines: readonly string[] = [
 /** Of a backend whose requests have no line, because the router measures them. */
 export const silentRule = '  http-request set-log-level silent'
 
-/** Of a backend whose requests HAProxy carries for this frontend. */
+/** What the table of endpoints keeps for `timeRules`. */
+export const rateOfEndpoint = 'http_req_rate(10s)'
+/** Requests to an endpoint with fewer in ten seconds all have a line, whatever others have. */
+const fewRequests = 20
+
+/**
+ * Of a backend whose requests HAProxy carries for this frontend, once `sc1` counts them at their
+ * endpoint.
+ */
 export const timeRules = (frontend: string): readonly string[] => [
   `  http-request set-var(txn.weight) fe_req_rate(${frontend}),div(${linesPerSecond}),add(1)`,
+  `  http-request set-var(txn.weight) int(1) if { sc1_http_req_rate lt ${fewRequests} }`,
   `${silentRule} if { rand(1048576),mod(txn.weight) gt 0 }`,
 ]
 
