@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Cleanup } from '../../server/database/testing.ts'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { instanceOn, ownLabels } from '../../server/engines/kubernetes/labels.ts'
+import { instanceOn } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import type { Tree } from '../support/git-remote.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
@@ -10,7 +10,7 @@ import { startTraffic, type Tally, type Traffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { addresses } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
+import { openKube, removeNamespaces } from './support/access.ts'
 import { type AddedCluster, addCluster, addDeployedCluster, clusterSettings } from './support/add-cluster.ts'
 import { publishRouterImage } from './support/router-image.ts'
 
@@ -57,11 +57,7 @@ before(
 after(async () => {
   await application?.git.remove()
   await server?.close()
-  if (cluster) {
-    const labels = ownLabels(instanceOn(server.instance, cluster.id))
-    const { items } = await kube.list(kinds.namespace, { labels }, limit())
-    await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
-  }
+  if (cluster) await removeNamespaces(kube, instanceOn(server.instance, cluster.id))
   kube.close()
 })
 

@@ -8,7 +8,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get, startTraffic } from '../support/traffic.ts'
 import { until } from '../support/until.ts'
 import { addresses, ports } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
+import { openKube, removeNamespaces } from './support/access.ts'
 import { addCluster, clusterSettings } from './support/add-cluster.ts'
 import { makeChart, type TestChart } from './support/charts.ts'
 import { helmProgram } from './support/helm.ts'
@@ -93,8 +93,7 @@ for (const way of ways) {
     })
     after(async () => {
       await server?.close()
-      const { items } = await kube.list(kinds.namespace, { labels: ownLabels(instance) }, limit())
-      await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
+      await removeNamespaces(kube, instance)
     })
 
     test('a port of a Service and a port of labelled pods have URLs that answer', async () => {

@@ -8,7 +8,7 @@ import { get, startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { addresses, ports } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
+import { openKube, removeNamespaces } from './support/access.ts'
 import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
 import { askController } from './support/ingress-bench.ts'
 
@@ -32,11 +32,7 @@ before(async () => {
 })
 after(async () => {
   await server?.close()
-  if (cluster) {
-    const labels = ownLabels(instanceOn(server.instance, cluster.id))
-    const { items } = await kube.list(kinds.namespace, { labels }, limit())
-    await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
-  }
+  if (cluster) await removeNamespaces(kube, instanceOn(server.instance, cluster.id))
   kube.close()
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { instanceOn, ownLabels, portLabels } from '../../server/engines/kubernetes/labels.ts'
+import { instanceOn, portLabels } from '../../server/engines/kubernetes/labels.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { askPort } from '../support/ask-port.ts'
 import { databaseImages, provideDatabaseImages } from '../support/database-images.ts'
@@ -11,7 +11,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 import { addresses } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
+import { openKube, removeNamespaces } from './support/access.ts'
 import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
 
 // Public TCP and UDP ports, and a public database, on a cluster that carries its own traffic. The
@@ -42,10 +42,8 @@ before(async () => {
   assert.equal(status, 'DEPLOYED', lines)
 })
 after(async () => {
-  const labels = ownLabels(instance())
   await server.close()
-  const { items } = await kube.list(kinds.namespace, { labels }, limit())
-  await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
+  await removeNamespaces(kube, instance())
   kube.close()
 })
 

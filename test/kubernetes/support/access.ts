@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKube, type Kube, type KubeAccess, kinds } from '../../../server/engines/kubernetes/client/index.ts'
+import { ownLabels } from '../../../server/engines/kubernetes/labels.ts'
 import { type AddressGuard, createAddressGuard } from '../../../server/lib/address.ts'
 import { Secret } from '../../../server/lib/secret.ts'
 import { until } from '../../support/until.ts'
@@ -26,4 +27,11 @@ export const untilNamespaceGone = async (kube: Kube, environmentId: string): Pro
   const at = { name: `quayside-${environmentId}` }
   const isGone = async () => (await kube.get(kinds.namespace, at, AbortSignal.timeout(60_000))) === undefined
   await until('its namespace is gone', isGone, { limitMs: 120_000 })
+}
+
+/** Removes the namespaces of a server on a cluster, and everything in them. */
+export async function removeNamespaces(kube: Kube, instance: string): Promise<void> {
+  const signal = AbortSignal.timeout(60_000)
+  const { items } = await kube.list(kinds.namespace, { labels: ownLabels(instance) }, signal)
+  await Promise.all(items.map(({ metadata }) => kube.remove(kinds.namespace, metadata, signal)))
 }
