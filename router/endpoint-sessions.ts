@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import { after } from './clock.ts'
 import { limits } from './limits.ts'
 import type { DispatchOptions } from './request-trailers.ts'
+import { SessionMemory } from './session-memory.ts'
 import { StreamBroken, StreamDispatch } from './stream-dispatch.ts'
 
 type Done = (...result: [null, Socket] | [Error, null]) => void
@@ -18,6 +19,7 @@ interface SessionsOptions {
 /** One HTTP/2 connection to an endpoint. */
 interface Open {
   readonly session: ClientHttp2Session
+  readonly memory: SessionMemory
   streams: number
   /** Whether the endpoint has said how many streams it accepts. */
   isReady: boolean
@@ -94,7 +96,8 @@ export class EndpointSessions {
       maxHeaderListPairs: limits.streamFields,
       ...lenience,
     })
-    const opened: Open = { session, streams: 0, isReady: false, cancelIdle: () => {} }
+    const memory = new SessionMemory(session)
+    const opened: Open = { session, memory, streams: 0, isReady: false, cancelIdle: () => {} }
     this.#open.add(opened)
     const forget = (): void => {
       opened.cancelIdle()
@@ -118,7 +121,7 @@ export class EndpointSessions {
   #send(opened: Open, dispatch: StreamDispatch): void {
     opened.cancelIdle()
     opened.streams++
-    dispatch.send(opened.session, () => {
+    dispatch.send(opened, () => {
       opened.streams--
       this.#rest(opened)
     })

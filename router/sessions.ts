@@ -8,6 +8,7 @@ import { ClientSession } from './client-session.ts'
 import type { Connections } from './connections.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
+import { SessionMemory } from './session-memory.ts'
 import { asUpgrade, readStreamHead, type StreamHead, type StreamParts, StreamRequest } from './stream-request.ts'
 import { StreamResponse } from './stream-response.ts'
 import { newWebSocketKey, streamReply } from './stream-upgrade.ts'
@@ -62,11 +63,13 @@ export class Sessions {
   accept(connected: Connected): void {
     const session = performServerHandshake(connected.socket, options)
     const life = new ClientSession(session, connected.below)
+    const memory = new SessionMemory(session)
     this.#sessions.add(life)
     session.on('error', () => session.destroy())
     session.once('close', () => this.#sessions.delete(life))
     session.on('stream', (stream, headers, _flags, fields: readonly string[]) => {
       stream.on('error', () => stream.destroy())
+      memory.outlive(stream)
       if (stream.destroyed) return
       life.begin()
       stream.once('close', () => life.end())

@@ -6,6 +6,7 @@ import { limits } from './limits.ts'
 import { codeOf } from './log.ts'
 import type { DispatchOptions } from './request-trailers.ts'
 import { sendBody } from './send-body.ts'
+import type { SessionMemory } from './session-memory.ts'
 
 /** The endpoint broke off a stream, or its connection ended. The code is like one of a socket. */
 export class StreamBroken extends Error {
@@ -23,6 +24,12 @@ export class StreamBroken extends Error {
 export class Silence extends Error {
   override readonly name = 'Silence'
   readonly code = 'UND_ERR_HEADERS_TIMEOUT'
+}
+
+/** A connection to an endpoint. */
+interface SendingOver {
+  readonly session: ClientHttp2Session
+  readonly memory: SessionMemory
 }
 
 /** One request over HTTP/2 to an endpoint. It is the controller of its handler. */
@@ -47,7 +54,7 @@ export class StreamDispatch implements Dispatcher.DispatchController {
   }
 
   /** Sends the request over a connection. Calls `done` once the stream is closed. */
-  send(session: ClientHttp2Session, done: () => void): void {
+  send({ session, memory }: SendingOver, done: () => void): void {
     this.#done = done
     if (!this.aborted) this.#handler.onRequestStart?.(this, {})
     if (this.aborted) {
@@ -61,6 +68,7 @@ export class StreamDispatch implements Dispatcher.DispatchController {
         waitForTrailers: this.#options.trailers !== undefined,
       })
       this.#stream = stream
+      memory.outlive(stream)
       this.#listen(stream)
       if (body instanceof Readable) this.#sendBody(body, stream)
     } catch (error) {

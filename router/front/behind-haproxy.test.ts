@@ -20,6 +20,7 @@ else {
   await import('../stream-upgrade.test.ts')
   await import('../access-lines.test.ts')
   await import('../answer-attacks.test.ts')
+  await import('../endpoint-attacks.test.ts')
   await import('../behind-proxies.test.ts')
   await import('../grpc.test.ts')
   await import('../door.test.ts')

@@ -1,0 +1,116 @@
+import { createServer, type Socket } from 'node:net'
+import { block, type Frame, flags, frame, framesOf, preface, types } from './http2-frames.ts'
+
+/** One connection of a client to an application that writes frames by hand. */
+export interface RawConnection {
+  readonly socket: Socket
+  /** How many connections were opened before this one. */
+  readonly number: number
+  /** The frames that have arrived. */
+  readonly frames: readonly Required<Frame>[]
+  send(...frames: readonly Frame[]): void
+}
+
+/** A request whose headers have arrived. */
+export interface RawRequest extends RawConnection {
+  readonly stream: number
+  /** The path without its padding. */
+  readonly path: string
+  /** Whether the request has no body. */
+  readonly isEnded: boolean
+}
+
+export interface RawServer {
+  readonly port: number
+  /** Each connection so far. */
+  readonly connections: readonly RawConnection[]
+  /** Each request so far. */
+  readonly requests: readonly RawRequest[]
+}
+
+interface ServerOptions {
+  /** The payload of the first SETTINGS frame. Undefined: there is none. */
+  readonly settings?: Buffer | undefined
+  answer(request: RawRequest): void
+}
+
+/** Settings that have clients send their headers without a table (RFC 7541, 4.2). */
+export const withoutTable = Buffer.from([0, 1, 0, 0, 0, 0])
+
+/**
+ * A path that clients send without Huffman coding, because that would be longer: the tilde has a
+ * long code (RFC 7541, appendix B). So a server can read it without a decoder.
+ */
+export const padded = (path: string): string => `${path}${'~'.repeat(path.length)}`
+
+const pathIn = (headers: Buffer): string => /(\/[^~]*)~+/.exec(headers.toString('latin1'))?.[1] ?? ''
+
+/** The frames of a whole response. */
+export const response = (
+  stream: number,
+  body: string,
+  fields: readonly (readonly [string, string])[] = [],
+): readonly Frame[] => [
+  { type: types.headers, flags: flags.endHeaders, stream, payload: block([[':status', '200'], ...fields]) },
+  { type: types.data, flags: flags.endStream, stream, payload: Buffer.from(body) },
+]
+
+/**
+ * Starts an application that speaks HTTP/2 without TLS, by frames that the test writes. It
+ * acknowledges settings and pings, and ends with the test.
+ */
+export async function startRawHttp2(
+  t: { after(work: () => Promise<void>): void },
+  { settings = withoutTable, answer }: ServerOptions,
+): Promise<RawServer> {
+  const connections: RawConnection[] = []
+  const requests: RawRequest[] = []
+  const server = createServer((socket) => {
+    const connection = receive(socket, connections.length, (request) => {
+      requests.push(request)
+      answer(request)
+    })
+    connections.push(connection)
+    connection.send({ type: types.settings, payload: settings })
+  })
+  t.after(async () => {
+    server.close()
+    for (const { socket } of connections) socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port')
+  return { port: bound.port, connections, requests }
+}
+
+function receive(socket: Socket, number: number, answer: (request: RawRequest) => void): RawConnection {
+  const frames: Required<Frame>[] = []
+  const connection: RawConnection = {
+    socket,
+    number,
+    frames,
+    send: (...sent) => void (socket.destroyed || socket.write(Buffer.concat(sent.map(frame)))),
+  }
+  let rest = Buffer.alloc(0)
+  let isBegun = false
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (bytes: Buffer) => {
+    rest = Buffer.concat([rest, bytes])
+    if (!isBegun) {
+      if (rest.length < preface.length) return
+      rest = rest.subarray(preface.length)
+      isBegun = true
+    }
+    const arrived = framesOf(rest)
+    rest = rest.subarray(arrived.reduce((sum, { payload }) => sum + 9 + payload.length, 0))
+    for (const one of arrived) {
+      frames.push(one)
+      const { type, stream, payload, flags: set } = one
+      if ((type === types.settings || type === types.ping) && (set & flags.ack) === 0)
+        connection.send({ type, flags: flags.ack, payload: type === types.ping ? payload : Buffer.alloc(0) })
+      if (type !== types.headers) continue
+      answer({ ...connection, stream, path: pathIn(payload), isEnded: (set & flags.endStream) !== 0 })
+    }
+  })
+  return connection
+}
