@@ -1,9 +1,9 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { Readable } from 'node:stream'
-import type { Dispatcher } from 'undici'
 import { joinedFields } from './joined-fields.ts'
 import { limits } from './limits.ts'
 import { codeOf } from './log.ts'
+import { OwnDispatch } from './own-dispatch.ts'
 import type { DispatchOptions } from './request-trailers.ts'
 import { sendBody } from './send-body.ts'
 import type { SessionMemory } from './session-memory.ts'
@@ -32,40 +32,25 @@ interface SendingOver {
   readonly memory: SessionMemory
 }
 
-/** One request over HTTP/2 to an endpoint. It is the controller of its handler. */
-export class StreamDispatch implements Dispatcher.DispatchController {
-  rawHeaders: string[] | null = null
-  rawTrailers: string[] | null = null
-  aborted = false
-  paused = false
-  reason: Error | null = null
-  readonly #options: DispatchOptions
-  readonly #handler: Dispatcher.DispatchHandler
+/** One request over HTTP/2 to an endpoint. */
+export class StreamDispatch extends OwnDispatch {
   #stream: ClientHttp2Stream | undefined
+  #trailers: string[] | null = null
   #done = (): void => {}
-  #ended = false
   #bodyRead = false
-
-  constructor(options: DispatchOptions, handler: Dispatcher.DispatchHandler) {
-    this.#options = options
-    this.#handler = handler
-    // The body may fail before there is a connection.
-    if (options.body instanceof Readable) options.body.once('error', (error) => this.abort(error))
-  }
 
   /** Sends the request over a connection. Calls `done` once the stream is closed. */
   send({ session, memory }: SendingOver, done: () => void): void {
     this.#done = done
-    if (!this.aborted) this.#handler.onRequestStart?.(this, {})
-    if (this.aborted) {
+    if (!this.start()) {
       this.#close()
       return
     }
-    const { body } = this.#options
+    const { body } = this.options
     try {
-      const stream = session.request(fieldsOf(this.#options), {
+      const stream = session.request(fieldsOf(this.options), {
         endStream: body === null || body === undefined,
-        waitForTrailers: this.#options.trailers !== undefined,
+        waitForTrailers: this.options.trailers !== undefined,
       })
       this.#stream = stream
       memory.outlive(stream)
@@ -75,21 +60,6 @@ export class StreamDispatch implements Dispatcher.DispatchController {
       this.fail(sendingError(error))
       this.#close()
     }
-  }
-
-  /** Reports an error to the handler, unless the response is complete. */
-  fail(error: Error): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.#handler.onResponseError?.(this, error)
-  }
-
-  abort(reason: Error): void {
-    if (this.aborted || this.#ended) return
-    this.aborted = true
-    this.reason = reason
-    this.#stream?.close(constants.NGHTTP2_CANCEL)
-    this.fail(reason)
   }
 
   pause(): void {
@@ -102,59 +72,46 @@ export class StreamDispatch implements Dispatcher.DispatchController {
     this.#stream?.resume()
   }
 
+  protected release(error?: Error): void {
+    if (error) this.#stream?.close(constants.NGHTTP2_CANCEL)
+  }
+
   #listen(stream: ClientHttp2Stream): void {
     stream.on('headers', (headers, _flags, raw: readonly string[]) => this.#inform(headers[':status'], raw))
     stream.on('response', (headers, flags, raw: readonly string[]) => {
       this.#inform(headers[':status'], raw)
-      if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#finish()
+      if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.finish(null)
     })
-    stream.on('data', (chunk: Buffer) => this.#guard(() => this.#handler.onResponseData?.(this, chunk)))
+    stream.on('data', (chunk: Buffer) => this.receive(chunk))
     stream.on('trailers', (_headers, _flags, raw: readonly string[]) => {
-      this.rawTrailers = [...raw]
+      this.#trailers = [...raw]
     })
     // A stream that was reset ends too.
-    stream.once('end', () => stream.rstCode === constants.NGHTTP2_NO_ERROR && this.#finish())
+    stream.once('end', () => stream.rstCode === constants.NGHTTP2_NO_ERROR && this.finish(this.#trailers))
     stream.on('error', () => stream.destroy())
     stream.once('close', () => {
       const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM && !this.#bodyRead
       this.fail(new StreamBroken(stream.rstCode ?? 0, isRefused))
       this.#close()
     })
-    const { headersTimeout, bodyTimeout } = this.#options
+    const { headersTimeout, bodyTimeout } = this.options
     stream.setTimeout(headersTimeout ?? limits.answerMs, () => this.abort(new Silence('no bytes in time')))
     stream.once('response', () => stream.setTimeout(bodyTimeout ?? 0))
   }
 
   #sendBody(body: Readable, stream: ClientHttp2Stream): void {
-    const { trailers } = this.#options
+    const { trailers } = this.options
     const sent = (chunk: Buffer): void => {
       this.#bodyRead = true
-      this.#handler.onBodySent?.(chunk)
+      this.handler.onBodySent?.(chunk)
     }
     sendBody(body, stream, { sent, end: () => void stream.end() })
     if (trailers)
-      stream.once('wantTrailers', () => this.#guard(() => stream.sendTrailers(joinedFields(trailers.read()))))
+      stream.once('wantTrailers', () => this.guard(() => stream.sendTrailers(joinedFields(trailers.read()))))
   }
 
   #inform(status: number | undefined, raw: readonly string[]): void {
-    this.rawHeaders = withoutPseudo(raw)
-    this.#guard(() => this.#handler.onResponseStart?.(this, status ?? 0, {}, ''))
-  }
-
-  #finish(): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.#guard(() => this.#handler.onResponseEnd?.(this, {}))
-  }
-
-  /** A handler that throws ends its request, and no other. */
-  #guard(work: () => void): void {
-    if (this.aborted) return
-    try {
-      work()
-    } catch (error) {
-      this.abort(error instanceof Error ? error : new Error(String(error)))
-    }
+    this.begin(status ?? 0, withoutPseudo(raw))
   }
 
   #close(): void {
