@@ -307,6 +307,30 @@ test('a body whose length is not the declared one is cut off', async (t) => {
   )
 })
 
+test('a body that its client breaks off is never complete', async (t) => {
+  const { raw, seen, isAlive } = await attacked(t)
+  const codes = [0, 1, 2, 8]
+  for (const code of codes)
+    for (const ends of ['stream', 'connection']) {
+      const count = seen.length
+      const connection = await raw()
+      connection.request(1, fieldsWith({ ':method': 'POST' }), flags.endHeaders)
+      connection.send({ type: types.data, stream: 1, payload: Buffer.from('half') })
+      await until('the request has arrived', () => seen.length > count)
+      const payload = Buffer.from([0, 0, 0, code])
+      if (ends === 'stream') connection.send({ type: types.reset, stream: 1, payload })
+      else connection.send({ type: types.goaway, payload: Buffer.concat([Buffer.alloc(4), payload]) })
+      connection.socket.end()
+      await until('the request has ended', () => seen[count]?.destroyed)
+    }
+  await isAlive()
+  const broken = seen.filter(({ method }) => method === 'POST')
+  assert.deepEqual(
+    broken.map(({ complete }) => complete),
+    Array.from({ length: 2 * codes.length }, () => false),
+  )
+})
+
 test('a client that resets its streams again and again loses its connection', async (t) => {
   if (beds.haproxy) return t.skip('HAProxy keeps the connection: floods.test.ts has its bounds')
   const { raw, seen, isAlive } = await attacked(t)

@@ -7,6 +7,7 @@ import { OwnDispatch } from './own-dispatch.ts'
 import type { DispatchOptions } from './request-trailers.ts'
 import { sendBody } from './send-body.ts'
 import type { SessionMemory } from './session-memory.ts'
+import { watchEnd } from './stream-end.ts'
 
 /** The endpoint broke off a stream, or its connection ended. The code is like one of a socket. */
 export class StreamBroken extends Error {
@@ -77,6 +78,7 @@ export class StreamDispatch extends OwnDispatch {
   }
 
   #listen(stream: ClientHttp2Stream): void {
+    const isWhole = watchEnd(stream)
     stream.on('headers', (headers, _flags, raw: readonly string[]) => this.#inform(headers[':status'], raw))
     stream.on('response', (headers, flags, raw: readonly string[]) => {
       this.#inform(headers[':status'], raw)
@@ -86,8 +88,7 @@ export class StreamDispatch extends OwnDispatch {
     stream.on('trailers', (_headers, _flags, raw: readonly string[]) => {
       this.#trailers = [...raw]
     })
-    // A stream that was reset ends too.
-    stream.once('end', () => stream.rstCode === constants.NGHTTP2_NO_ERROR && this.finish(this.#trailers))
+    stream.once('end', () => isWhole() && this.finish(this.#trailers))
     stream.on('error', () => stream.destroy())
     stream.once('close', () => {
       const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM && !this.#bodyRead

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { ClientRequest } from './client-message.ts'
 import { readableSide } from './stream-body.ts'
+import { watchEnd } from './stream-end.ts'
 
 /** The head of an HTTP/2 request in the form of an HTTP/1.1 one. */
 export interface StreamHead {
@@ -85,6 +86,7 @@ export class StreamRequest implements ClientRequest {
   readonly headers: IncomingHttpHeaders
   readonly socket: Socket
   readonly #stream: ServerHttp2Stream
+  readonly #isWhole: () => boolean
   #body: Readable | undefined
   #rawTrailers: readonly string[] = []
 
@@ -97,6 +99,7 @@ export class StreamRequest implements ClientRequest {
     this.headers = headers
     this.socket = socket
     this.#stream = stream
+    this.#isWhole = stream.endAfterHeaders ? () => true : watchEnd(stream)
     // They may arrive before the body is read.
     if (headers.trailer !== undefined) {
       stream.once('trailers', (_headers: unknown, _flags: unknown, raw: readonly string[]) => {
@@ -106,7 +109,7 @@ export class StreamRequest implements ClientRequest {
   }
 
   get complete(): boolean {
-    return this.#stream.endAfterHeaders || this.#stream.readableEnded
+    return this.#stream.endAfterHeaders || (this.#stream.readableEnded && this.#isWhole())
   }
 
   get rawTrailers(): readonly string[] {
@@ -115,7 +118,7 @@ export class StreamRequest implements ClientRequest {
 
   /** Nothing of the body is read before the first use. */
   get body(): Readable {
-    this.#body ??= readableSide(this.#stream)
+    this.#body ??= readableSide(this.#stream, this.#isWhole)
     return this.#body
   }
 }

@@ -45,14 +45,40 @@ export const padded = (path: string): string => `${path}${'~'.repeat(path.length
 
 const pathIn = (headers: Buffer): string => /(\/[^~]*)~+/.exec(headers.toString('latin1'))?.[1] ?? ''
 
+type Fields = readonly (readonly [string, string])[]
+
+export const ok = [':status', '200'] as const
+
+export const head = (stream: number, fields: Fields = [ok], set = flags.endHeaders): Frame => ({
+  type: types.headers,
+  flags: set,
+  stream,
+  payload: block(fields),
+})
+
+export const data = (stream: number, text: string, set = 0): Frame => ({
+  type: types.data,
+  flags: set,
+  stream,
+  payload: Buffer.from(text),
+})
+
+export const reset = (stream: number, code: number): Frame => ({ type: types.reset, stream, payload: numbers(code) })
+
+/** Announces the end of a connection, and the last stream that was processed. */
+export const goaway = (last: number, code: number): Frame => ({ type: types.goaway, payload: numbers(last, code) })
+
+/** Writes numbers with four bytes each. */
+export function numbers(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length)
+  for (const [at, value] of values.entries()) bytes.writeUInt32BE(value, 4 * at)
+  return bytes
+}
+
 /** The frames of a whole response. */
-export const response = (
-  stream: number,
-  body: string,
-  fields: readonly (readonly [string, string])[] = [],
-): readonly Frame[] => [
-  { type: types.headers, flags: flags.endHeaders, stream, payload: block([[':status', '200'], ...fields]) },
-  { type: types.data, flags: flags.endStream, stream, payload: Buffer.from(body) },
+export const response = (stream: number, body: string, fields: Fields = [ok]): readonly Frame[] => [
+  head(stream, fields),
+  data(stream, body, flags.endStream),
 ]
 
 /**
