@@ -26,6 +26,7 @@ else {
   await import('../door.test.ts')
   await import('../canaries.test.ts')
   await import('../canary-clients.test.ts')
+  await import('../canary-latency.test.ts')
   await import('../sign-in.test.ts')
   await import('../sign-in-tls.test.ts')
 }
