@@ -16,10 +16,6 @@ describe('a canary deployment in the console', { skip: noBrowser ?? false }, () 
     const environmentId = await makeEnvironment(ours.server, 'staging')
     shop = await makeApplication(ours.server, { environmentId, name: 'shop' })
     await shop.run(web('one'))
-    await ours.server.must('PUT', `/application/${shop.id}/advancedSettings`, {
-      'deployment.canary.steps': '20,50,80',
-      'deployment.canary.step_seconds': 600,
-    })
   })
   after(async () => {
     await shop?.git.remove()
@@ -27,6 +23,25 @@ describe('a canary deployment in the console', { skip: noBrowser ?? false }, () 
   })
 
   const step = () => ours.page.getByRole('region', { name: 'Canary deployment' })
+
+  it('is planned on the page of the deployments of the service', async () => {
+    const { page } = ours
+    await ours.open(`/environments/${shop.environmentId}/application/${shop.id}/deployments`)
+    const words = page.locator('main')
+    await words.getByText('A new version gets all requests once it is healthy.').waitFor()
+    await page.getByRole('button', { name: 'Change how a new version gets requests' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Steps').fill('20, half')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('"half" is not a percentage from 1 to 100').waitFor()
+    await form.getByLabel('Steps').fill('20, 50, 80')
+    await form.getByLabel('Seconds of each step').fill('600')
+    await form.getByLabel('A request is slow after, in ms').fill('30000')
+    assert.deepEqual(await violations(page), [])
+    await form.getByRole('button', { name: 'Save' }).click()
+    await words.getByText('A new version gets 20, 50 and then 80 % of the requests for 600 s each').waitFor()
+    await words.getByText('or more than 5 % wait longer than 30000 ms for a response').waitFor()
+  })
 
   it('shows the share of a new version with its requests, and promotes it', async (t) => {
     const { page } = ours
@@ -38,7 +53,7 @@ describe('a canary deployment in the console', { skip: noBrowser ?? false }, () 
     const traffic = startTraffic(shop.url, 20)
     t.after(async () => void (await traffic.stop()))
     await step()
-      .getByText(/^0 of \d+ requests to it failed\. Above 5 % it goes back\.$/)
+      .getByText(/^0 of \d+ requests to it failed\. Above 5 % it goes back\. 0 waited longer than 30000 ms/)
       .waitFor()
     assert.equal(await step().locator('[aria-current=step]').textContent(), '20 %')
     assert.deepEqual(await violations(page), [])

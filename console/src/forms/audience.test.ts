@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { audienceDraft, audienceFields, audienceKey, audienceValue, audienceWords, settingsWith } from './audience.ts'
+import { audienceDraft, audienceFields, audienceKey, audienceValue, audienceWords } from './audience.ts'
+import { settingsWith } from './draft.ts'
 
 const support = { id: '01900000-0000-7000-8000-00000000000c', name: 'Support' }
 const roles = [
@@ -41,7 +42,7 @@ test('roles are asked for only if they decide, without the ones that are always 
 
 test('other settings of the service stay as they are', () => {
   const values = { a: 1, b: 2, [audienceKey]: 'member' }
-  assert.deepEqual(settingsWith(values, { a: 1, b: 1, [audienceKey]: null }, 'DevOps'), {
+  assert.deepEqual(settingsWith(values, { a: 1, b: 1, [audienceKey]: null }, { [audienceKey]: 'DevOps' }), {
     b: 2,
     [audienceKey]: 'DevOps',
   })

@@ -1,5 +1,5 @@
 import { builtInRoles } from '@quayside/contract/roles.ts'
-import { type Draft, isSame, type Json } from './draft.ts'
+import type { Draft, Json } from './draft.ts'
 import type { FieldSpec, Option } from './fields.ts'
 
 // Who may open the addresses of a service, as a form. The API has one text for it.
@@ -54,12 +54,6 @@ export function audienceValue(draft: Draft): string | null {
   // Without a role only administrators may enter, whose role is always accepted.
   const chosen = Array.isArray(draft['roles']) ? draft['roles'].map(String) : []
   return chosen.length === 0 ? builtInRoles.ADMIN.name : chosen.join(', ')
-}
-
-/** Pure: all settings of a service that differ from their defaults, with another audience. */
-export function settingsWith(values: Draft, defaults: Draft, audience: string | null): Draft {
-  const changed = Object.entries(values).filter(([key, value]) => !isSame(value, defaults[key]))
-  return { ...Object.fromEntries(changed.filter(([key]) => key !== audienceKey)), [audienceKey]: audience }
 }
 
 /** Pure: a sentence that says who may open the addresses. */

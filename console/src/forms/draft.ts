@@ -42,6 +42,12 @@ export function listAt(draft: Draft, path: string): readonly Json[] {
 /** Pure: whether two values are sent as the same body. */
 export const isSame = (one: Json, other: Json): boolean => JSON.stringify(one) === JSON.stringify(other)
 
+/** Pure: all settings that differ from their defaults, some of them with another value. */
+export function settingsWith(values: Draft, defaults: Draft, change: Draft): Draft {
+  const changed = Object.entries(values).filter(([key, value]) => !isSame(value, defaults[key]))
+  return { ...Object.fromEntries(changed), ...change }
+}
+
 /**
  * The draft as the body of an operation. A draft has no type of its own, because the API checks it
  * and names the field that is wrong.

@@ -3,14 +3,8 @@ import { useState } from 'react'
 import { advanced, advancedKey, advancedOf, type KindWithAdvanced } from '../api/advanced.ts'
 import { roles } from '../api/reads-organization.ts'
 import { useForm } from '../api/use-form.ts'
-import {
-  audienceDraft,
-  audienceFields,
-  audienceKey,
-  audienceValue,
-  audienceWords,
-  settingsWith,
-} from '../forms/audience.ts'
+import { audienceDraft, audienceFields, audienceKey, audienceValue, audienceWords } from '../forms/audience.ts'
+import { settingsWith } from '../forms/draft.ts'
 import { FormFields } from '../forms/FormFields.tsx'
 import { Button } from '../ui/Button.tsx'
 import { FormDialog } from '../ui/Dialog.tsx'
@@ -57,7 +51,8 @@ function AudienceForm({
   const form = useForm({
     fields: audienceFields(known),
     initial: audienceDraft(values[audienceKey], known),
-    send: (draft) => advancedOf[kind].edit(serviceId, settingsWith(values, defaults, audienceValue(draft))),
+    send: (draft) =>
+      advancedOf[kind].edit(serviceId, settingsWith(values, defaults, { [audienceKey]: audienceValue(draft) })),
     changes: [advancedKey(environmentId, serviceId)],
     onDone: onClose,
   })

@@ -1,5 +1,6 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { hasAdvanced } from '../api/advanced.ts'
 import { beganVersion, type HistoryEntry, versionBefore } from '../api/history-rows.ts'
 import { serviceHistory } from '../api/reads-history.ts'
 import { Empty, Section } from '../ui/Page.tsx'
@@ -9,6 +10,7 @@ import { OlderDeployments, useHistory } from './OlderDeployments.tsx'
 import { RollbackDialog } from './RollbackDialog.tsx'
 import { ServiceFrame } from './ServiceFrame.tsx'
 import type { ServiceParams } from './ServiceTabs.tsx'
+import { CanarySettings } from './service/CanarySettings.tsx'
 import { TwoVersions } from './TwoVersions.tsx'
 
 const from = '/organizations/$organizationId/environments/$environmentId/$kind/$serviceId/deployments'
@@ -43,6 +45,7 @@ function Deployments({ params }: { readonly params: ServiceParams }) {
         )}
         <OlderDeployments {...older} />
       </Section>
+      {hasAdvanced(kind) && <CanarySettings {...{ environmentId, kind, serviceId }} />}
       {search.from && search.to && (
         <Section title="Difference">
           <TwoVersions {...search} history={data.filter(beganVersion)} onChoose={compare} />
