@@ -10,8 +10,8 @@ export interface CertificateScope {
   readonly own: readonly string[]
   /**
    * The domain below which names with one more label share the certificate of `*.<domain>`. Null:
-   * each host has a certificate of its own. Never shared with clusters, whose people could read its
-   * key.
+   * DNS is not used, and each host has a certificate of its own. Never shared with clusters, whose
+   * people could read its key: theirs are wildcards of their own domains.
    */
   readonly shared: string | null
   /** The routers whose hosts are meant. */
@@ -20,14 +20,20 @@ export interface CertificateScope {
 
 /**
  * A query of the hosts with ordered certificates. `name` is the name of the certificate: the host
- * itself, or the wildcard of the shared domain.
+ * itself, the wildcard of the shared domain, or that of the domain of its cluster if DNS lets the
+ * platform prove it. `wildcard` is a wildcard with which the host can be served, if it is one label
+ * below such a domain.
  */
 const named = (sql: Sql, { own, shared, at }: CertificateScope) => sql`
-  select s.host, s.saved_at, s.place, case
-    when s.place is null and right(s.host, length(below.suffix)) = below.suffix
-      and left(s.host, -length(below.suffix)) ~ '^[^.*]+$' then '*' || below.suffix
-    else s.host end as name
-  from (${securedHosts(sql, own, at)}) s cross join (select '.' || ${shared}::text as suffix) below`
+  select s.host, s.saved_at, s.place, w.wildcard,
+    case when ${shared}::text is not null and (s.place is null or k.wildcard_domain = k.traffic_domain)
+      then coalesce(w.wildcard, s.host) else s.host end as name
+  from (${securedHosts(sql, own, at)}) s left join cluster k on k.id = s.place
+    cross join lateral (select '.' || case when s.place is null then ${shared}::text else k.traffic_domain end
+      as suffix) below
+    left join lateral (select '*' || below.suffix || coalesce('/' || s.place, '') as wildcard
+      where right(s.host, length(below.suffix)) = below.suffix
+        and left(s.host, -length(below.suffix)) ~ '^[^.*]+$') w on true`
 
 /** A query of the names for which certificates are ordered. */
 const ordered = (sql: Sql, scope: CertificateScope) => sql`
@@ -181,13 +187,16 @@ export const listHosts = (sql: Sql, scope: CertificateScope) =>
   sql<HostRow[]>`
     select w.host, w.name, h.host is not null as is_known, h.not_after, h.tried_at, h.finding, h.due_at
     from (${named(sql, scope)}) w left join lateral (
-      select * from host_certificate c where c.host in (w.name, w.host)
+      select * from host_certificate c where c.host in (w.name, w.host, w.wildcard)
       order by c.not_after > now() desc nulls last, c.host = w.name desc limit 1
     ) h on true`
 
-/** A query of the names whose certificates are served. A host's own serves until a wildcard can. */
+/**
+ * A query of the names whose certificates are served. A host's own serves until a wildcard can, and
+ * a wildcard until the host has its own.
+ */
 const served = (sql: Sql, scope: CertificateScope) => sql`
-  select n.name from (${named(sql, scope)}) n union select n.host from (${named(sql, scope)}) n`
+  select unnest(array[n.name, n.host, n.wildcard]) as name from (${named(sql, scope)}) n`
 
 /** Returns a text that differs if the certificates or challenges of the table do. */
 export async function readMark(sql: Sql, scope: CertificateScope): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Reconciler } from '../lib/reconciler.ts'
 import type { TlsSource } from '../routers/index.ts'
 import type { Authority } from './authority.ts'
+import { createDelegationReconciler } from './delegations.ts'
 import { createDnsProof } from './dns-proof.ts'
 import { type DnsSettings, recordsBy } from './dns-settings.ts'
 import type { LocalAuthorityOptions } from './local.ts'
@@ -66,13 +67,17 @@ export function createCertificates({ settings, speaking = onMachine, ...options 
       : undefined,
     sourceOf: (cluster) =>
       speaking.clusters
-        ? createTlsSource({ ...options, directory, hosts: [], door: undefined, at: { cluster } })
+        ? createTlsSource({
+            ...{ ...options, directory, sharedDomain: dns?.domain },
+            ...{ hosts: [], door: undefined, at: { cluster } },
+          })
         : undefined,
     reconcilers: (serve) => {
       const shared = { ...options, directory, authority, serve, dns }
       return [
         ...(speaking.machine ? [createCertificateReconciler({ ...shared, at: 'machine' })] : []),
         ...(speaking.clusters ? [createCertificateReconciler({ ...shared, hosts: [], at: 'clusters' })] : []),
+        ...(speaking.clusters && dns ? [createDelegationReconciler({ ...options, dns })] : []),
       ]
     },
   }

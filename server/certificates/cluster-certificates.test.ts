@@ -43,7 +43,7 @@ async function openBench(t: TestContext, more: Partial<CertificatesOptions> = {}
     speaking: { machine: true, clusters: true },
     ...more,
   })
-  const reconcilers = certificates.reconcilers(async (host) => void served.push(host))
+  const reconcilers = certificates.reconcilers(async ({ host }) => void served.push(host))
   const run = async () => {
     for (const { reconcile } of reconcilers) await reconcile(signal)
   }
@@ -116,8 +116,8 @@ test('a challenge is sent to the routers of its host', async (t) => {
     return { apply: async () => [] }
   }
   const serve = createServeHost({ database: sql, routes: { publisherOf } as never })
-  await serve('web.one.test', signal)
-  await serve('quayside.lab.test', signal)
+  await serve({ host: 'web.one.test', cluster: undefined }, signal)
+  await serve({ host: 'quayside.lab.test', cluster: undefined }, signal)
   const [row] = await sql<{ engine: string }[]>`select engine from cluster`
   assert.deepEqual(asked, [row?.engine, null])
 })
@@ -150,7 +150,7 @@ test('a cluster that does not take a certificate delays no other cluster', async
   const { sql, certificates } = await openBench(t)
   await addCluster(sql, 'stuck.test', stuck)
   const free = await addCluster(sql, 'free.test', 'web.free.test')
-  const serve = (host: string) =>
+  const serve = ({ host }: { readonly host: string }) =>
     host === stuck ? Promise.reject(new Error('the API server is away')) : Promise.resolve()
   for (const { reconcile } of certificates.reconcilers(serve)) await reconcile(signal)
   const { certificates: found = [] } = (await certificates.sourceOf(free)?.material()) ?? {}

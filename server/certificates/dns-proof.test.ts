@@ -260,9 +260,13 @@ test('a record that could not be removed is removed before the next attempt', { 
 })
 
 test('the place of a record is below the domain of the platform', () => {
-  assert.deepEqual(recordNames('*.apps.lab.test', domain), {
+  assert.deepEqual(recordNames({ host: '*.apps.lab.test', cluster: undefined }, domain), {
     own: '_acme-challenge.apps.lab.test',
     target: '_acme-challenge.apps.lab.test',
   })
-  assert.equal(recordNames('*.notapps.lab.test', domain).target, '_acme-challenge.notapps.lab.test.apps.lab.test')
+  const other = { host: '*.notapps.lab.test', cluster: undefined }
+  assert.equal(recordNames(other, domain).target, '_acme-challenge.notapps.lab.test.apps.lab.test')
+  // Nobody has proven the domain of a cluster.
+  const own = { host: '*.far.apps.lab.test', cluster: 'id' }
+  assert.equal(recordNames(own, domain).target, '_acme-challenge.far.apps.lab.test.id.apps.lab.test')
 })

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import type { Clock } from '../lib/clock.ts'
 import { RefusedError } from './authority.ts'
+import type { NamedHost } from './certificate-name.ts'
 import type { DnsRecord, DnsRecords } from './dns-records.ts'
 
 /** How hosts prove themselves in the operator's DNS. */
@@ -17,7 +18,12 @@ export interface DnsProofOptions {
 export interface DnsProof {
   readonly domain: string
   /** Returns the name of the record that proves a host. */
-  place(host: string, signal: AbortSignal): Promise<string>
+  place(host: NamedHost, signal: AbortSignal): Promise<string>
+  /**
+   * Whether the DNS of a host leads its proof to the platform. Undefined: DNS does not answer.
+   * Rejects only with the reason of the signal.
+   */
+  leads(host: NamedHost, signal: AbortSignal): Promise<boolean | undefined>
   /** Adds a record, and returns once the name servers of its zone have it. */
   show(record: DnsRecord, signal: AbortSignal): Promise<void>
   remove(record: DnsRecord, signal: AbortSignal): Promise<void>
@@ -37,7 +43,12 @@ export function createDnsProof(options: DnsProofOptions): DnsProof {
   const usual = () => open(nameServers)
   return {
     domain,
-    place: (host, signal) => placeOf(usual(), host, domain, signal),
+    place: (host, signal) => placeOf(usual(), recordNames(host, domain), signal),
+    leads: async (host, signal) => {
+      const names = recordNames(host, domain)
+      const found = await targetsOf(usual(), names.own, signal)
+      return found && leadsTo(found, names.target)
+    },
     remove: (record, signal) => records.remove(record, signal),
     show: async (record, signal) => {
       await records.add(record, signal)
@@ -50,24 +61,53 @@ export function createDnsProof(options: DnsProofOptions): DnsProof {
   }
 }
 
-/** Pure: the name of a host's record, and the one to which its DNS must lead if it differs. */
-export function recordNames(host: string, domain: string): { readonly own: string; readonly target: string } {
+/** The name of the record of a host, and the one to which its DNS must lead if it differs. */
+export interface RecordNames {
+  readonly own: string
+  readonly target: string
+}
+
+/**
+ * Pure: returns the names of the record of a host. Only the platform's own names need no other. A
+ * user names the domain of a cluster without a proof, so it needs the id of the cluster in every
+ * case: by this record, the owner of the domain decides which cluster has the certificate.
+ */
+export function recordNames({ host, cluster }: NamedHost, domain: string): RecordNames {
   const base = host.replace(/^\*\./, '')
   const own = `_acme-challenge.${base}`
+  if (cluster !== undefined) return { own, target: `${own}.${cluster}.${domain}` }
   return { own, target: base === domain || base.endsWith(`.${domain}`) ? own : `${own}.${domain}` }
 }
 
-async function placeOf(resolver: Resolver, host: string, domain: string, signal: AbortSignal): Promise<string> {
-  const { own, target } = recordNames(host, domain)
+async function placeOf(resolver: Resolver, { own, target }: RecordNames, signal: AbortSignal): Promise<string> {
   if (own === target) return own
-  const cancel = (): void => resolver.cancel()
-  signal.addEventListener('abort', cancel, { once: true })
-  const found = await resolver.resolveCname(own).catch((): string[] => [])
-  signal.removeEventListener('abort', cancel)
-  signal.throwIfAborted()
-  if (found.some((name) => name.toLowerCase().replace(/\.$/, '') === target)) return target
+  const found = (await targetsOf(resolver, own, signal)) ?? []
+  if (leadsTo(found, target)) return target
   const seen = found.length === 0 ? 'it is missing' : `it leads to ${String(found[0]).slice(0, 253)}`
   throw new RefusedError(`The record ${own} CNAME ${target} is needed, and ${seen}.`, { isCheck: true })
+}
+
+const leadsTo = (found: readonly string[], target: string): boolean =>
+  found.some((name) => name.toLowerCase().replace(/\.$/, '') === target)
+
+const absent = new Set(['ENOTFOUND', 'ENODATA'])
+
+/** Returns the names to which a name leads. Undefined if the name servers do not answer. */
+async function targetsOf(
+  resolver: Resolver,
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const cancel = (): void => resolver.cancel()
+  signal.addEventListener('abort', cancel, { once: true })
+  try {
+    return await resolver.resolveCname(name)
+  } catch (error) {
+    signal.throwIfAborted()
+    return isAbsent(error) ? [] : undefined
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
 }
 
 /** Returns the addresses of the name servers that have the zone of a name. */
@@ -97,13 +137,13 @@ async function isSeen(
   return known.length > 0 ? known.every(Boolean) : ((await ask(usual(), record)) ?? false)
 }
 
-const absent = new Set(['ENOTFOUND', 'ENODATA'])
+const isAbsent = (error: unknown): boolean => absent.has(String(Object(error)['code']))
 
 /** Whether a name server has the record. Undefined if it does not answer. */
 async function ask(resolver: Resolver, { name, value }: DnsRecord): Promise<boolean | undefined> {
   try {
     return (await resolver.resolveTxt(name)).some((chunks) => chunks.join('') === value)
   } catch (error) {
-    return absent.has(String(Object(error)['code'])) ? false : undefined
+    return isAbsent(error) ? false : undefined
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../lib/error.ts'
 import type { HostProof } from './authority.ts'
+import { type CertificateName, hostIn } from './certificate-name.ts'
 import { clearChallenge, type DueHost, setChallenge } from './certificate-store.ts'
 import type { DnsRecord } from './dns-records.ts'
 import type { CertificateOptions } from './reconciler.ts'
@@ -8,25 +9,25 @@ import { serveProof } from './serve-in-time.ts'
 type ProofOptions = Pick<CertificateOptions, 'database' | 'clock' | 'log' | 'serve' | 'dns' | 'at'>
 
 /**
- * Returns once the authority can see the proof of a host: at the router, or in DNS. The returned
- * function takes a record out of DNS again. Throws RefusedError.
+ * Returns once the authority can see the proof of a certificate: at the router, or in DNS. The
+ * returned function takes a record out of DNS again. Throws RefusedError.
  */
 export async function publishProof(
   options: ProofOptions,
-  proof: HostProof,
+  { name, proof }: { readonly name: CertificateName; readonly proof: HostProof },
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const { database, clock, dns } = options
   if (proof.kind !== 'dns-01') {
-    await setChallenge(database, proof, clock.now())
+    await setChallenge(database, { ...proof, host: name }, clock.now())
     await serveProof(options, proof.host, signal)
     return async () => {}
   }
   if (!dns) throw new Error('a proof in DNS was asked for without DNS')
-  const record = { name: await dns.place(proof.host, signal), value: proof.answer }
+  const record = { name: await dns.place(hostIn(name), signal), value: proof.answer }
   // An attempt that does not end leaves the record. The next one finds it here.
-  await setChallenge(database, { ...proof, token: record.name }, clock.now())
-  const removal = (): Promise<void> => withdraw(options, proof.host, record)
+  await setChallenge(database, { ...proof, host: name, token: record.name }, clock.now())
+  const removal = (): Promise<void> => withdraw(options, name, record)
   try {
     await dns.show(record, signal)
   } catch (error) {

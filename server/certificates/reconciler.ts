@@ -7,6 +7,7 @@ import type { Reconciler } from '../lib/reconciler.ts'
 import type { Vault } from '../vault/index.ts'
 import { accountOf, forgetAccount } from './account.ts'
 import { type Authority, type Issued, type Order, type ProofKind, RefusedError } from './authority.ts'
+import { type CertificateName, hostIn } from './certificate-name.ts'
 import {
   beginAttempt,
   type DueHost,
@@ -66,7 +67,7 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
       await followWindows(options, signal)
       const since = new Date(now.getTime() - savedPauseMs)
       const listed = await listDueHosts(database, scope, { now, since })
-      const certifiable = listed.filter(({ host }) => isCertifiable(host, directory, dns !== undefined))
+      const certifiable = listed.filter(({ host }) => isCertifiable(hostIn(host).host, directory, dns !== undefined))
       const lost = at === 'machine' || certifiable.length === 0 ? [] : await listLostDomains(database, now)
       const due = certifiable.filter((one) => !isLost(one, lost))
       if (at === 'machine') await workOff(options, { due, slots }, signal)
@@ -110,10 +111,12 @@ async function attempt(options: CertificateOptions, due: DueHost, signal: AbortS
   const deadline = startDeadline(orderMs, signal)
   try {
     await withdrawProof(options, due, deadline.signal)
+    // An authority asks for no proof of a name that this account has proven before, for whomever.
+    if (kind === 'dns-01') await options.dns?.place(hostIn(host), deadline.signal)
     await keep(
       options,
       host,
-      await issue(options, { host, kind, ...(chain !== null && { replaces: chain }) }, deadline.signal),
+      await issue(options, { name: host, kind, ...(chain !== null && { replaces: chain }) }, deadline.signal),
     )
     await serveIssued(options, host, signal)
     log.info({ host }, 'certificate issued')
@@ -155,16 +158,21 @@ async function noteFailure(
   log.warn({ host, failures, reason: refused.message, nextAttemptAt: due_at }, 'certificate failed')
 }
 
+/** A certificate that is ordered. */
+interface Wanted extends Omit<Order, 'host'> {
+  readonly name: CertificateName
+}
+
 /** Orders a certificate. An account that the authority has forgotten is created again once. */
-async function issue(options: CertificateOptions, wanted: Order, signal: AbortSignal): Promise<Issued> {
+async function issue(options: CertificateOptions, { name, ...how }: Wanted, signal: AbortSignal): Promise<Issued> {
   const authority = await options.authority()
   const order = async (): Promise<Issued> => {
     const account = await accountOf(options, authority, signal)
     await using shown = new AsyncDisposableStack()
     return await authority.order(
       account,
-      wanted,
-      async (proof) => void shown.defer(await publishProof(options, proof, signal)),
+      { host: hostIn(name).host, ...how },
+      async (proof) => void shown.defer(await publishProof(options, { name, proof }, signal)),
       signal,
     )
   }

@@ -3,14 +3,15 @@ import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import { printable } from '../lib/text.ts'
 import { RefusedError } from './authority.ts'
+import { type CertificateName, hostIn, type NamedHost } from './certificate-name.ts'
 
 /** How certificates and challenges reach the routers that use them. */
 export interface Serving {
   /**
-   * Returns once the routers of a host have the certificates and challenges of the database.
-   * Rejects if one cannot be reached.
+   * Returns once the routers of a host have the certificates and challenges of the database. The
+   * host may be the wildcard of a cluster. Rejects if one cannot be reached.
    */
-  readonly serve: (host: string, signal: AbortSignal) => Promise<unknown>
+  readonly serve: (host: NamedHost, signal: AbortSignal) => Promise<unknown>
   /** Whose hosts are ordered. Routers of clusters may be away, which is a failed attempt. */
   readonly at: 'machine' | 'clusters'
 }
@@ -23,7 +24,8 @@ const longestReason = 500
  * Returns once the routers of a host have its challenge. Throws RefusedError if the routers of a
  * cluster do not have it in time, and what `serve` throws for the router of this machine.
  */
-export async function serveProof({ serve, at }: Serving, host: string, signal: AbortSignal): Promise<void> {
+export async function serveProof({ serve, at }: Serving, name: CertificateName, signal: AbortSignal): Promise<void> {
+  const host = hostIn(name)
   if (at === 'machine') return void (await serve(host, signal))
   const deadline = startDeadline(clusterMs, signal)
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -48,7 +50,7 @@ export async function serveProof({ serve, at }: Serving, host: string, signal: A
  */
 export async function serveIssued(
   options: Serving & { readonly log: Logger },
-  host: string,
+  host: CertificateName,
   signal: AbortSignal,
 ): Promise<void> {
   try {

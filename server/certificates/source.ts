@@ -6,8 +6,9 @@ import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { TlsSource } from '../routers/index.ts'
+import type { Sharing, TlsSource } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { hostIn } from './certificate-name.ts'
 import {
   listCertificates,
   listHosts,
@@ -16,6 +17,8 @@ import {
   readMark,
   type SealedCertificate,
 } from './certificate-store.ts'
+import { findDelegation } from './delegation-store.ts'
+import { recordNames } from './dns-proof.ts'
 import { isLost, listLostDomains } from './lost-domain-store.ts'
 import { hostKeyCell, uploadedKeyCell } from './own-columns.ts'
 import { isCertifiable } from './policy.ts'
@@ -31,7 +34,7 @@ export interface TlsSourceOptions {
   readonly directory: string
   /** The names of the platform itself. */
   readonly hosts: readonly string[]
-  /** The domain whose names share a wildcard. Undefined: none, because DNS is not used. */
+  /** The domain of the platform, whose names share a wildcard. Undefined: DNS is not used. */
   readonly sharedDomain?: string | undefined
   /** The routers whose hosts are meant. */
   readonly at: SecuredPlace
@@ -54,7 +57,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
     states: async () => {
       const now = clock.now()
       const ordered = (await listHosts(database, scope)).filter(({ name }) =>
-        isCertifiable(name, directory, sharedDomain !== undefined),
+        isCertifiable(hostIn(name).host, directory, sharedDomain !== undefined),
       )
       const uploaded = await listUploadedHosts(database, at)
       const { open } = vault.state
@@ -62,9 +65,9 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       const isWaiting = place !== null && ordered.some(({ is_known }) => !is_known)
       const lost = isWaiting ? await listLostDomains(database, now, place) : []
       return new Map<string, HostCertificate>([
-        ...ordered.map(({ host, name: _, is_known, ...facts }): [string, HostCertificate] => [
+        ...ordered.map(({ host, name, is_known, ...facts }): [string, HostCertificate] => [
           host,
-          open ? stateOf(is_known ? facts : undefined, now, isLost({ host, place }, lost)) : sealed,
+          open ? stateOf(is_known ? facts : undefined, now, isLost({ host: name, place }, lost)) : sealed,
         ]),
         ...uploaded.map(({ host, not_after }): [string, HostCertificate] => [
           host,
@@ -80,7 +83,7 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       const ordered = rows.map(({ host, chain, sealed_key }) =>
         chain === null || sealed_key === null
           ? undefined
-          : opened(options, { host, chain }, () => vault.openOwn(hostKeyCell(host), sealed_key)),
+          : opened(options, { host: hostIn(host).host, chain }, () => vault.openOwn(hostKeyCell(host), sealed_key)),
       )
       const uploaded = (await listUploads(database, at)).map(
         ({ host, chain, organization_id, custom_domain_id, sealed_key }) =>
@@ -91,8 +94,18 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
       const certificates = (await Promise.all([...ordered, ...uploaded])).filter((one) => one !== undefined)
       return { certificates, ...others }
     },
+    ...(typeof at === 'object' && sharedDomain !== undefined && { sharing: sharingOf(database, at, sharedDomain) }),
   }
 }
+
+const sharingOf =
+  (database: Database, { cluster }: { readonly cluster: string }, platformDomain: string) =>
+  async (): Promise<Sharing | undefined> => {
+    const found = await findDelegation(database, cluster)
+    if (!found) return undefined
+    const { own, target } = recordNames({ host: `*.${found.domain}`, cluster }, platformDomain)
+    return { domain: found.domain, record: `${own} CNAME ${target}`, isShared: found.is_shared }
+  }
 
 const challengeIn = ({
   host,

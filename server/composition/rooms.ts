@@ -190,7 +190,7 @@ export function createRooms(
       vault,
       clock,
       log: foundation.log,
-      serve: foundation.serveHost,
+      serve: (host, signal) => foundation.serveHost({ host, cluster: undefined }, signal),
     }),
     publicAddress: publicAddressOf(config),
   }

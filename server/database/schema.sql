@@ -281,6 +281,8 @@ END) stored,
   tls_issuer text generated always as (NULLIF((advanced_settings ->> 'tls.cluster_issuer'::text), ''::text)) stored,
   tls_by_controller boolean not null generated always as (COALESCE(((advanced_settings -> 'tls.controller_certificate'::text) = 'true'::jsonb), false)) stored,
   has_own_tls boolean not null default false,
+  wildcard_domain text,
+  wildcard_asked_at timestamp with time zone,
   constraint cluster_credentials_id_fkey FOREIGN KEY (credentials_id) REFERENCES credentials(id),
   constraint cluster_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint cluster_pkey PRIMARY KEY (id)

@@ -57,13 +57,20 @@ interface PlaceRow {
   readonly engine: string | null
 }
 
-/** Lists the routers of the platform that serve a host, by the engines of their clusters. */
-export const listRoutersOf = (sql: Sql, host: string) =>
+/**
+ * Lists the routers of the platform that serve a host or the domain of a cluster, by the engines of
+ * their clusters.
+ */
+export const listRoutersOf = (
+  sql: Sql,
+  { host, cluster }: { readonly host: string; readonly cluster: string | undefined },
+) =>
   sql<PlaceRow[]>`
     select distinct case when k.traffic_domain is null then null else k.engine end as engine
     from route r join service s on s.id = r.service_id join environment v on v.id = s.environment_id
       join cluster k on k.id = v.cluster_id
-    where r.host = ${host} and ${isAt(sql, 'everywhere')}`
+    where r.host = ${host} and ${isAt(sql, 'everywhere')}
+    union select k.engine from cluster k where k.id = ${cluster ?? null} and ${isAt(sql, 'clusters')}`
 
 /**
  * Records whether routers of the platform in the clusters of these engines speak TLS. Returns

@@ -17,4 +17,4 @@ export type { PodRouterSettings, RouterExposure } from './pods/router-objects.ts
 export type { Activity, HostAndPort, PortAddress, RouteCertificate, Router, RouterFinding, Wakes } from './router.ts'
 export * from './routers.ts'
 export { RoutesRefusedError } from './routes-refused.ts'
-export type { TlsSource } from './tls-source.ts'
+export type { Sharing, TlsSource } from './tls-source.ts'

@@ -1,5 +1,13 @@
 import type { HostCertificate, TlsMaterial } from '@quayside/contract/routes.ts'
 
+/** How the names of a cluster's domain share one certificate. */
+export interface Sharing {
+  readonly domain: string
+  /** The record that its owner makes in DNS. */
+  readonly record: string
+  readonly isShared: boolean
+}
+
 /** The certificates of the platform, for its own router. */
 export interface TlsSource {
   /** Returns a text that differs if the material does. */
@@ -8,4 +16,6 @@ export interface TlsSource {
   material(): Promise<TlsMaterial>
   /** Returns the state of the certificate of each host that should have one. */
   states(): Promise<ReadonlyMap<string, HostCertificate>>
+  /** Returns how names of the domain of a cluster share one. Undefined: they cannot. */
+  sharing?(): Promise<Sharing | undefined>
 }

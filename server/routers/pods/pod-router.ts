@@ -11,7 +11,7 @@ import { installRouter, readKey, readTableVersion, storeTable } from './installa
 import { findingsOf } from './pod-findings.ts'
 import type { PodKube } from './pod-kube.ts'
 import { answerMs, PodQuestions } from './pod-questions.ts'
-import { certificatesInPods, tlsFindings } from './pod-tls.ts'
+import { certificatesInPods, sharingFindings, tlsFindings } from './pod-tls.ts'
 import { PodWakes } from './pod-wakes.ts'
 import { createNames, type NameSetting, nameRoutes, removeNames } from './release-names.ts'
 import { rolledOut } from './rollout.ts'
@@ -57,6 +57,7 @@ export function createPodRouter(options: PodRouterOptions): Router {
     listFindings: async (signal, tls) => [
       ...(await routers.listFindings(signal)),
       ...tlsFindings(options.certificates !== undefined, tls),
+      ...(await sharingFindings(options.certificates)),
     ],
   }
 }

@@ -1,4 +1,5 @@
 import type { ClusterTls, Route } from '@quayside/contract/routes.ts'
+import { printable } from '../../lib/text.ts'
 import { certificatesOf } from '../platform-certificates.ts'
 import type { RouteCertificate, RouterFinding } from '../router.ts'
 import type { TlsSource } from '../tls-source.ts'
@@ -18,6 +19,19 @@ export function tlsFindings(speaksTls: boolean, tls: ClusterTls | undefined): re
       'that the platform orders.'
     : `Names of ${tls.domain} have no certificates, because ${withoutTls}.`
   return [{ message, isBlocking: false }]
+}
+
+/** Says how names of the cluster's domain share one certificate, if the platform can prove that. */
+export async function sharingFindings(
+  certificates: Pick<TlsSource, 'sharing'> | undefined,
+): Promise<readonly RouterFinding[]> {
+  const sharing = await certificates?.sharing?.()
+  if (!sharing) return []
+  const { domain, record, isShared } = sharing
+  const message = isShared
+    ? `Names of ${domain} share one certificate, because of the record ${record}.`
+    : `Names of ${domain} have a certificate each. With the record ${record} they share one.`
+  return [{ message: printable(message), isBlocking: false }]
 }
 
 /**
