@@ -3,8 +3,8 @@ import { connect as connectSession } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { kinds } from '../../server/engines/kubernetes/client/index.ts'
-import { instanceOn, ownLabels } from '../../server/engines/kubernetes/labels.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeApplication, type TestApplication } from '../support/application.ts'
+import { startDnsWebhook } from '../support/dns-webhook.ts'
 import type { Tree } from '../support/git-remote.ts'
 import { textsClient } from '../support/grpc.ts'
 import { texts } from '../support/grpc-tree.ts'
@@ -13,26 +13,22 @@ import { type SecureClient, secureClient } from '../support/https.ts'
 import { issued } from '../support/issued.ts'
 import { startNameServer } from '../support/name-server.ts'
 import { type Pebble, startPebble } from '../support/pebble/pebble.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import type { ServerProcess } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { until } from '../support/until.ts'
 import { addresses } from './cluster/settings.ts'
-import { openKube } from './support/access.ts'
-import { type AddedCluster, addCluster, clusterSettings } from './support/add-cluster.ts'
-import { publishRouterImage } from './support/router-image.ts'
+import { openPodRouterPlace, type PodRouterPlace, routerPorts } from './support/pod-router-place.ts'
 import { serialAt, startSecureTraffic } from './support/secure-traffic.ts'
 
 // HTTPS at the platform's routers in pods of a cluster, with certificates of Let's Encrypt's test
 // server. The tests build on each other.
 
-/** The ports of the routers at the node. */
-const [plainPort, tlsPort] = [31_080, 31_443]
+const { plain: plainPort, tls: tlsPort } = routerPorts
 const domain = 'apps.far.test'
 const names = await startNameServer({ after })
 for (const zone of [domain, 'far.test']) names.zones.set(`*.${zone}`, { A: addresses.node })
 const pebble = await startPebble({ after }, { nameServer: names.address, httpPort: plainPort, tlsPort })
 const skip = pebble ? false : 'this machine has no Go'
-const kube = openKube()
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 const echo: Tree = {
@@ -47,34 +43,27 @@ const echo: Tree = {
     process.on('SIGTERM', () => process.exit(0))`,
 }
 
+let place: PodRouterPlace
 let server: ServerProcess
-let cluster: AddedCluster
 let application: TestApplication
 let client: SecureClient
 let root: string
-let image: string | undefined
 /** The platform's name of the application. */
 let name: string
-const namespace = () => `quayside-router-${instanceOn(server.instance, cluster.id)}`
 const at = { host: addresses.node }
 const askSecure = (host: string, path = '/') => client.ask(host, { ...at, path })
 
 before(
   async () => {
     if (!pebble) return
-    server = await startServer({ env: await settings(pebble) })
+    place = await openPodRouterPlace({ folder: 'pod-router-tls', domain, env: await settings(pebble) })
+    server = place.server
     root = await pebble.root()
     client = secureClient({ port: tlsPort, root })
-    cluster = await addCluster(server, 'far')
-    await cluster.connect()
-    await server.must('PUT', `/cluster/${cluster.id}/dnsProvider`, { dns_provider: { provider: 'QOVERY', domain } })
-    const { status, lines } = await cluster.deploy()
-    assert.equal(status, 'DEPLOYED', lines)
-    const again = await cluster.deploy()
+    const again = await place.cluster.deploy()
     assert.match(again.lines, new RegExp(`NodePort, ports ${plainPort} and ${tlsPort} of nodes with a router`))
-    const environmentId = await makeEnvironment(server, 'far', cluster.id)
-    const more = { cpu: 50, min_running_instances: 1, max_running_instances: 1 }
-    application = await makeApplication(server, { environmentId, name: 'echo', settings: more })
+    assert.ok(again.lines.includes(`With the record ${recordNames().join(' CNAME ')} they share one.`), again.lines)
+    application = await place.application('echo')
     name = new URL(application.url).hostname
     await application.run(echo)
   },
@@ -83,48 +72,26 @@ before(
 after(async () => {
   client?.close()
   await application?.git.remove()
-  await server?.close()
-  // A server would create its routers again.
-  if (cluster) await removeAll()
-  kube.close()
+  await place?.close()
 })
 
-/** Removes the namespaces of the server, so that the ports of its routers are free again. */
-async function removeAll(): Promise<void> {
-  const labels = ownLabels(instanceOn(server.instance, cluster.id))
-  const list = async () => (await kube.list(kinds.namespace, { labels }, limit())).items
-  await Promise.all((await list()).map(({ metadata }) => kube.remove(kinds.namespace, metadata, limit())))
-  await until('the namespaces are gone', async () => (await list()).length === 0, { limitMs: 120_000 })
-}
-
 async function settings({ directory, serverRoot }: Pebble): Promise<Record<string, string>> {
-  image ??= await publishRouterImage('tls')
+  const webhook = await startDnsWebhook({ after }, names)
   return {
-    ...clusterSettings('pod-router-tls'),
-    QUAYSIDE_CLUSTER_ROUTER_IMAGE: image,
-    QUAYSIDE_CLUSTER_ROUTER_SERVICE: `NodePort:${plainPort}:${tlsPort}`,
-    QUAYSIDE_CLUSTER_ROUTER_TLS: 'on',
-    QUAYSIDE_CLUSTER_INGRESS_CLASS: 'none',
     QUAYSIDE_ACME_DIRECTORY: directory,
-    QUAYSIDE_DOMAIN_PROOF: 'waived',
+    QUAYSIDE_ACME_DNS_WEBHOOK: webhook,
+    QUAYSIDE_NAME_SERVERS: names.address,
     NODE_EXTRA_CA_CERTS: serverRoot,
   }
 }
 
-interface Pod {
-  readonly name: string
-  readonly address: string
+/** The record by which the names of the cluster share a certificate. */
+function recordNames(): readonly [string, string] {
+  const own = `_acme-challenge.${domain}`
+  return [own, `${own}.${place.cluster.id}.localhost`]
 }
 
-/** Returns the routers that get requests. */
-async function readyPods(): Promise<readonly Pod[]> {
-  const { items } = await kube.list(kinds.pod, { namespace: namespace() }, limit())
-  return items.flatMap(({ metadata, status }) => {
-    const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
-    const isLeft = !isReady || metadata.deletionTimestamp !== undefined
-    return isLeft ? [] : [{ name: metadata.name, address: status?.podIP ?? '' }]
-  })
-}
+const readyPods = () => place.readyPods()
 const serials = async () => Promise.all((await readyPods()).map(({ address }) => serialAt(address, 8443, root, name)))
 const seen = () => [server.output.slice(-15), pebble?.output.slice(-10)]
 
@@ -212,7 +179,7 @@ test('no request is lost while a certificate is renewed and each router is delet
   await until('both routers have the new certificate', isRenewed, { limitMs: 60_000, seen })
   await traffic.sends(200)
   for (const { name: pod } of await readyPods()) {
-    await kube.remove(kinds.pod, { namespace: namespace(), name: pod }, limit())
+    await place.removePod(pod)
     const isReplaced = async () => {
       const now = await readyPods()
       return now.length === 2 && now.every((one) => one.name !== pod)
@@ -259,8 +226,9 @@ test('answers are compressed once the service asks for it', { skip, timeout: 60_
 
 test('private keys are in the memory of the routers only', { skip }, async () => {
   const configMaps = { ...kinds.secret, kind: 'ConfigMap', plural: 'configmaps' }
-  const lists = [kinds.secret, configMaps].map((kind) => kube.list(kind, { namespace: namespace() }, limit()))
-  const pods = kube.list(kinds.pod, { namespace: namespace() }, limit())
+  const { kube, namespace } = place
+  const lists = [kinds.secret, configMaps].map((kind) => kube.list(kind, { namespace }, limit()))
+  const pods = kube.list(kinds.pod, { namespace }, limit())
   for (const { items } of await Promise.all([...lists, pods])) {
     const plain = JSON.stringify(items)
     const data = items.flatMap((item) => Object.values(Object(Object(item).data)).map(String))
@@ -293,13 +261,45 @@ test('a router that starts while the platform is away gets no requests before it
   t.after(() => traffic.stop())
   await traffic.sends(100)
   const [first] = await readyPods()
-  await kube.remove(kinds.pod, { namespace: namespace(), name: first?.name ?? '' }, limit())
+  await place.removePod(first?.name ?? '')
   await traffic.sends(2_000)
   assert.equal((await readyPods()).length, 1)
-  await server.restart({ env: await settings(pebble ?? assert.fail()) })
+  await server.restart({ env: place.env })
   await until('there are two again', async () => (await readyPods()).length === 2, { limitMs: 90_000, seen })
   await traffic.sends(200)
   const { sent, lost } = await traffic.stop()
   t.diagnostic(`${sent} requests, ${lost.length} lost`)
   assert.deepEqual(lost, [])
+})
+
+test('names of the domain share a wildcard once its DNS leads the proof to the platform', {
+  skip,
+  timeout: 180_000,
+}, async (t) => {
+  const traffic = startSecureTraffic(tlsPort, root, name)
+  t.after(() => traffic.stop())
+  const former = await serials()
+  const [own, target] = recordNames()
+  names.zones.set(own, { CNAME: target })
+  const isShared = async () =>
+    await server.sql`select from host_certificate where host like '*.%' and chain is not null`
+  await until('the wildcard is ordered', async () => (await isShared()).length === 1, { limitMs: 120_000, seen })
+  // A certificate of the name itself comes first.
+  await server.sql`delete from host_certificate where host = ${name}`
+  const shows = async () => {
+    const now = await serials()
+    return now.length === 2 && new Set(now).size === 1 && now[0] !== former[0]
+  }
+  await until('both routers show it', shows, { limitMs: 60_000, seen })
+  const { environmentId } = application
+  const second = await makeApplication(server, { environmentId, name: 'second', settings: { cpu: 50 } })
+  t.after(() => second.git.remove())
+  await second.run(echo)
+  assert.equal((await askSecure(new URL(second.url).hostname)).status, 200)
+  await traffic.sends(100)
+  const { sent, lost } = await traffic.stop()
+  t.diagnostic(`${sent} requests, ${lost.length} lost`)
+  assert.deepEqual(lost, [])
+  assert.equal((await server.sql`select from host_certificate where host like ${`%.${domain}`}`).length, 1)
+  assert.deepEqual(names.zones.get(target)?.TXT ?? [], [])
 })

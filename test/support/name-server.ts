@@ -32,12 +32,15 @@ export async function startNameServer(t: { after(work: () => unknown): void }): 
   const socket = createSocket('udp4')
   const zones = new Map<string, Zone>()
   const asked: string[] = []
+  const zoneOf = (name: string): Zone | undefined => zones.get(name) ?? zones.get(`*${name.slice(name.indexOf('.'))}`)
   const answerTo = (message: Buffer): Buffer | undefined => {
     const { name, type, end } = readQuestion(message)
     asked.push(name)
-    const zone = zones.get(name) ?? zones.get(`*${name.slice(name.indexOf('.'))}`)
+    const zone = zoneOf(name)
     if (zone?.silent) return undefined
-    return answer(message.subarray(0, end), zone && recordsOf(zone, type), zone === undefined)
+    const target = type === 5 || zone?.CNAME === undefined ? undefined : zoneOf(zone.CNAME)
+    const led = target && zone?.CNAME !== undefined ? recordsOf(zone.CNAME, target, type) : []
+    return answer(message.subarray(0, end), zone && [...recordsOf(undefined, zone, type), ...led], zone === undefined)
   }
   socket.on('message', (message, from) => {
     const reply = answerTo(message)
@@ -81,12 +84,24 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** Returns each record as type and data. A CNAME record answers every question. */
-function recordsOf(zone: Zone, type: number): [number, Buffer][] {
-  if (zone.CNAME !== undefined) return [[5, encodeName(zone.CNAME)]]
+/** A record of an answer. Without a name, it is of the name that was asked for. */
+interface AnsweredRecord {
+  readonly name: string | undefined
+  readonly type: number
+  readonly data: Buffer
+}
+
+/**
+ * Returns the records of a name. A CNAME record answers every question. The records to which it
+ * leads follow it.
+ */
+function recordsOf(name: string | undefined, zone: Zone, type: number): AnsweredRecord[] {
+  if (zone.CNAME !== undefined) return [{ name, type: 5, data: encodeName(zone.CNAME) }]
   const wanted = Object.entries(types).find(([number]) => Number(number) === type)?.[1]
-  if (wanted === 'A' && zone.A !== undefined) return [[1, Buffer.from(zone.A.split('.').map(Number))]]
-  if (wanted === 'TXT') return (zone.TXT ?? []).map((text) => [16, encodeText(text)])
+  if (wanted === 'A' && zone.A !== undefined) {
+    return [{ name, type: 1, data: Buffer.from(zone.A.split('.').map(Number)) }]
+  }
+  if (wanted === 'TXT') return (zone.TXT ?? []).map((text) => ({ name, type: 16, data: encodeText(text) }))
   return []
 }
 
@@ -96,20 +111,20 @@ const encodeText = (text: string): Buffer =>
   Buffer.concat((text.match(/.{1,255}/gs) ?? ['']).map((chunk) => sized(chunk)))
 const sized = (text: string): Buffer => Buffer.concat([Buffer.from([text.length]), Buffer.from(text, 'latin1')])
 
-function answer(question: Buffer, records: [number, Buffer][] | undefined, isUnknown: boolean): Buffer {
+function answer(question: Buffer, records: readonly AnsweredRecord[] | undefined, isUnknown: boolean): Buffer {
   const header = Buffer.from(question.subarray(0, 12))
   header.writeUInt16BE(isUnknown ? 0x8183 : 0x8180, 2)
   header.writeUInt16BE(1, 4)
   header.writeUInt16BE(records?.length ?? 0, 6)
   header.writeUInt32BE(0, 8)
-  const answers = (records ?? []).map(([type, data]) => {
-    const fixed = Buffer.alloc(12)
-    fixed.writeUInt16BE(0xc00c, 0)
-    fixed.writeUInt16BE(type, 2)
-    fixed.writeUInt16BE(1, 4)
-    fixed.writeUInt32BE(0, 6)
-    fixed.writeUInt16BE(data.length, 10)
-    return Buffer.concat([fixed, data])
+  const answers = (records ?? []).map(({ name, type, data }) => {
+    const owner = name === undefined ? Buffer.from([0xc0, 0x0c]) : encodeName(name)
+    const fixed = Buffer.alloc(10)
+    fixed.writeUInt16BE(type, 0)
+    fixed.writeUInt16BE(1, 2)
+    fixed.writeUInt32BE(0, 4)
+    fixed.writeUInt16BE(data.length, 8)
+    return Buffer.concat([owner, fixed, data])
   })
   return Buffer.concat([header, question.subarray(12), ...answers])
 }
