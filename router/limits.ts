@@ -124,6 +124,8 @@ export const limits = {
    * may have a newer one.
    */
   unconfirmedMs: 15_000,
+  /** How soon what the cluster keeps is read again, if it could not be read. */
+  keptAgainMs: 5_000,
   /** How long the control plane is silent before a router follows the names of replicas. */
   silentControlMs: 15_000,
   /** How often a router follows the names of replicas. */

@@ -6,7 +6,7 @@ export interface PodConfig {
   readonly keyFile: string
   /** The cluster asks this port whether the router may get requests. */
   readonly readyPort: number
-  /** Path of the compressed table that the control plane keeps for new pods. */
+  /** Path of the folder with the table that the control plane keeps for new pods. */
   readonly stored: string
   /**
    * How long connections are still accepted after the pod was asked to end. Nodes learn of its end
@@ -57,7 +57,7 @@ function portIn(values: PodValues, flag: keyof PodValues): number {
 
 function pathIn(values: PodValues, flag: keyof PodValues): string {
   const path = values[flag]
-  if (!path) throw new Error(`--${flag} is missing: the path of a file, with --control-port`)
+  if (!path) throw new Error(`--${flag} is missing: a path, with --control-port`)
   return path
 }
 

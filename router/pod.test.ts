@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { keptFiles } from '@quayside/contract/kept-parts.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { textsClient, textsService } from '../test/support/grpc.ts'
 import { endAfter } from '../test/support/http2-session.ts'
@@ -65,9 +66,9 @@ async function podBed(
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const path = (name: string): string => join(folder, name)
   await writeFile(path('key'), `${key}\n`)
-  if (stored) await writeFile(path('table.gz'), gzipSync(JSON.stringify(stored)))
+  if (stored) await writeFile(path(keptFiles.whole), gzipSync(JSON.stringify(stored)))
   const [controlPort, readyPort] = [await freePort(), await freePort()]
-  const pod = { controlPort, readyPort, keyFile: path('key'), stored: path('table.gz'), leaveMs }
+  const pod = { controlPort, readyPort, keyFile: path('key'), stored: folder, leaveMs }
   const config = { host: '127.0.0.1', port: 0, control: '', state: path('routes.json'), trusted: [], proxies, pod }
   const router = await startRouter(config, silentLog)
   t.after(async () => {
@@ -111,10 +112,10 @@ test('a router in a pod is ready once the control plane has sent a table', async
 })
 
 test('a router in a pod becomes ready with a stored table while the control plane is away', () => {
-  assert.equal(new Readiness({ hasStored: true, waitMs: 0 }).isReady, true)
-  assert.equal(new Readiness({ hasStored: true, waitMs: 60_000 }).isReady, false)
-  assert.equal(new Readiness({ hasStored: false, waitMs: 0 }).isReady, false)
-  assert.equal(new Readiness({ hasStored: true, waitMs: 0, lacksCertificates: () => true }).isReady, false)
+  assert.equal(new Readiness({ hasStored: () => true, waitMs: 0 }).isReady, true)
+  assert.equal(new Readiness({ hasStored: () => true, waitMs: 60_000 }).isReady, false)
+  assert.equal(new Readiness({ hasStored: () => false, waitMs: 0 }).isReady, false)
+  assert.equal(new Readiness({ hasStored: () => true, waitMs: 0, lacksCertificates: () => true }).isReady, false)
 })
 
 test('a router in a pod starts without a damaged stored table', async (t) => {
@@ -123,9 +124,9 @@ test('a router in a pod starts without a damaged stored table', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   t.after(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'key'), key)
-  await writeFile(join(folder, 'table.gz'), 'damaged')
+  await writeFile(join(folder, keptFiles.whole), 'damaged')
   const [controlPort, readyPort] = [await freePort(), await freePort()]
-  const pod = { controlPort, readyPort, keyFile: join(folder, 'key'), stored: join(folder, 'table.gz'), leaveMs: 0 }
+  const pod = { controlPort, readyPort, keyFile: join(folder, 'key'), stored: folder, leaveMs: 0 }
   const state = join(folder, 'routes.json')
   const router = await startRouter({ host: '127.0.0.1', port: 0, control: '', state, trusted: [], pod }, silentLog)
   await router.stop(0)

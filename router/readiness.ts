@@ -3,8 +3,8 @@ import { monotonic } from './clock.ts'
 import { limits } from './limits.ts'
 
 export interface ReadinessOptions {
-  /** Whether the router started with a table. */
-  readonly hasStored: boolean
+  /** Whether the router has a table that the control plane kept. */
+  readonly hasStored: () => boolean
   /** Whether hosts of the table need certificates that the router does not have yet. */
   readonly lacksCertificates?: () => boolean
   /** How long a router with a stored table waits for the control plane. */
@@ -30,9 +30,14 @@ export class Readiness {
     this.#isConfirmed = true
   }
 
+  /** Whether the control plane has sent its table. */
+  get isConfirmed(): boolean {
+    return this.#isConfirmed
+  }
+
   get isReady(): boolean {
     const { hasStored, lacksCertificates = () => false, waitMs = limits.unconfirmedMs } = this.#options
-    const hasTable = this.#isConfirmed || (hasStored && monotonic() - this.#startedAt >= waitMs)
+    const hasTable = this.#isConfirmed || (hasStored() && monotonic() - this.#startedAt >= waitMs)
     return hasTable && !lacksCertificates()
   }
 }

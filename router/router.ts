@@ -1,7 +1,6 @@
 import type { Server } from 'node:http'
 import { Shares, usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
-import type { RouteTable } from '@quayside/contract/routes.ts'
 import { acceptHttp2 } from './accept-http2.ts'
 import { AccessLines } from './access-lines.ts'
 import { readProxyHeaders } from './behind-proxies.ts'
@@ -24,13 +23,12 @@ import { Ports } from './ports.ts'
 import { Presence } from './presence.ts'
 import { createReadyServer, Readiness } from './readiness.ts'
 import { RequestLimits } from './request-limits.ts'
-import { emptyTable } from './route-table.ts'
 import { Routes } from './routes.ts'
 import { createSecureFront } from './secure-front.ts'
 import { ServiceCounts } from './service-counts.ts'
 import { SignInTokens } from './sign-in-tokens.ts'
+import { startFromCluster } from './start-from-cluster.ts'
 import { loadTable, saveTable } from './state-file.ts'
-import { loadStoredTable } from './stored-table.ts'
 import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Visits } from './visits.ts'
@@ -66,7 +64,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const startedAt = monotonic()
   const { pod } = config
   const routes = new Routes()
-  routes.apply(await firstTable(config, log))
+  routes.apply(await loadTable(config.state, log))
   const waiting = new Waiting(routes)
   const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
@@ -74,7 +72,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const visits = new Visits(routes)
   const certificates = new Certificates(log)
   const readiness = new Readiness({
-    hasStored: routes.table.version > 0,
+    hasStored: () => routes.table.version > 0,
     lacksCertificates: () =>
       config.tlsPort !== undefined &&
       certificates.mark === undefined &&
@@ -115,11 +113,18 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   // HAProxy reads them itself.
   if (proxies.length > 0 && !behind) for (const front of fronts) readProxyHeaders(front, traffic, proxies)
   const ports = new Ports(traffic, config.host)
+  const isConfirmed = (): boolean => readiness.isConfirmed
+  const changed = (): void => {
+    waiting.look()
+    visits.look()
+  }
+  const endTrying = pod && (await startFromCluster({ pod, routes, isConfirmed, changed, log }))
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
+    endTrying?.()
     kept.stop()
     const counted = (behind?.count(services) ?? Promise.resolve()).catch((error: unknown) => {
       log.warn('the last requests at HAProxy are not counted', { error: describe(error) })
@@ -206,13 +211,6 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
 async function openAlone(server: Server, config: RouterConfig): Promise<number> {
   if (!config.share) await requireFree(config)
   return open(server, config)
-}
-
-/** Returns the newest of the tables with which this router may start. */
-async function firstTable({ state, pod }: RouterConfig, log: Log): Promise<RouteTable> {
-  const last = await loadTable(state, log)
-  const stored = pod ? await loadStoredTable(pod.stored, log) : emptyTable
-  return stored.version > last.version ? stored : last
 }
 
 const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void after(ms, resolve))

@@ -217,6 +217,38 @@ test('routers that start while the platform is away have the last table', async 
   assert.deepEqual(await askNode(bench.at, host), { status: 200, body: 'new' })
 })
 
+test('routers that start while the platform is away have a table of many objects', { timeout: 240_000 }, async (t) => {
+  await open(t)
+  const many = Array.from({ length: 15_000 }, (_, index) => {
+    const service = `${newId()}${newId()}`
+    return route([], { host: `app-${index}.test`, service, name: service, reason: newId() })
+  })
+  await bench.router.replaceAll([...many, route([await bench.start(saying('ok'))])], signal)
+  const place = { namespace: bench.namespace, labels: {} }
+  const { items } = await bench.kube.list(kinds.secret, place, signal)
+  const parts = items.filter(({ metadata }) => metadata.name.startsWith('router-table-'))
+  assert.equal(parts.length, 16)
+  const former = await bench.readyPods()
+  for (const name of former) {
+    await bench.kube.remove(kinds.pod, { namespace: bench.namespace, name }, signal, { graceSeconds: 0 })
+  }
+  const isBack = async () => (await bench.readyPods()).filter((name) => !former.includes(name)).length === 2
+  await until('two others are ready', isBack, { limitMs: 90_000 })
+  const answers = () =>
+    Promise.all(['app-0.test', 'app-14999.test', host].map((name) => askNode(bench.at, name).catch(() => undefined)))
+  const statuses = async () => (await answers()).map((answer) => answer?.status)
+  await until('they answer', async () => String(await statuses()) === '503,503,200', {
+    limitMs: 30_000,
+    seen: statuses,
+  })
+  await bench.router.replaceAll([], signal)
+  const left = (await bench.kube.list(kinds.secret, place, signal)).items
+  assert.deepEqual(
+    left.filter(({ metadata }) => metadata.name.startsWith('router-table-')),
+    [],
+  )
+})
+
 test('a replica that Kubernetes replaces while the platform is away gets requests', async (t) => {
   await open(t)
   const release = newId()

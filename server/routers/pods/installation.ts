@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import type { RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
-import { type KubeObject, namespaceKind, statusOf } from '../ingress/kube-objects.ts'
+import { namespaceKind, statusOf } from '../ingress/kube-objects.ts'
+import { findSecret } from './find-secret.ts'
 import { type PodKube, podKinds } from './pod-kube.ts'
 import {
   keySecret,
@@ -12,13 +10,7 @@ import {
   routerName,
   routerNamespace,
   routerObjects,
-  tableSecret,
-  tableSecretName,
-  tableVersionAnnotation,
 } from './router-objects.ts'
-
-/** A Secret has at most 1 MiB. */
-const longestTableBytes = 1024 * 1024 - 1024
 
 interface Metadata {
   readonly labels?: Readonly<Record<string, string>>
@@ -65,33 +57,6 @@ export async function readKey(kube: PodKube, setting: RouterObjectSetting, signa
   }
 }
 
-/** Returns the version of the table that the cluster keeps, 0 without one. */
-export async function readTableVersion(
-  kube: PodKube,
-  setting: RouterObjectSetting,
-  signal: AbortSignal,
-): Promise<number> {
-  const found = await findSecret(kube, setting, tableSecretName, signal)
-  const version = Number(found?.metadata.annotations?.[tableVersionAnnotation])
-  return Number.isSafeInteger(version) && version > 0 ? version : 0
-}
-
-/**
- * Keeps a table in the cluster, for routers that start while the platform is away. Returns false if
- * it is too large for that. Then the cluster keeps none: they must not serve an older one.
- */
-export async function storeTable(
-  kube: PodKube,
-  setting: RouterObjectSetting,
-  table: RouteTable,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const compressed = await promisify(gzip)(JSON.stringify(table))
-  const fits = compressed.length <= longestTableBytes
-  await kube.apply(tableSecret(setting, { version: table.version, ...(fits && { compressed }) }), signal)
-  return fits
-}
-
 /** Whether the cluster has the routers of this installation. */
 export async function isInstalled(
   kube: PodKube,
@@ -101,16 +66,3 @@ export async function isInstalled(
   const found = await kube.get(podKinds.deployment, { namespace, name: routerName }, signal)
   return found !== undefined && Object.entries(labels).every(([key, value]) => found.metadata.labels?.[key] === value)
 }
-
-interface SecretObject extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>
-}
-
-const findSecret = async (
-  kube: PodKube,
-  { namespace }: RouterObjectSetting,
-  name: string,
-  signal: AbortSignal,
-): Promise<SecretObject | undefined> =>
-  // The object of this path is a Secret.
-  (await kube.get(podKinds.secret, { namespace, name }, signal)) as SecretObject | undefined

@@ -28,7 +28,9 @@ export async function findingsOf(
   const found = (await kube.get(podKinds.service, { namespace, name: routerName }, signal)) as ServiceObject | undefined
   const { isDone, text } = await rolledOut(kube, setting, signal)
   const look = `kubectl -n ${namespace} describe service ${routerName}`
-  const tooLarge = 'Its route table is too large for a Secret: a router that starts while the platform is away waits.'
+  const tooLarge =
+    'Its route table is too large for the Secrets of the cluster: a router that starts while the platform is away ' +
+    'waits.'
   return [
     advice(
       `${by}, and the Service ${routerName} there (${placeOf(found)}). The wildcard record of its domain leads to it.`,

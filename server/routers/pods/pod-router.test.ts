@@ -113,7 +113,7 @@ test('a router that starts while the platform is away has no older table than th
   const fresh = await cluster.addPod()
   assert.equal((await ask(fresh.port, 'app.test')).status, 404)
   const findings = await cluster.first.listFindings(signal)
-  assert.ok(findings.some(({ message }) => message.includes('too large for a Secret')))
+  assert.ok(findings.some(({ message }) => message.includes('too large for the Secrets')))
   await cluster.router().replaceAll([shop], signal)
   assert.equal(await bodyAt(await cluster.addPod()), 'ok')
 })

@@ -7,7 +7,8 @@ import { AppError } from '../../lib/error.ts'
 import { askCluster } from '../ask-cluster.ts'
 import type { RouteCertificate, Router } from '../router.ts'
 import type { TlsSource } from '../tls-source.ts'
-import { installRouter, readKey, readTableVersion, storeTable } from './installation.ts'
+import { installRouter, readKey } from './installation.ts'
+import { Keeping } from './keeping.ts'
 import { findingsOf } from './pod-findings.ts'
 import type { PodKube } from './pod-kube.ts'
 import { answerMs, PodQuestions } from './pod-questions.ts'
@@ -68,10 +69,9 @@ class PodRouter {
   readonly #options: PodRouterOptions
   readonly #pods: RouterPods
   readonly #sender: TableSender
+  readonly #keeping: Keeping
   /** The newest table, also before any router has it. Version 0: none yet. */
   #last: RouteTable = { version: 0, routes: [] }
-  #storedVersion = 0
-  #isTooLarge = false
   /** The version of the last table whose replicas have names, and no others. */
   #namedVersion = 0
   #isInstalled = false
@@ -83,6 +83,7 @@ class PodRouter {
     const { kube, setting, clock, certificates } = options
     this.#pods = new RouterPods(kube, setting, () => this.#readKey())
     this.#sender = new TableSender({ clock, certificates, pods: this.#pods })
+    this.#keeping = new Keeping({ kube, setting })
     this.questions = new PodQuestions(this.#pods)
     this.wakes = new PodWakes({
       clock,
@@ -99,12 +100,11 @@ class PodRouter {
   }
 
   async #replace({ routes, people }: Carried, signal: AbortSignal): Promise<readonly number[]> {
-    const { kube, setting, names } = this.#options
+    const { kube, names } = this.#options
     const named = nameRoutes(routes, names)
     const carried = { routes: named.map(({ route }) => route), people }
     if (this.#last.version === 0) {
-      this.#storedVersion = await readTableVersion(kube, setting, signal)
-      this.#last = { version: this.#storedVersion, routes: [] }
+      this.#last = { version: await this.#keeping.readVersion(signal), routes: [] }
     }
     const { version, ...last } = this.#last
     if (version === 0 || !isDeepStrictEqual(last, carried)) this.#advance(carried)
@@ -112,7 +112,7 @@ class PodRouter {
     const isNamed = this.#namedVersion === this.#last.version
     const left = isNamed ? [] : await createNames(kube, names, named, signal)
     for (let attempt = 0; attempt < attempts; attempt++) {
-      await this.#store(signal)
+      await this.#keeping.keep(this.#last, signal)
       const { newest, none } = await this.#sender.sendAll(this.#last, signal)
       if (none) {
         this.#isInstalled = false
@@ -132,14 +132,6 @@ class PodRouter {
 
   #advance(carried: Carried, after = this.#last.version): void {
     this.#last = { version: after + 1, ...structuredClone(carried) }
-  }
-
-  async #store(signal: AbortSignal): Promise<void> {
-    if (this.#storedVersion === this.#last.version) return
-    const { kube, setting } = this.#options
-    const table = this.#last
-    this.#isTooLarge = !(await storeTable(kube, setting, table, signal))
-    this.#storedVersion = table.version
   }
 
   /** Returns the running routers, after new ones have got the table. */
@@ -181,7 +173,7 @@ class PodRouter {
   }
 
   listFindings(signal: AbortSignal) {
-    return askCluster(signal, () => findingsOf(this.#options, { isTooLarge: this.#isTooLarge }, signal))
+    return askCluster(signal, () => findingsOf(this.#options, this.#keeping, signal))
   }
 
   async #install(signal: AbortSignal): Promise<void> {

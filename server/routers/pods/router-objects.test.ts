@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type RouterObjectSetting, routerNamespace, routerObjects, tableSecret } from './router-objects.ts'
+import { type RouterObjectSetting, routerNamespace, routerObjects } from './router-objects.ts'
 import { testSetting } from './testing.ts'
 
 const objectsOf = (change: Partial<RouterObjectSetting> = {}) => {
@@ -83,10 +83,4 @@ test('proxies that are trusted and limits of connections are flags of the router
     assert.ok(args.includes(flag), flag)
   }
   assert.ok(!objectsOf()('Deployment').spec.template.spec.containers[0].args.join().includes('--trusted'))
-})
-
-test('the stored table names its version', () => {
-  const { metadata, data } = tableSecret(testSetting, { version: 7, compressed: Buffer.from('x') })
-  assert.deepEqual(metadata.annotations, { 'quayside.io/table-version': '7' })
-  assert.deepEqual(data, { 'table.gz': 'eA==' })
 })

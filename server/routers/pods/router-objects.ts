@@ -1,4 +1,6 @@
 import type { KubeObject } from '../ingress/kube-objects.ts'
+import { keptFolder, keptTable, keptVolume } from './kept-objects.ts'
+import { heads } from './object-heads.ts'
 
 /** How clients reach the routers of a cluster, as the operator chose it. */
 export type RouterExposure =
@@ -42,10 +44,6 @@ export interface RouterObjectSetting extends PodRouterSettings {
 /** The name of the Deployment, the Service and the other objects of the router. */
 export const routerName = 'router'
 export const keySecretName = 'router-key'
-export const tableSecretName = 'router-table'
-export const tableKey = 'table.gz'
-/** The version of the table in its Secret, in an annotation. */
-export const tableVersionAnnotation = 'quayside.io/table-version'
 const pullSecretName = 'router-registry'
 
 const ports = { traffic: 8080, ready: 8081, tls: 8443 } as const
@@ -59,6 +57,9 @@ const leaveSeconds = 10
 const graceSeconds = leaveSeconds + 60
 /** A user without a name or a home. */
 const user = 10_001
+
+/** The documents that the cluster keeps for its routers. */
+const kept = [keptTable]
 
 /** The namespace of the routers. It accepts no pod with more rights than theirs. */
 export const routerNamespace = ({ namespace: name, labels }: RouterObjectSetting): KubeObject => ({
@@ -84,23 +85,6 @@ export const keySecret = (setting: RouterObjectSetting, key: string): KubeObject
   ...heads(setting, 'v1', 'Secret', keySecretName),
   data: { key: Buffer.from(key).toString('base64') },
 })
-
-/**
- * The Secret with the table for pods that start while the platform is away. Without a compressed
- * table, it has the version only, and they wait for the platform.
- */
-export function tableSecret(
-  setting: RouterObjectSetting,
-  table: { readonly version: number; readonly compressed?: Buffer },
-): KubeObject & { readonly data: object } {
-  const { metadata, ...head } = heads(setting, 'v1', 'Secret', tableSecretName)
-  const annotations = { [tableVersionAnnotation]: String(table.version) }
-  return {
-    ...head,
-    metadata: { ...metadata, annotations },
-    data: table.compressed ? { [tableKey]: table.compressed.toString('base64') } : {},
-  }
-}
 
 function pullSecret(setting: RouterObjectSetting, config: string) {
   return {
@@ -199,7 +183,7 @@ function deployment(setting: RouterObjectSetting) {
           containers: [container(setting)],
           volumes: [
             { name: 'key', secret: { secretName: keySecretName, defaultMode: 0o440 } },
-            { name: 'table', secret: { secretName: tableSecretName, defaultMode: 0o440, optional: true } },
+            ...kept.map(keptVolume),
             { name: 'state', emptyDir: { sizeLimit: '128Mi' } },
           ],
         },
@@ -228,7 +212,7 @@ function container(setting: RouterObjectSetting) {
     'control-port': controlPort,
     'control-key': '/quayside/key/key',
     'ready-port': ports.ready,
-    stored: `/quayside/table/${tableKey}`,
+    stored: keptFolder(keptTable),
     state: '/quayside/state/routes.json',
     'leave-seconds': leaveSeconds,
     connections: connections.total,
@@ -252,14 +236,8 @@ function container(setting: RouterObjectSetting) {
     },
     volumeMounts: [
       { name: 'key', mountPath: '/quayside/key', readOnly: true },
-      { name: 'table', mountPath: '/quayside/table', readOnly: true },
+      ...kept.map((kind) => ({ name: kind.volume, mountPath: keptFolder(kind), readOnly: true })),
       { name: 'state', mountPath: '/quayside/state' },
     ],
   }
 }
-
-const heads = ({ namespace, labels }: RouterObjectSetting, apiVersion: string, kind: string, name: string) => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace, labels },
-})

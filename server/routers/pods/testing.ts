@@ -10,9 +10,10 @@ import { killGroup, start } from '../../lib/run.ts'
 import type { KubeKind, KubeObject } from '../ingress/kube-objects.ts'
 import type { Router } from '../router.ts'
 import type { TlsSource } from '../tls-source.ts'
+import { type KeptKind, keptTable, keptVolume } from './kept-objects.ts'
 import type { PodKube } from './pod-kube.ts'
 import { createPodRouter } from './pod-router.ts'
-import { keySecretName, type PodRouterSettings, routerName, tableKey, tableSecretName } from './router-objects.ts'
+import { keySecretName, type PodRouterSettings, routerName } from './router-objects.ts'
 
 const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
 const namespace = 'quayside-router-test'
@@ -165,8 +166,9 @@ export async function openPodCluster(): Promise<PodCluster> {
     const place = (file: string): string => join(folder, name, file)
     await mkdir(join(folder, name))
     await writeFile(place('key'), dataOf('router-key', 'key') ?? '')
-    const table = dataOf(tableSecretName, tableKey)
-    if (table) await writeFile(place(tableKey), table)
+    await mkdir(place(keptTable.volume))
+    for (const [file, content] of keptFilesIn(objects, keptTable))
+      await writeFile(place(join(keptTable.volume, file)), content)
     const [port, controlPort, readyPort] = [await freePort(), await freePort(), await freePort()]
     const tlsPort = await freePort()
     const flags = {
@@ -176,7 +178,7 @@ export async function openPodCluster(): Promise<PodCluster> {
       'control-port': controlPort,
       'control-key': place('key'),
       'ready-port': readyPort,
-      stored: place(tableKey),
+      stored: place(keptTable.volume),
       state: place('routes.json'),
       'leave-seconds': 1,
     }
@@ -243,6 +245,26 @@ export async function openPodCluster(): Promise<PodCluster> {
     },
   }
   return cluster
+}
+
+interface VolumeSource {
+  readonly secret: {
+    readonly name: string
+    readonly items?: readonly { readonly key: string; readonly path: string }[]
+  }
+}
+
+/** Returns the files of a volume in a pod that starts now. */
+export function keptFilesIn(objects: ReadonlyMap<string, KubeObject>, kind: KeptKind): readonly [string, Buffer][] {
+  const sources: readonly VolumeSource[] = Object(keptVolume(kind)).projected.sources
+  return sources.flatMap(({ secret: { name, items } }) =>
+    Object.entries<string>(Object(objects.get(`Secret/${name}`)).data ?? {}).flatMap(
+      ([key, value]): [string, Buffer][] => {
+        const path = items ? items.find((item) => item.key === key)?.path : key
+        return path === undefined ? [] : [[path, Buffer.from(value, 'base64')]]
+      },
+    ),
+  )
 }
 
 /** A cluster whose routers run and have an empty table. */
