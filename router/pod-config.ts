@@ -8,6 +8,8 @@ export interface PodConfig {
   readonly readyPort: number
   /** Path of the folder with the table that the control plane keeps for new pods. */
   readonly stored: string
+  /** The same for certificates with their keys. Undefined: they are in memory only. */
+  readonly storedCertificates?: string
   /**
    * How long connections are still accepted after the pod was asked to end. Nodes learn of its end
    * on their own.
@@ -24,6 +26,7 @@ export const podFlags = {
   'control-key': { type: 'string' },
   'ready-port': { type: 'string' },
   stored: { type: 'string' },
+  'stored-certificates': { type: 'string' },
   'leave-seconds': { type: 'string', default: '0' },
   'public-port': { type: 'string' },
   'public-tls-port': { type: 'string' },
@@ -42,6 +45,9 @@ export function parsePodConfig(values: PodValues): PodConfig | undefined {
     keyFile: pathIn(values, 'control-key'),
     readyPort: portIn(values, 'ready-port'),
     stored: pathIn(values, 'stored'),
+    ...(values['stored-certificates'] !== undefined && {
+      storedCertificates: pathIn(values, 'stored-certificates'),
+    }),
     leaveMs: secondsIn(values, 'leave-seconds') * 1000,
     ...(values['public-port'] !== undefined && { publicPort: portIn(values, 'public-port') }),
     ...(values['public-tls-port'] !== undefined && { publicTlsPort: portIn(values, 'public-tls-port') }),

@@ -13,8 +13,8 @@ export interface ReadinessOptions {
 
 /**
  * Decides whether a router in a pod may get requests. It needs the table of the control plane. If
- * that is away, the table with which the router started is the newest one. Only the control plane
- * has the certificates: a router without them would refuse handshakes that others complete.
+ * that is away, the table with which the router started is the newest one. A router without the
+ * certificates of its hosts would refuse handshakes that others complete.
  */
 export class Readiness {
   readonly #startedAt = monotonic()

@@ -118,7 +118,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     waiting.look()
     visits.look()
   }
-  const endTrying = pod && (await startFromCluster({ pod, routes, isConfirmed, changed, log }))
+  const endTrying = pod && (await startFromCluster({ pod, routes, certificates, isConfirmed, changed, log }))
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined

@@ -128,12 +128,13 @@ export function clusterRouter(
   const image = variables['QUAYSIDE_CLUSTER_ROUTER_IMAGE']
   const exposure = routerExposure(variables['QUAYSIDE_CLUSTER_ROUTER_SERVICE'] || 'LoadBalancer')
   const replicas = number(variables, 'QUAYSIDE_CLUSTER_ROUTER_REPLICAS', 2, 1, 50)
+  const keepsKeys = oneOf(variables, 'QUAYSIDE_CLUSTER_ROUTER_KEYS', ['memory', 'secrets']) === 'secrets'
   if (!image) return undefined
   if (!imageForm.test(image)) {
     const example = 'registry.example.org/quayside/router@sha256:…'
     throw new ConfigError(`QUAYSIDE_CLUSTER_ROUTER_IMAGE must be an image such as ${example}, not "${image}".`)
   }
-  return { image, replicas, exposure, ...rest }
+  return { image, replicas, exposure, keepsKeys, ...rest }
 }
 
 const digestForm = /^[a-zA-Z0-9][\w.:/-]{0,400}@sha256:[0-9a-f]{64}$/

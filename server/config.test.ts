@@ -114,6 +114,8 @@ test('the router of clusters has an image, a kind of Service and a number of pod
   }
   assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_IMAGE: 'a b' }), /QUAYSIDE_CLUSTER_ROUTER_IMAGE must be/)
   assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_REPLICAS: '0' }), /QUAYSIDE_CLUSTER_ROUTER_REPLICAS must be/)
+  assert.deepEqual([read({})?.keepsKeys, read({ QUAYSIDE_CLUSTER_ROUTER_KEYS: 'secrets' })?.keepsKeys], [false, true])
+  assert.throws(() => read({ QUAYSIDE_CLUSTER_ROUTER_KEYS: 'etcd' }), /QUAYSIDE_CLUSTER_ROUTER_KEYS must be/)
   const trusted = read({ QUAYSIDE_TRUSTED_PROXIES: '10.0.0.0/8', QUAYSIDE_ROUTER_CONNECTIONS: '500' })
   assert.deepEqual([trusted?.trusted, trusted?.connections.total], [['10.0.0.0/8'], 500])
 })

@@ -52,6 +52,20 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
   const doorMark = door === undefined ? '' : ` ${createHash('sha256').update(door.secret).digest('base64url')}`
   const ticketKey = createTicketKeys(clock)
   const sealed = { state: 'FAILED', message: 'the secrets of the platform are sealed' } as const
+  const certificatesOf = async (rows: readonly SealedCertificate[]): Promise<readonly TlsCertificate[]> => {
+    const ordered = rows.map(({ host, chain, sealed_key }) =>
+      chain === null || sealed_key === null
+        ? undefined
+        : opened(options, { host: hostIn(host).host, chain }, () => vault.openOwn(hostKeyCell(host), sealed_key)),
+    )
+    const uploaded = (await listUploads(database, at)).map(
+      ({ host, chain, organization_id, custom_domain_id, sealed_key }) =>
+        opened(options, { host, chain }, () =>
+          vault.open(database, organization_id, uploadedKeyCell(custom_domain_id), sealed_key),
+        ),
+    )
+    return (await Promise.all([...ordered, ...uploaded])).filter((one) => one !== undefined)
+  }
   return {
     mark: async () => `${await readMark(database, scope)}${doorMark} ${ticketKey().mark}`,
     states: async () => {
@@ -75,24 +89,13 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
         ]),
       ])
     },
+    kept: async () => (vault.state.open ? certificatesOf(await listCertificates(database, scope)) : undefined),
     material: async () => {
       const rows = await listCertificates(database, scope)
       const challenges = rows.flatMap(challengeIn)
       const others = { challenges, ticketKey: ticketKey().key, ...(door && { door }) }
       if (!vault.state.open) return { certificates: [], ...others }
-      const ordered = rows.map(({ host, chain, sealed_key }) =>
-        chain === null || sealed_key === null
-          ? undefined
-          : opened(options, { host: hostIn(host).host, chain }, () => vault.openOwn(hostKeyCell(host), sealed_key)),
-      )
-      const uploaded = (await listUploads(database, at)).map(
-        ({ host, chain, organization_id, custom_domain_id, sealed_key }) =>
-          opened(options, { host, chain }, () =>
-            vault.open(database, organization_id, uploadedKeyCell(custom_domain_id), sealed_key),
-          ),
-      )
-      const certificates = (await Promise.all([...ordered, ...uploaded])).filter((one) => one !== undefined)
-      return { certificates, ...others }
+      return { certificates: await certificatesOf(rows), ...others }
     },
     ...(typeof at === 'object' && sharedDomain !== undefined && { sharing: sharingOf(database, at, sharedDomain) }),
   }

@@ -1,4 +1,4 @@
-import type { HostCertificate, TlsMaterial } from '@quayside/contract/routes.ts'
+import type { HostCertificate, TlsCertificate, TlsMaterial } from '@quayside/contract/routes.ts'
 
 /** How the names of a cluster's domain share one certificate. */
 export interface Sharing {
@@ -12,6 +12,11 @@ export interface Sharing {
 export interface TlsSource {
   /** Returns a text that differs if the material does. */
   mark(): Promise<string>
+  /**
+   * Returns all certificates for routers that start while the platform is away. Undefined while its
+   * secrets are sealed.
+   */
+  kept?(): Promise<readonly TlsCertificate[] | undefined>
   /** Returns all certificates and open challenges. */
   material(): Promise<TlsMaterial>
   /** Returns the state of the certificate of each host that should have one. */

@@ -1,5 +1,5 @@
 import { keptPartCount } from '@quayside/contract/kept-parts.ts'
-import type { Route, RouteTable } from '@quayside/contract/routes.ts'
+import type { Route, RouteTable, TlsCertificate } from '@quayside/contract/routes.ts'
 
 /** A document as texts. */
 export interface KeptContent {
@@ -34,3 +34,15 @@ export function tableContent(table: RouteTable): KeptContent {
     },
   }
 }
+
+/** Returns certificates in parts. Pure. */
+export const certificateContent = (certificates: readonly TlsCertificate[]): KeptContent => ({
+  version: 1,
+  whole: () => JSON.stringify({ certificates }),
+  parts: () => {
+    const byPart = Map.groupBy(certificates, ({ host }) => partOf(host))
+    return Array.from({ length: keptPartCount }, (_, index) =>
+      JSON.stringify({ certificates: byPart.get(index) ?? [] }),
+    )
+  },
+})

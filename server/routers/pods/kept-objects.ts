@@ -13,6 +13,9 @@ export interface KeptKind {
 
 export const keptTable: KeptKind = { secret: 'router-table', volume: 'table' }
 
+/** Certificates with their private keys, if the operator wants them to be kept. */
+export const keptCertificates: KeptKind = { secret: 'router-certificates', volume: 'certificates' }
+
 /** The folder of a document in the pods. */
 export const keptFolder = ({ volume }: KeptKind): string => `/quayside/${volume}`
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import type { Route, TlsMaterial } from '@quayside/contract/routes.ts'
 import { secureClient } from '../../../test/support/https.ts'
 import { issued } from '../../../test/support/issued.ts'
@@ -13,16 +14,18 @@ const { signal } = new AbortController()
 const host = 'own.lab.test'
 
 /** Certificates in memory. A test changes the material together with its mark. */
-function source(): TlsSource & { mine: TlsMaterial; marked: string; away: boolean } {
+function source(): TlsSource & { mine: TlsMaterial; marked: string; away: boolean; sealed: boolean } {
   const own = {
     mine: { certificates: [{ host, chain: issued.cert + issued.intermediate, key: issued.key }], challenges: [] },
     marked: 'first',
     away: false,
+    sealed: false,
     mark: async () => {
       if (own.away) throw new Error('the database is away')
       return own.marked
     },
     material: async () => own.mine,
+    kept: async () => (own.sealed ? undefined : own.mine.certificates),
     states: async () => new Map([[host, { state: 'READY', message: null } as const]]),
   }
   return own
@@ -132,4 +135,74 @@ test('settings of a cluster for certificates that have no effect are named', () 
   assert.match(tlsFindings(false, tls)[0]?.message ?? '', /speaks HTTP/)
   assert.deepEqual(tlsFindings(true, { ...tls, issuer: null, byController: true }), [])
   assert.deepEqual(tlsFindings(true, undefined), [])
+})
+
+/** A cluster whose operator wants private keys to be kept in it, with two routers. */
+async function openKeeping(t: { after(work: () => Promise<void>): void }) {
+  const cluster = await startedPodCluster(1)
+  t.after(() => cluster.close())
+  const { server, endpoint } = await application((_, response) => response.end('ok'))
+  t.after(async () => void server.close().closeAllConnections())
+  const certificates = source()
+  const tls = { from: 'platform', redirects: true } as const
+  const route: Route = { host, service: 'shop', name: 'shop', endpoints: [endpoint], tls }
+  const router = cluster.router(certificates, { keepsKeys: true })
+  await router.replaceAll([route], signal)
+  return { cluster, certificates, router, route }
+}
+
+const keysIn = (cluster: Awaited<ReturnType<typeof startedPodCluster>>) => {
+  const data = Object(cluster.object('Secret', 'router-certificates')).data
+  return data && gunzipSync(Buffer.from(data['whole.gz'], 'base64')).toString()
+}
+
+test('a router that starts while the platform is away speaks HTTPS if the cluster keeps the keys', {
+  timeout: 60_000,
+}, async (t) => {
+  const { cluster, certificates, router, route } = await openKeeping(t)
+  cluster.isAway = true
+  const fresh = await cluster.addPod()
+  await until('it gets requests', () => cluster.isReady(fresh), { limitMs: 40_000 })
+  assert.equal(await statusAt(fresh.tlsPort), 200)
+  assert.equal((await ask(fresh.port, host)).status, 308)
+  // The platform returns, without a certificate.
+  cluster.isAway = false
+  certificates.mine = { certificates: [], challenges: [] }
+  certificates.marked = 'second'
+  await router.replaceAll([route], signal)
+  await assert.rejects(statusAt(fresh.tlsPort))
+  assert.equal(keysIn(cluster), '{"certificates":[]}')
+})
+
+test('kept certificates follow those of the platform, and challenges are not kept', async (t) => {
+  const { cluster, certificates, router, route } = await openKeeping(t)
+  const before = cluster.object('Secret', 'router-certificates')
+  assert.match(keysIn(cluster) ?? '', /PRIVATE KEY/)
+  const challenge = { kind: 'http-01', host, token: 'abc', answer: 'abc.thumb' } as const
+  certificates.mine = { ...certificates.mine, challenges: [challenge] }
+  certificates.marked = 'second'
+  await router.replaceAll([route], signal)
+  assert.equal(cluster.object('Secret', 'router-certificates'), before, 'nothing was written')
+  certificates.mine = { certificates: [], challenges: [] }
+  certificates.sealed = true
+  certificates.marked = 'third'
+  await router.replaceAll([route], signal)
+  assert.equal(cluster.object('Secret', 'router-certificates'), before, 'sealed secrets remove nothing')
+})
+
+test('kept certificates are removed once the operator does not want them any more', async (t) => {
+  const { cluster, certificates, route } = await openKeeping(t)
+  assert.ok(cluster.object('Secret', 'router-certificates'))
+  assert.match(JSON.stringify(cluster.object('Deployment', 'router')), /--stored-certificates=/)
+  await cluster.router(certificates).replaceAll([route], signal)
+  assert.equal(cluster.object('Secret', 'router-certificates'), undefined)
+  assert.doesNotMatch(JSON.stringify(cluster.object('Deployment', 'router')), /certificates/)
+})
+
+test('findings say that private keys are in the cluster', async (t) => {
+  const { cluster, router } = await openKeeping(t)
+  const messages = (await router.listFindings(signal)).map(({ message }) => message).join('\n')
+  assert.match(messages, /Private keys of its certificates are in Secrets of the namespace quayside-router-test/)
+  const usual = (await cluster.router(source()).listFindings(signal)).map(({ message }) => message).join('\n')
+  assert.doesNotMatch(usual, /Private keys/)
 })

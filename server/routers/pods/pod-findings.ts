@@ -2,6 +2,7 @@ import { printable } from '../../lib/text.ts'
 import type { KubeObject } from '../ingress/kube-objects.ts'
 import type { RouterFinding } from '../router.ts'
 import { isInstalled } from './installation.ts'
+import type { Keeping } from './keeping.ts'
 import { type PodKube, podKinds } from './pod-kube.ts'
 import { rolledOut } from './rollout.ts'
 import { type RouterObjectSetting, routerName } from './router-objects.ts'
@@ -16,7 +17,7 @@ interface ServiceObject extends KubeObject {
 /** Says that the platform's own routers carry the traffic of a cluster, and what they lack. */
 export async function findingsOf(
   { kube, setting }: { readonly kube: PodKube; readonly setting: Omit<RouterObjectSetting, 'pullConfig'> },
-  { isTooLarge }: { readonly isTooLarge: boolean },
+  { isTooLarge, areCertificatesTooLarge }: Pick<Keeping, 'isTooLarge' | 'areCertificatesTooLarge'>,
   signal: AbortSignal,
 ): Promise<readonly RouterFinding[]> {
   const { namespace, exposure } = setting
@@ -40,8 +41,15 @@ export async function findingsOf(
       ? [advice(`Its Service ${routerName} has no address yet. Look: ${look}`)]
       : []),
     ...(isTooLarge ? [advice(tooLarge)] : []),
+    ...(setting.keepsKeys ? [advice(areCertificatesTooLarge ? keysTooLarge : keptKeys(namespace))] : []),
   ]
 }
+
+const keptKeys = (namespace: string): string =>
+  `Private keys of its certificates are in Secrets of the namespace ${namespace} too ` +
+  '(QUAYSIDE_CLUSTER_ROUTER_KEYS=secrets). Everybody who may read Secrets there can read them.'
+const keysTooLarge =
+  'Its certificates are too many for the Secrets of the cluster: a router that starts while the platform is away waits.'
 
 function placeOf(service: ServiceObject | undefined): string {
   if (!service) return 'missing'

@@ -83,7 +83,7 @@ class PodRouter {
     const { kube, setting, clock, certificates } = options
     this.#pods = new RouterPods(kube, setting, () => this.#readKey())
     this.#sender = new TableSender({ clock, certificates, pods: this.#pods })
-    this.#keeping = new Keeping({ kube, setting })
+    this.#keeping = new Keeping({ kube, setting: { ...setting, speaksTls: certificates !== undefined }, certificates })
     this.questions = new PodQuestions(this.#pods)
     this.wakes = new PodWakes({
       clock,
@@ -180,6 +180,7 @@ class PodRouter {
     const { kube, setting, pullConfig, certificates } = this.#options
     const speaksTls = certificates !== undefined
     await installRouter(kube, { ...setting, speaksTls, pullConfig: await pullConfig() }, signal)
+    await this.#keeping.dropUnwanted(signal)
     this.#key = undefined
     this.#isInstalled = true
   }

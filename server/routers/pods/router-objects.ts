@@ -1,5 +1,5 @@
 import type { KubeObject } from '../ingress/kube-objects.ts'
-import { keptFolder, keptTable, keptVolume } from './kept-objects.ts'
+import { type KeptKind, keptCertificates, keptFolder, keptTable, keptVolume } from './kept-objects.ts'
 import { heads } from './object-heads.ts'
 
 /** How clients reach the routers of a cluster, as the operator chose it. */
@@ -24,6 +24,11 @@ export interface PodRouterSettings {
   readonly trusted: readonly string[]
   /** Networks whose connections begin with a PROXY header. None by default. */
   readonly proxies?: readonly string[]
+  /**
+   * Whether the cluster keeps certificates with their private keys in Secrets, for routers that
+   * start while the platform is away. They are in the memory of routers only by default.
+   */
+  readonly keepsKeys?: boolean
   /** The most connections of each pod, and of one client among them. */
   readonly connections: { readonly total: number; readonly perClient: number }
 }
@@ -58,8 +63,13 @@ const graceSeconds = leaveSeconds + 60
 /** A user without a name or a home. */
 const user = 10_001
 
-/** The documents that the cluster keeps for its routers. */
-const kept = [keptTable]
+/** Whether the cluster keeps certificates with their keys. Pure. */
+export const keepsCertificates = (setting: RouterObjectSetting): boolean =>
+  (setting.keepsKeys ?? false) && (setting.speaksTls ?? false)
+
+/** Returns the documents that the cluster keeps for its routers. */
+const keptKinds = (setting: RouterObjectSetting): readonly KeptKind[] =>
+  keepsCertificates(setting) ? [keptTable, keptCertificates] : [keptTable]
 
 /** The namespace of the routers. It accepts no pod with more rights than theirs. */
 export const routerNamespace = ({ namespace: name, labels }: RouterObjectSetting): KubeObject => ({
@@ -183,7 +193,7 @@ function deployment(setting: RouterObjectSetting) {
           containers: [container(setting)],
           volumes: [
             { name: 'key', secret: { secretName: keySecretName, defaultMode: 0o440 } },
-            ...kept.map(keptVolume),
+            ...keptKinds(setting).map(keptVolume),
             { name: 'state', emptyDir: { sizeLimit: '128Mi' } },
           ],
         },
@@ -213,6 +223,7 @@ function container(setting: RouterObjectSetting) {
     'control-key': '/quayside/key/key',
     'ready-port': ports.ready,
     stored: keptFolder(keptTable),
+    ...(keepsCertificates(setting) && { 'stored-certificates': keptFolder(keptCertificates) }),
     state: '/quayside/state/routes.json',
     'leave-seconds': leaveSeconds,
     connections: connections.total,
@@ -236,7 +247,7 @@ function container(setting: RouterObjectSetting) {
     },
     volumeMounts: [
       { name: 'key', mountPath: '/quayside/key', readOnly: true },
-      ...kept.map((kind) => ({ name: kind.volume, mountPath: keptFolder(kind), readOnly: true })),
+      ...keptKinds(setting).map((kind) => ({ name: kind.volume, mountPath: keptFolder(kind), readOnly: true })),
       { name: 'state', mountPath: '/quayside/state' },
     ],
   }

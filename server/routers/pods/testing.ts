@@ -10,7 +10,7 @@ import { killGroup, start } from '../../lib/run.ts'
 import type { KubeKind, KubeObject } from '../ingress/kube-objects.ts'
 import type { Router } from '../router.ts'
 import type { TlsSource } from '../tls-source.ts'
-import { type KeptKind, keptTable, keptVolume } from './kept-objects.ts'
+import { type KeptKind, keptCertificates, keptTable, keptVolume } from './kept-objects.ts'
 import type { PodKube } from './pod-kube.ts'
 import { createPodRouter } from './pod-router.ts'
 import { keySecretName, type PodRouterSettings, routerName } from './router-objects.ts'
@@ -55,7 +55,7 @@ export interface PodCluster {
   /** Starts a router as Kubernetes does, with what the Secrets have at that moment. */
   addPod(): Promise<TestPod>
   isReady(pod: TestPod): Promise<boolean>
-  router(certificates?: TlsSource): Router
+  router(certificates?: TlsSource, change?: Partial<PodRouterSettings>): Router
   close(): Promise<void>
 }
 
@@ -166,9 +166,10 @@ export async function openPodCluster(): Promise<PodCluster> {
     const place = (file: string): string => join(folder, name, file)
     await mkdir(join(folder, name))
     await writeFile(place('key'), dataOf('router-key', 'key') ?? '')
-    await mkdir(place(keptTable.volume))
-    for (const [file, content] of keptFilesIn(objects, keptTable))
-      await writeFile(place(join(keptTable.volume, file)), content)
+    for (const kind of [keptTable, keptCertificates]) {
+      await mkdir(place(kind.volume))
+      for (const [file, content] of keptFilesIn(objects, kind)) await writeFile(join(place(kind.volume), file), content)
+    }
     const [port, controlPort, readyPort] = [await freePort(), await freePort(), await freePort()]
     const tlsPort = await freePort()
     const flags = {
@@ -179,6 +180,7 @@ export async function openPodCluster(): Promise<PodCluster> {
       'control-key': place('key'),
       'ready-port': readyPort,
       stored: place(keptTable.volume),
+      'stored-certificates': place(keptCertificates.volume),
       state: place('routes.json'),
       'leave-seconds': 1,
     }
@@ -227,12 +229,12 @@ export async function openPodCluster(): Promise<PodCluster> {
     object: (kind, name) => objects.get(keyOf(kind, name)),
     addPod,
     isReady,
-    router: (certificates) =>
+    router: (certificates, change) =>
       createPodRouter({
         certificates,
         kube,
         clock,
-        setting: testSetting,
+        setting: { ...testSetting, ...change },
         pullConfig: async () => undefined,
         names: {
           routeLabels: { 'quayside.io/route': 'true' },
