@@ -1,9 +1,9 @@
 import { number, type Variables } from './config-forms.ts'
-import { type CreationLimits, usualLimits } from './organizations/index.ts'
+import { type CreationLimits, creationLimitOf, limitsFrom } from './limits/index.ts'
 
-/** Reads how many objects an organization may have. */
-export const creationLimits = (variables: Variables): CreationLimits => ({
-  projects: number(variables, 'QUAYSIDE_MOST_PROJECTS', usualLimits.projects, 1, 1_000_000),
-  environments: number(variables, 'QUAYSIDE_MOST_ENVIRONMENTS', usualLimits.environments, 1, 1_000_000),
-  services: number(variables, 'QUAYSIDE_MOST_SERVICES', usualLimits.services, 1, 1_000_000),
-})
+/** Reads how many objects an organization, or a part of it, may have. */
+export const creationLimits = (variables: Variables): CreationLimits =>
+  limitsFrom((kind) => {
+    const { setting, usual } = creationLimitOf(kind)
+    return number(variables, setting, usual, 1, 1_000_000)
+  })

@@ -39,7 +39,7 @@ import {
 } from './config-tls.ts'
 import type { ClusterBuilderSettings } from './engines/index.ts'
 import type { LogFormat } from './lib/log.ts'
-import type { CreationLimits } from './organizations/index.ts'
+import type { CreationLimits } from './limits/index.ts'
 import type { PodRouterSettings } from './routers/index.ts'
 import type { RunnerImages } from './stacks/index.ts'
 

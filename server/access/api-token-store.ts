@@ -1,5 +1,6 @@
 import type { Permission } from '@quayside/contract/operation.ts'
 import type { Fragment, Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import { findRights } from './custom-role-store.ts'
 import type { RoleColumns } from './roles.ts'
 
@@ -33,6 +34,7 @@ export async function insertApiToken(
   sql: Sql,
   row: Omit<ApiTokenRow, 'last_used_at' | 'updated_at' | 'custom_role_name'> & { readonly secret_hash: Buffer },
 ): Promise<ApiTokenRow> {
+  await takeRoom(sql, 'apiTokens', row.organization_id)
   const rights = await findRights(sql, row.custom_role_id)
   const custom_rights = rights === null ? null : sql.json(rights)
   const values = { ...row, permissions: [...row.permissions], custom_rights, updated_at: row.created_at }

@@ -1,6 +1,7 @@
 import type { ClusterLevel, ProjectLevel } from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
+import { takeRoom } from '../limits/index.ts'
 
 export interface CustomRoleRow {
   readonly id: string
@@ -66,6 +67,7 @@ export async function insertCustomRole(
   row: Named & { readonly id: string; readonly organization_id: string },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'customRoles', row.organization_id)
   await sql`insert into custom_role ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { RoleColumns } from './roles.ts'
 
 export interface InvitationRow extends RoleColumns {
@@ -49,6 +50,7 @@ export async function insertInvitation(
   },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'members', row.organization_id)
   await sql`insert into invitation ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 

@@ -3,6 +3,7 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
+import { takeRoom } from '../limits/index.ts'
 import {
   deleteMember,
   findMember,
@@ -46,6 +47,7 @@ export function createMembers({ database, clock }: { database: Database; clock: 
     async transferOwnership(organizationId: string, userId: string): Promise<void> {
       await inTransaction(database, async (sql) => {
         const member = await existing(sql, organizationId, userId)
+        if (member.role !== 'OWNER') await takeRoom(sql, 'organizations', member.id)
         await replaceRole(sql, organizationId, 'OWNER', 'ADMIN', clock.now())
         await setRole(sql, organizationId, member.id, builtInRole('OWNER'), clock.now())
         await setOwner(sql, organizationId, member.id, clock.now())
@@ -56,6 +58,7 @@ export function createMembers({ database, clock }: { database: Database; clock: 
 
 /** Makes a person the owner of an organization without one, in the caller's transaction. */
 export async function addOwner(sql: Sql, organizationId: string, accountId: string, now: Date): Promise<void> {
+  await takeRoom(sql, 'organizations', accountId)
   await insertMember(sql, { organization_id: organizationId, account_id: accountId, ...builtInRole('OWNER') }, now)
   await setOwner(sql, organizationId, accountId, now)
 }

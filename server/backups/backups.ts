@@ -1,6 +1,7 @@
 import { afterCommit, inTransaction, type Sql } from '../database/index.ts'
 import { notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { takeRoom } from '../limits/index.ts'
 import { findService, lockService, type ServiceRow } from '../services/index.ts'
 import {
   deleteBackup,
@@ -55,6 +56,7 @@ export function createBackups(options: BackupOptions) {
       const id = await inTransaction(database, async (sql) => {
         await lockService(sql, service.id)
         await refuseMaking(options, sql, service.id)
+        await takeRoom(sql, 'backups', service.id)
         return submitBackup(options, sql, service, wanted)
       })
       nudgeLater()

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 
 /** A custom domain that an upload belongs to. Its row is locked. */
 export interface UploadDomain {
@@ -15,17 +16,8 @@ export async function lockUploadDomain(sql: Sql, serviceId: string, id: string):
   return row
 }
 
-/** Counts the uploaded certificates of an organization without the one of a domain. */
-export async function countOtherUploads(sql: Sql, { id, organization_id }: UploadDomain): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from uploaded_certificate u join custom_domain d on d.id = u.custom_domain_id
-    where d.organization_id = ${organization_id} and d.id <> ${id}`
-  return row?.count ?? 0
-}
-
 /** An uploaded certificate to store. */
 export interface StoredUpload {
-  readonly custom_domain_id: string
   readonly chain: string
   readonly sealed_key: string
   readonly issuer: string
@@ -35,13 +27,16 @@ export interface StoredUpload {
   readonly uploaded_at: Date
 }
 
-/** Stores an uploaded certificate. Replaces the previous one of the domain. */
-export const storeUpload = async (sql: Sql, row: StoredUpload): Promise<void> =>
-  void (await sql`
-    insert into uploaded_certificate ${sql({ ...row })}
+/** Stores an uploaded certificate. Replaces the previous one of the domain, which is locked. */
+export async function storeUpload(sql: Sql, { id, organization_id }: UploadDomain, row: StoredUpload): Promise<void> {
+  const [previous] = await sql`select from uploaded_certificate where custom_domain_id = ${id}`
+  if (!previous) await takeRoom(sql, 'certificates', organization_id)
+  await sql`
+    insert into uploaded_certificate ${sql({ ...row, custom_domain_id: id })}
     on conflict (custom_domain_id) do update set chain = excluded.chain, sealed_key = excluded.sealed_key,
       issuer = excluded.issuer, fingerprint = excluded.fingerprint, not_before = excluded.not_before,
-      not_after = excluded.not_after, uploaded_at = excluded.uploaded_at`)
+      not_after = excluded.not_after, uploaded_at = excluded.uploaded_at`
+}
 
 /** Returns whether the domain had an uploaded certificate. */
 export async function deleteUpload(sql: Sql, customDomainId: string): Promise<boolean> {

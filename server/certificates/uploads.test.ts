@@ -5,10 +5,11 @@ import { testDatabase } from '../database/testing.ts'
 import { createCustomDomains, createNameServers, replaceHosts } from '../domains/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/log.ts'
+import { usualLimits } from '../limits/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
 import { createCertificates } from './certificates.ts'
-import { createUploads, mostUploads } from './uploads.ts'
+import { createUploads } from './uploads.ts'
 
 const host = 'own.lab.test'
 const upload = { chain: issued.cert + issued.intermediate, private_key: issued.key }
@@ -134,7 +135,7 @@ test('an organization has a bounded number of uploaded certificates, and may rep
     insert into custom_domain (id, service_id, created_at, updated_at, domain, generate_certificate, use_cdn,
       organization_id, pending_since)
     select gen_random_uuid(), ${other}, now(), now(), 'n' || n || '.lab.test', false, false, ${organizationId}, now()
-    from generate_series(1, ${mostUploads}) n`
+    from generate_series(1, ${usualLimits.certificates}) n`
   await sql`
     insert into uploaded_certificate
     select id, '', '', '', '', now(), now(), now() from custom_domain where service_id = ${other}`

@@ -1,12 +1,12 @@
 import { afterCommit, type Database, inTransaction, outsideUnit, type Sql } from '../database/index.ts'
 import { touchRoutes } from '../domains/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError, messageOf, notFound } from '../lib/error.ts'
+import { messageOf, notFound } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Vault } from '../vault/index.ts'
 import { checkUpload, type Upload } from './check-upload.ts'
 import { uploadedKeyCell } from './own-columns.ts'
-import { countOtherUploads, deleteUpload, lockUploadDomain, storeUpload, type UploadDomain } from './uploaded-store.ts'
+import { deleteUpload, lockUploadDomain, storeUpload, type UploadDomain } from './uploaded-store.ts'
 
 export interface UploadsOptions {
   readonly database: Database
@@ -16,9 +16,6 @@ export interface UploadsOptions {
   /** Returns once the routers of a host have the certificates of the database. */
   readonly serve: (host: string, signal: AbortSignal) => Promise<unknown>
 }
-
-/** The router keeps all of them in memory, and gets them in one message. */
-export const mostUploads = 200
 
 /** The time limit of the router for new certificates. */
 const serveMs = 5_000
@@ -45,16 +42,10 @@ export function createUploads({ database, vault, clock, log, serve }: UploadsOpt
     upload: (serviceId: string, id: string, upload: Upload): Promise<void> =>
       change(serviceId, id, async (sql, owner) => {
         const { domain, organization_id } = owner
-        if ((await countOtherUploads(sql, owner)) >= mostUploads) {
-          throw new AppError(
-            'conflict',
-            `An organization has at most ${mostUploads} uploaded certificates; delete one.`,
-          )
-        }
         const now = clock.now()
         const { key, ...facts } = checkUpload(upload, domain, now)
         const sealed_key = await vault.seal(sql, organization_id, uploadedKeyCell(id), key)
-        await storeUpload(sql, { custom_domain_id: id, ...facts, sealed_key, uploaded_at: now })
+        await storeUpload(sql, owner, { ...facts, sealed_key, uploaded_at: now })
       }),
 
     /** Deletes the uploaded certificate of a custom domain. Throws `notFound`. */

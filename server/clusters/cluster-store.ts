@@ -3,6 +3,7 @@ import type { CloudVendor } from '@quayside/contract/providers.ts'
 import type { KubernetesMode } from '@quayside/contract/resources/cluster.ts'
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
+import { takeRoom } from '../limits/index.ts'
 import { insertCredentials } from './credentials-store.ts'
 import { reachingEngine } from './engine-name.ts'
 import type { Health } from './health-store.ts'
@@ -132,6 +133,7 @@ export async function insertCluster(
   row: ClusterValues & Pick<ClusterRow, 'id' | 'organization_id' | 'cloud_provider' | 'kubernetes'>,
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'clusters', row.organization_id)
   await sql`insert into cluster
     ${sql({ ...row, ...columns(sql, row), status: 'READY', created_at: now, updated_at: now })}`
 }

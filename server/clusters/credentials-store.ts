@@ -1,6 +1,7 @@
 import type { CloudProvider } from '@quayside/contract/providers.ts'
 import type { CredentialsType } from '@quayside/contract/resources/credentials.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { CredentialsSettings, VariantName } from './variants.ts'
 
 export interface CredentialsRow {
@@ -74,6 +75,7 @@ export async function insertCredentials(
   row: CredentialsValues & { id: string; organization_id: string; cloud_provider: CloudProvider },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'credentials', row.organization_id)
   await sql`insert into credentials ${sql({ ...row, ...columns(sql, row), created_at: now, updated_at: now })}`
 }
 

@@ -1,5 +1,6 @@
 import type { HostCertificate } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { ProofState } from './proof.ts'
 
 export interface CustomDomainValues {
@@ -47,18 +48,14 @@ export async function findCustomDomain(sql: Sql, serviceId: string, id: string):
 export const lockOwner = async (sql: Sql, serviceId: string): Promise<void> =>
   void (await sql`select from service where id = ${serviceId} for no key update`)
 
-export async function countCustomDomains(sql: Sql, serviceId: string): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from custom_domain where service_id = ${serviceId}`
-  return row?.count ?? 0
-}
-
 export async function insertCustomDomain(
   sql: Sql,
   row: CustomDomainValues &
     ProofState & { readonly id: string; readonly service_id: string; readonly organization_id: string },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'serviceDomains', row.service_id)
+  await takeRoom(sql, 'domains', row.organization_id)
   await sql`insert into custom_domain ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 

@@ -1,14 +1,14 @@
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError, notFound } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { takeRoom } from '../limits/index.ts'
 import { sampleOf } from './ask-proof.ts'
 import { judgeRivals } from './claim.ts'
 import { type DomainPlace, toRecord } from './custom-domain-record.ts'
 import {
   type CustomDomainRow,
   type CustomDomainValues,
-  countCustomDomains,
   deleteCustomDomain,
   findCustomDomain,
   insertCustomDomain,
@@ -20,7 +20,7 @@ import { type CheckedDomain, judge, withCertificate } from './domain-check.ts'
 import { parseDomain, refuseNamesOf } from './domain-name.ts'
 import { hostName } from './host-names.ts'
 import { assumedProof, type DomainProof, newProof, type ProofState, takenError } from './proof.ts'
-import { countPending, listRivals, lockProofs, ownNames } from './proof-store.ts'
+import { listRivals, lockProofs, ownNames } from './proof-store.ts'
 import type { NameServers } from './resolve.ts'
 import { findTrafficPlace, replaceCustomHosts } from './route-store.ts'
 
@@ -52,9 +52,6 @@ export interface CustomDomainRequest {
   readonly use_cdn?: boolean
 }
 
-const mostDomains = 50
-/** The most unproven domains of an organization. Each costs DNS queries. */
-const mostPending = 1000
 const checkMs = 2000
 
 /**
@@ -92,15 +89,15 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     const { domain } = await findTrafficPlace(sql, id)
     if (domain !== null) refuseNamesOf(domain, name)
   }
-  /** Returns the proof of a new name. Throws 409 if another organization has proven the name. */
-  const claim = async (sql: Sql, { organization_id }: DomainOwner, domain: string): Promise<ProofState> => {
+  /**
+   * Returns the proof of a new name. Throws 409 if another organization has proven the name.
+   * `more`: how many more names wait for a proof then.
+   */
+  const claim = async (sql: Sql, { organization_id }: DomainOwner, domain: string, more = 1): Promise<ProofState> => {
     const assumed = assumedProof(domain, mode)
     const rivals = await listRivals(sql, organization_id, domain)
     if (judgeRivals(domain, assumed ?? 'CNAME', rivals, clock.now()).blocking) throw takenError(domain)
-    if (assumed === undefined && (await countPending(sql, organization_id)) >= mostPending) {
-      const message = `An organization has at most ${mostPending} custom domains without a proof. Prove or delete one first.`
-      throw new AppError('conflict', message)
-    }
+    if (assumed === undefined) await takeRoom(sql, 'unprovenDomains', organization_id, more)
     return newProof(clock.now(), assumed)
   }
   /** Does the work under the locks, in the order in which proofs take them. */
@@ -127,9 +124,6 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       const values = checked(body)
       const row = await locked(service, async (sql) => {
         await refuseClusterNames(sql, service, values.domain)
-        if ((await countCustomDomains(sql, service.id)) >= mostDomains) {
-          throw new AppError('conflict', `A service has at most ${mostDomains} custom domains; delete one first.`)
-        }
         const owner = { id: newId(), service_id: service.id, organization_id: service.organization_id }
         const proof = await claim(sql, service, values.domain)
         await insertCustomDomain(sql, { ...values, ...proof, ...owner }, clock.now())
@@ -147,8 +141,11 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       const row = await locked(service, async (sql) => {
         const before = await existing(sql, service.id, id)
         if (before.domain !== values.domain) await refuseClusterNames(sql, service, values.domain)
+        const more = before.proof === null && before.next_ask_at !== null ? 0 : 1
         const proof =
-          before.domain === values.domain ? askedAnew(before, clock.now()) : await claim(sql, service, values.domain)
+          before.domain === values.domain
+            ? askedAnew(before, clock.now())
+            : await claim(sql, service, values.domain, more)
         await updateCustomDomain(sql, id, { ...values, ...proof }, clock.now())
         return existing(sql, service.id, id)
       }).catch(taken(values.domain))

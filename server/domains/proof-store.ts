@@ -50,13 +50,6 @@ export function listRivals(sql: Sql, organizationId: string, domain: string): Pr
     order by domain`
 }
 
-export async function countPending(sql: Sql, organizationId: string): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from custom_domain
-    where organization_id = ${organizationId} and proof is null and next_ask_at is not null`
-  return row?.count ?? 0
-}
-
 export async function storeProof(sql: Sql, id: string, state: ProofState, askedAt: Date | null): Promise<void> {
   const { proof, proven_at, lost_since, pending_since, next_ask_at, asks, finding } = state
   await sql`

@@ -2,6 +2,7 @@ import { afterCommit, type Database, inTransaction, type Sql } from '../database
 import { AppError, notFound } from '../lib/error.ts'
 import { newId, newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
+import { takeRoom } from '../limits/index.ts'
 import {
   type EnvironmentMode,
   type EnvironmentRow,
@@ -9,7 +10,6 @@ import {
   findEnvironment,
   insertEnvironment,
   nameTaken,
-  takeRoom,
 } from '../organizations/index.ts'
 import { listServices } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'

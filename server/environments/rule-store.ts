@@ -1,5 +1,6 @@
 import type { Weekday } from '@quayside/contract/resources/deployment-rule.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
 /** The values that both kinds of rules have. Times look like `08:00:00`. */
@@ -90,6 +91,7 @@ export async function insertProjectRule(
   values: ProjectRuleValues,
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'deploymentRules', row.project_id)
   const columns: Row = { ...row, ...values, created_at: now, updated_at: now }
   await sql`insert into project_deployment_rule ${sql(columns)}`
 }

@@ -1,5 +1,6 @@
 import type { ServiceType } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
 export interface StageService {
@@ -75,6 +76,7 @@ export async function insertStage(
   sql: Sql,
   row: { id: string; environment_id: string; name: string; description: string; deployment_order: number; now: Date },
 ): Promise<void> {
+  await takeRoom(sql, 'stages', row.environment_id)
   const { now, ...columns } = row
   await sql`insert into deployment_stage ${sql({ ...columns, created_at: now, updated_at: now })}`
 }

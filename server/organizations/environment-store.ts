@@ -1,5 +1,5 @@
 import type { Sql } from '../database/index.ts'
-import { takeRoom } from './creation-limit-store.ts'
+import { takeRoom } from '../limits/index.ts'
 
 export type EnvironmentMode = 'DEVELOPMENT' | 'PREVIEW' | 'PRODUCTION' | 'STAGING'
 

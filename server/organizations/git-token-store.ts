@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 
 export type GitProvider = 'BITBUCKET' | 'GITHUB' | 'GITLAB'
 
@@ -41,6 +42,7 @@ export async function insertGitToken(
   row: GitTokenValues & { id: string; organization_id: string; sealed_token: string },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'gitTokens', row.organization_id)
   await sql`insert into git_token ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 

@@ -3,7 +3,6 @@
  * anything.
  */
 
-export { type CreationLimits, saveCreationLimits, takeRoom, usualLimits } from './creation-limit-store.ts'
 export {
   deleteEnvironmentRow,
   type EnvironmentMode,

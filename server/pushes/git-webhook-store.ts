@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 
 export type WebhookProvider = 'BITBUCKET' | 'GITHUB' | 'GITLAB'
 
@@ -47,15 +48,8 @@ export async function findReceivingWebhook(
   return row
 }
 
-/** Counts, and locks the organization so that the count is valid until the transaction ends. */
-export async function countGitWebhooks(sql: Sql, organizationId: string): Promise<number> {
-  await sql`select from organization where id = ${organizationId} for update`
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from git_webhook where organization_id = ${organizationId}`
-  return row?.count ?? 0
-}
-
 export async function insertGitWebhook(sql: Sql, row: GitWebhookRow): Promise<void> {
+  await takeRoom(sql, 'gitWebhooks', row.organization_id)
   await sql`insert into git_webhook ${sql({ ...row })}`
 }
 

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError, notFound } from '../lib/error.ts'
+import { notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Vault } from '../vault/index.ts'
 import {
-  countGitWebhooks,
   deleteGitWebhook,
   findGitWebhook,
   insertGitWebhook,
@@ -24,8 +23,6 @@ export interface GitWebhooksOptions {
   readonly publicUrl: string
 }
 
-/** Enough for one per repository. */
-const mostGitWebhooks = 500
 const shownDeliveries = 100
 
 /** The cell for which the secret of a webhook is sealed. */
@@ -59,12 +56,6 @@ export function createGitWebhooks({ database, vault, clock, publicUrl }: GitWebh
     ) {
       const [id, secret, now] = [newId(), newSecret(), clock.now()]
       const row = await inTransaction(database, async (sql) => {
-        if ((await countGitWebhooks(sql, organizationId)) >= mostGitWebhooks) {
-          throw new AppError(
-            'conflict',
-            `An organization has at most ${mostGitWebhooks} git webhooks; delete one first.`,
-          )
-        }
         await insertGitWebhook(sql, {
           id,
           organization_id: organizationId,

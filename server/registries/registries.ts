@@ -20,7 +20,6 @@ import {
 } from './registry-request.ts'
 import {
   type ContainerRegistryRow,
-  countRegistries,
   deleteRegistry,
   findRegistry,
   type HelmRepositoryRow,
@@ -49,8 +48,6 @@ const nouns = {
   container: { table: 'container_registry', words: 'container registry', kinds: containerRegistryKinds },
   helm: { table: 'helm_repository', words: 'Helm repository', kinds: helmRepositoryKinds },
 } as const satisfies Record<string, Noun>
-
-const mostOfOneNoun = 1000
 
 /**
  * Container registries or Helm repositories as records: the same code for both. `images` and
@@ -105,9 +102,6 @@ function createStored<Row extends RegistryRow>(options: RegistriesOptions, noun:
       const { kept } = splitSecrets(body.config)
       requireConfig(body, kinds, { ...values.config, ...kept })
       return inTransaction(database, async (sql) => {
-        if ((await countRegistries(sql, table, organizationId)) >= mostOfOneNoun) {
-          throw new AppError('conflict', `There are ${mostOfOneNoun} already, which is the most; delete one first.`)
-        }
         const id = newId()
         const sealed_config = await seal(sql, organizationId, id, kept)
         await insertRegistry(sql, table, { ...values, id, organization_id: organizationId, sealed_config }, clock.now())

@@ -1,8 +1,10 @@
 import type { ContainerRegistryKind, HelmRepositoryKind } from '@quayside/contract/registries.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 
 /** The two nouns of this room have tables of the same form. */
 export type RegistryTable = 'container_registry' | 'helm_repository'
+const limitOf = { container_registry: 'containerRegistries', helm_repository: 'helmRepositories' } as const
 const referring = { container_registry: 'container_registry_id', helm_repository: 'helm_repository_id' } as const
 
 export interface RegistryRow {
@@ -54,20 +56,13 @@ export async function lockRegistry(sql: Sql, table: RegistryTable, organizationI
   await sql`select id from ${sql(table)} where id = ${id} and organization_id = ${organizationId} for no key update`
 }
 
-/** Locks the organization's row, so that the count is valid until the transaction ends. */
-export async function countRegistries(sql: Sql, table: RegistryTable, organizationId: string): Promise<number> {
-  await sql`select id from organization where id = ${organizationId} for no key update`
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from ${sql(table)} where organization_id = ${organizationId}`
-  return row?.count ?? 0
-}
-
 export async function insertRegistry(
   sql: Sql,
   table: RegistryTable,
   row: RegistryValues & { readonly id: string; readonly organization_id: string },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, limitOf[table], row.organization_id)
   await sql`insert into ${sql(table)}
     ${sql({ ...row, config: sql.json(row.config), created_at: now, updated_at: now })}`
 }

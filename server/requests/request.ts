@@ -6,6 +6,7 @@ import { AppError, notFound } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import {
@@ -123,6 +124,8 @@ async function tryUnderLock(options: RequestOptions, sql: Sql, wish: Wish): Prom
   // A forced event or action has its own run.
   const isForced = left.targets.some(({ forceEvent, stackAction }) => forceEvent ?? stackAction)
   const merges = !isForced && waiting !== undefined && (await holdWaiting(sql, waiting.id))
+  // A deletion is requested once.
+  if (!merges && action !== 'DELETE') await takeRoom(sql, 'waitingRequests', environment.id)
   const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
   const written = await writeRequest(sql, acceptance(options, left, request, merges ? 'merged' : 'last'))
   return written && request

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
+import { requireRoomOfNew } from '../limits/index.ts'
 import { findPolicy, putPolicy } from './autoscaling-store.ts'
 import { listRestrictions } from './restriction-store.ts'
 
@@ -12,6 +13,7 @@ export async function copyPartRows(
     update service set advanced_settings = (select advanced_settings from service where id = ${fromId})
     where id = ${toId}`
   const restrictions = await listRestrictions(sql, fromId)
+  await requireRoomOfNew(sql, 'restrictions', restrictions.length)
   if (restrictions.length > 0) {
     const rows = restrictions.map(({ mode, type, value }) => ({
       id: newId(),

@@ -1,5 +1,6 @@
 import type { annotationScopes, TaggedItemType } from '@quayside/contract/resources/tag-group.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 
 export type GroupKind = 'annotations' | 'labels'
 export type AnnotationScope = (typeof annotationScopes)[number]
@@ -48,6 +49,7 @@ export async function insertGroup(
   row: GroupValues & Pick<GroupRow, 'id' | 'organization_id' | 'kind'>,
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'groups', row.organization_id)
   await sql`
     insert into tag_group (id, organization_id, created_at, updated_at, kind, name, entries, scopes)
     values (${row.id}, ${row.organization_id}, ${now}, ${now}, ${row.kind}, ${row.name}, ${entriesJson(sql, row)},

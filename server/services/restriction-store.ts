@@ -1,5 +1,6 @@
 import type { restrictionModes, restrictionTypes } from '@quayside/contract/resources/deployment-restriction.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 
 export interface RestrictionValues {
   readonly mode: (typeof restrictionModes)[number]
@@ -22,19 +23,12 @@ export const listRestrictionsOf = (sql: Sql, serviceIds: readonly string[]) =>
   sql<RestrictionRow[]>`
     select * from deployment_restriction where service_id = any(${[...serviceIds]}::uuid[]) order by created_at, id`
 
-/** Locks the service, so that the count stays correct until the transaction ends. */
-export async function countRestrictions(sql: Sql, serviceId: string): Promise<number> {
-  await sql`select from service where id = ${serviceId} for no key update`
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from deployment_restriction where service_id = ${serviceId}`
-  return row?.count ?? 0
-}
-
 export async function insertRestriction(
   sql: Sql,
   row: RestrictionValues & { readonly id: string; readonly service_id: string },
   now: Date,
 ): Promise<RestrictionRow | undefined> {
+  await takeRoom(sql, 'restrictions', row.service_id)
   const { id, service_id, mode, type, value } = row
   const [made] = await sql<RestrictionRow[]>`
     insert into deployment_restriction ${sql({ id, service_id, mode, type, value, created_at: now, updated_at: now })}

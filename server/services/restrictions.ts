@@ -3,7 +3,6 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError, notFound } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import {
-  countRestrictions,
   deleteRestriction,
   insertRestriction,
   listRestrictions,
@@ -11,8 +10,6 @@ import {
   type RestrictionValues,
   updateRestriction,
 } from './restriction-store.ts'
-
-const mostRestrictions = 100
 
 /**
  * Creates the operations for deployment restrictions: the paths whose changes deploy a service
@@ -25,12 +22,6 @@ export function createRestrictions({ database, clock }: { database: Database; cl
     async create(serviceId: string, body: RestrictionValues): Promise<RestrictionRow> {
       checkPath(body.value)
       return inTransaction(database, async (sql) => {
-        if ((await countRestrictions(sql, serviceId)) >= mostRestrictions) {
-          throw new AppError(
-            'conflict',
-            `A service has at most ${mostRestrictions} deployment restrictions; delete one.`,
-          )
-        }
         const row = { ...body, id: newId(), service_id: serviceId }
         return existing(await insertRestriction(sql, row, clock.now()), row.id)
       }).catch(taken(body))

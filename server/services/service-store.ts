@@ -3,7 +3,7 @@ import type { SettingValues } from '@quayside/contract/services/setting-table.ts
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
-import { takeRoom } from '../organizations/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { RepositoryFact } from './settings/access.ts'
 import type { Origin, Settings, SettingsOf } from './settings/branch.ts'
 

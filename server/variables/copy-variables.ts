@@ -2,10 +2,11 @@ import type { Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { requireRoomOfNew } from '../limits/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { findBases, findRowsOf, findRowsOfProject } from './copy-store.ts'
 import { findFacts } from './facts-store.ts'
-import { insertRows, type NewRow } from './import-store.ts'
+import { countByOwner, insertRows, type NewRow } from './import-store.ts'
 import { type CopiedRow, copiedBuiltIns, planCopy, renamedPrefixes, renameIn, type VariableCopy } from './plan-copy.ts'
 
 /**
@@ -31,6 +32,8 @@ export async function copyVariables(
   const around = [...(await findRowsOfProject(sql, copy.to.projectId)), ...(await findRowsOf(sql, [], environmentId))]
   const planned = planCopy(copy, { rows, bases, around, prefixes, builtIns, newId })
   const rename = (text: string): string => renameIn(text, prefixes)
+  const most = Math.max(0, ...countByOwner(planned.map(({ row }) => row)).map(([, count]) => count))
+  await requireRoomOfNew(sql, 'variables', most)
   await insertRows(sql, await withTexts(sql, vault, copy, planned, rename), clock.now())
 }
 

@@ -20,6 +20,16 @@ export interface NewRow {
   readonly owned_by: string
 }
 
+/** Counts rows by the project, environment or service that they belong to, in a fixed order. */
+export function countByOwner(rows: readonly NewRow[]): readonly (readonly [owner: string, count: number])[] {
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    const owner = row.project_id ?? row.environment_id ?? row.service_id
+    if (owner !== null) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+  }
+  return [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
 /** Inserts all rows with one statement, because a row may come before its base. */
 export async function insertRows(sql: Sql, rows: readonly NewRow[], now: Date): Promise<void> {
   if (rows.length === 0) return

@@ -1,6 +1,7 @@
 import { newId } from '../lib/id.ts'
+import { takeRoom } from '../limits/index.ts'
 import { type Changing, change, type VariableContext } from './change.ts'
-import { insertRows, lockRows, updateTexts } from './import-store.ts'
+import { countByOwner, insertRows, lockRows, updateTexts } from './import-store.ts'
 import { type Creation, type ImportedVariable, type ImportPlan, planImport, type Replacement } from './plan-import.ts'
 import { findAll } from './reachable.ts'
 import { apiScopeOf, type Reachable, scopeOf } from './record.ts'
@@ -66,6 +67,7 @@ async function write(
   const texts = await seal(context, { sql }, service, [...creations, ...replacements])
   const now = context.clock.now()
   const made = creations.map((one) => ({ ...rowOf(one, chainOf(service)), ...texts.of(one) }))
+  for (const [owner, count] of countByOwner(made)) await takeRoom(sql, 'variables', owner, count)
   await insertRows(sql, made, now)
   await updateTexts(
     sql,

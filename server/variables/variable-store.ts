@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { Near, Seer } from './impact.ts'
 import type { Chain, Owner } from './scope.ts'
 
@@ -78,6 +79,9 @@ export async function lockMountPaths(sql: Sql, projectId: string): Promise<void>
   await sql`select pg_advisory_xact_lock(hashtextextended('mount paths of ' || ${projectId}, 0))`
 }
 
+const idOf = (owner: Owner): string =>
+  'projectId' in owner ? owner.projectId : 'environmentId' in owner ? owner.environmentId : owner.serviceId
+
 export async function insertVariable(
   sql: Sql,
   owner: Owner,
@@ -92,6 +96,7 @@ export async function insertVariable(
     service_id: 'serviceId' in owner ? owner.serviceId : null,
     updated_at: row.created_at,
   }
+  await takeRoom(sql, 'variables', idOf(owner))
   await sql`insert into variable ${sql(columns)}`
   const { sealed_value: _, ...listed } = columns
   return listed

@@ -1,5 +1,6 @@
 import type { WebhookEventSpelling } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
+import { takeRoom } from '../limits/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
 export interface WebhookRow {
@@ -34,19 +35,12 @@ export async function findWebhook(sql: Sql, organizationId: string, id: string):
   return row
 }
 
-/** Locks the organization's row, so that the count is valid until the transaction ends. */
-export async function countWebhooks(sql: Sql, organizationId: string): Promise<number> {
-  await sql`select id from organization where id = ${organizationId} for no key update`
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from webhook where organization_id = ${organizationId}`
-  return row?.count ?? 0
-}
-
 export async function insertWebhook(
   sql: Sql,
   row: WebhookValues & { id: string; organization_id: string; sealed_signing_secret: string },
   now: Date,
 ): Promise<void> {
+  await takeRoom(sql, 'webhooks', row.organization_id)
   await sql`insert into webhook ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 

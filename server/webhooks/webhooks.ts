@@ -11,7 +11,6 @@ import type { Vault } from '../vault/index.ts'
 import { replayDelivery } from './replay.ts'
 import { deliveryRecord, listDeliveries } from './shown-delivery-store.ts'
 import {
-  countWebhooks,
   deleteWebhook,
   findWebhook,
   insertWebhook,
@@ -42,7 +41,6 @@ export interface WebhooksOptions {
 }
 
 const newSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
-const mostWebhooks = 50
 const shownDeliveries = 100
 const cell = (row: string, column: string) => ({ table: 'webhook', row, column })
 
@@ -80,9 +78,6 @@ export function createWebhooks(options: WebhooksOptions) {
       const values = checked(body, options)
       const signing_secret = newSigningSecret()
       const row = await inTransaction(database, async (sql) => {
-        if ((await countWebhooks(sql, organizationId)) >= mostWebhooks) {
-          throw new AppError('conflict', `An organization has at most ${mostWebhooks} webhooks; delete one first.`)
-        }
         const id = newId()
         const column = 'sealed_signing_secret'
         const sealed_signing_secret = await vault.seal(sql, organizationId, cell(id, column), signing_secret)

@@ -53,7 +53,6 @@ const unbreakable: Readonly<Record<string, number>> = {
   'server/disk/organization-limit.test.ts': 1,
   'server/disk/organizations.test.ts': 1,
   'server/domains/ask-proof.ts': 1,
-  'server/domains/custom-domains.ts': 1,
   'server/domains/domain-check.ts': 1,
   'server/domains/domain-name.ts': 1,
   'server/engines/docker/containers.ts': 1,

@@ -11,6 +11,7 @@ import type { Database } from '../../server/database/index.ts'
 import { type Cleanup, testDatabase } from '../../server/database/testing.ts'
 import { type Engine, FakeEngine, localEngine, type NamedEngine } from '../../server/engines/index.ts'
 import { systemClock } from '../../server/lib/clock.ts'
+import { limitsFrom, saveCreationLimits } from '../../server/limits/index.ts'
 import { createFakeRouter, type NamedRouter } from '../../server/routers/index.ts'
 import { openPepper, openVault } from '../../server/vault/index.ts'
 import { createSoleDuty } from '../../server/workflows/index.ts'
@@ -99,6 +100,11 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   const { onStatement } = options
   const { sql: database, url } = await testDatabase(t, onStatement && { onStatement })
+  // Tests make many objects in one organization.
+  await saveCreationLimits(
+    database,
+    limitsFrom(() => 1_000_000),
+  )
   const way = await options.way?.(url)
   const logged: string[] = []
   const engine = new FakeEngine({ clock: systemClock })
