@@ -17,6 +17,8 @@ test('parseConfig reads the command line and names the invalid flag', () => {
     '10.0.0.0/8,::1',
     '--proxies=192.0.2.0/24',
     '--share',
+    '--public-port=80',
+    '--public-tls-port=443',
     '--connections=50',
     '--connections-per-client=5',
   ]
@@ -26,6 +28,8 @@ test('parseConfig reads the command line and names the invalid flag', () => {
     port: 0,
     trusted: ['10.0.0.0/8', '::1'],
     proxies: ['192.0.2.0/24'],
+    publicPort: 80,
+    publicTlsPort: 443,
     share: true,
     connections: { total: 50, perClient: 5 },
   })
@@ -33,6 +37,9 @@ test('parseConfig reads the command line and names the invalid flag', () => {
   assert.throws(() => parseConfig(['--control', 'x']), /--state is missing/)
   for (const port of ['', '-1', '70000', '80a'])
     assert.throws(() => parseConfig([...needed, `--port=${port}`]), /--port/)
+  for (const flag of ['--public-port', '--public-tls-port'])
+    for (const port of ['0', '70000', 'x'])
+      assert.throws(() => parseConfig([...needed, flag, port]), /is not a port number/)
   for (const flag of ['--connections=0', '--connections-per-client=x'])
     assert.throws(() => parseConfig([...needed, flag]), /--connections/)
   for (const flag of ['--trusted', '--proxies'])

@@ -17,6 +17,9 @@ export interface RouterConfig extends ProxyNetworks {
   readonly port: number
   /** The port of HTTPS. 0 means any free port. Undefined: the router speaks HTTP only. */
   readonly tlsPort?: number
+  /** The ports that clients use. Undefined: the ports on which the router listens. */
+  readonly publicPort?: number
+  readonly publicTlsPort?: number
   /** Path of the unix socket on which the control plane talks to this process, unless `pod`. */
   readonly control: string
   /** Path of the file that keeps the last route table. */
@@ -44,6 +47,8 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '8080' },
       'tls-port': { type: 'string' },
+      'public-port': { type: 'string' },
+      'public-tls-port': { type: 'string' },
       control: { type: 'string' },
       state: { type: 'string' },
       trusted: { type: 'string', default: '' },
@@ -68,10 +73,13 @@ export function parseConfig(args: readonly string[]): RouterConfig {
   const { host, control = '', state, share, haproxy } = values
   if (haproxy !== undefined && pod) throw new Error('--haproxy is not possible with --control-port')
   const tls = tlsPort === undefined ? {} : { tlsPort }
+  const [publicPort, publicTlsPort] = [publicPortIn(values, 'public-port'), publicPortIn(values, 'public-tls-port')]
   return {
     host,
     port,
     ...tls,
+    ...(publicPort !== undefined && { publicPort }),
+    ...(publicTlsPort !== undefined && { publicTlsPort }),
     control,
     state,
     trusted,
@@ -86,6 +94,16 @@ export function parseConfig(args: readonly string[]): RouterConfig {
 function portIn(flag: string, text: string): number {
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new Error(`--${flag} "${text}" is not a port number`)
+  return port
+}
+
+function publicPortIn<Flag extends string>(
+  values: { readonly [Name in Flag]?: string | undefined },
+  flag: Flag,
+): number | undefined {
+  const text = values[flag]
+  const port = text === undefined ? undefined : portIn(flag, text)
+  if (port === 0) throw new Error(`--${flag} "${text}" is not a port number`)
   return port
 }
 

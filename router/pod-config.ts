@@ -15,9 +15,6 @@ export interface PodConfig {
    * on their own.
    */
   readonly leaveMs: number
-  /** The ports that clients use. Undefined: the ports of the pod. */
-  readonly publicPort?: number
-  readonly publicTlsPort?: number
 }
 
 /** The flags of a router in a pod, for `parseArgs`. */
@@ -28,8 +25,6 @@ export const podFlags = {
   stored: { type: 'string' },
   'stored-certificates': { type: 'string' },
   'leave-seconds': { type: 'string', default: '0' },
-  'public-port': { type: 'string' },
-  'public-tls-port': { type: 'string' },
 } as const
 
 type PodValues = { readonly [Flag in keyof typeof podFlags]?: string | undefined }
@@ -49,8 +44,6 @@ export function parsePodConfig(values: PodValues): PodConfig | undefined {
       storedCertificates: pathIn(values, 'stored-certificates'),
     }),
     leaveMs: secondsIn(values, 'leave-seconds') * 1000,
-    ...(values['public-port'] !== undefined && { publicPort: portIn(values, 'public-port') }),
-    ...(values['public-tls-port'] !== undefined && { publicTlsPort: portIn(values, 'public-tls-port') }),
   }
 }
 

@@ -38,7 +38,7 @@ import { Waiting } from './waiting.ts'
 const protocol = 24
 
 export interface RunningRouter {
-  /** The port that clients use. */
+  /** The port on which the router listens. */
   readonly port: number
   /** The same for HTTPS, if the router speaks it. */
   readonly tlsPort?: number
@@ -95,6 +95,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     log,
     port: '',
     tlsPort: '',
+    listens: { port: 0 },
     trusts,
     isProxy: networkList([...config.trusted, ...(config.proxies ?? [])]),
     connections: config.connections ?? usualConnections,
@@ -103,7 +104,11 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     leaving: false,
     closing: false,
   }
-  const { haproxy } = config
+  const { haproxy, publicPort, publicTlsPort } = config
+  const publicPorts = {
+    ...(publicPort !== undefined && { publicPort }),
+    ...(publicTlsPort !== undefined && { publicTlsPort }),
+  }
   const isBehind = pod !== undefined || haproxy !== undefined
   const plain = isBehind ? acceptHttp2(traffic, createTrafficServer(traffic)) : createTrafficServer(traffic)
   const behind = haproxy === undefined ? undefined : await createBehind(traffic, plain.server, { ...config, haproxy })
@@ -157,8 +162,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       version: routes.table.version,
       routes: routes.table.routes.length,
       host: config.host,
-      port: Number(traffic.port),
-      ...(traffic.tlsPort !== '' && { tlsPort: Number(traffic.tlsPort) }),
+      ...traffic.listens,
+      ...publicPorts,
       ...(behind && { haproxy, haproxyPid: behind.front.pid, haproxyFailure: behind.front.failure }),
       trusted: config.trusted,
       proxies,
@@ -187,8 +192,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   await migrateConnections()
   if (behind) await behind.start()
   else {
-    const opened = await openAlone(plain.server, config)
-    traffic.port = String(pod?.publicPort ?? opened)
+    traffic.listens.port = await openAlone(plain.server, config)
+    traffic.port = String(config.publicPort ?? traffic.listens.port)
   }
   await tls.start()
   await ports.look()
@@ -203,8 +208,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   }
   if (pod) following.start()
   kept.start()
-  const tlsPort = traffic.tlsPort === '' ? {} : { tlsPort: Number(traffic.tlsPort) }
-  return { port: Number(traffic.port), ...tlsPort, ended, stop, leave }
+  return { ...traffic.listens, ended, stop, leave }
 }
 
 /** Listens at the port of clients. Returns it. */

@@ -24,14 +24,17 @@ export interface SecureFront {
  */
 export function createSecureFront(traffic: Traffic, config: RouterConfig, behind?: Behind): SecureFront {
   if (behind) return behindHaproxy(traffic, behind)
-  const { host, tlsPort, share = false, pod } = config
+  const { host, tlsPort, share = false } = config
   const front = tlsPort === undefined ? undefined : createTlsServer(traffic)
-  if (share && tlsPort) traffic.tlsPort = String(tlsPort)
+  const setPort = (port: number): void => {
+    traffic.listens.tlsPort = port
+    traffic.tlsPort = String(config.publicTlsPort ?? port)
+  }
+  if (share && tlsPort) setPort(tlsPort)
   let opened: Promise<void> | undefined
   const listen = async (): Promise<void> => {
     if (!front || tlsPort === undefined) return
-    const opened = await open(front.server, { host, port: tlsPort })
-    traffic.tlsPort = String(pod?.publicTlsPort ?? opened)
+    setPort(await open(front.server, { host, port: tlsPort }))
   }
   return {
     front,

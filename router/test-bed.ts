@@ -72,7 +72,7 @@ interface BedOptions {
 
 export async function testBed(
   test: TestLife,
-  options: Pick<RouterConfig, 'connections' | 'tlsPort' | 'proxies'> & BedOptions = {},
+  options: Pick<RouterConfig, 'connections' | 'tlsPort' | 'publicPort' | 'publicTlsPort' | 'proxies'> & BedOptions = {},
 ): Promise<TestBed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const control = join(folder, 'run', 'control.sock')
@@ -80,9 +80,24 @@ export async function testBed(
   const state = join(folder, 'routes.json')
   const { trusted = [], connections = usualConnections } = options
   const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort }
-  const { proxies = [] } = options
+  const { proxies = [], publicPort, publicTlsPort } = options
+  const publicPorts = {
+    ...(publicPort !== undefined && { publicPort }),
+    ...(publicTlsPort !== undefined && { publicTlsPort }),
+  }
   const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy }
-  const config = { host: '127.0.0.1', port: 0, ...tls, control, state, trusted, proxies, connections, ...front }
+  const config = {
+    host: '127.0.0.1',
+    port: 0,
+    ...tls,
+    ...publicPorts,
+    control,
+    state,
+    trusted,
+    proxies,
+    connections,
+    ...front,
+  }
   const hasHaproxy = front.haproxy !== undefined && !options.mayStandAlone
   const router = await startRouter(config, options.log ?? silentLog)
   const servers: Server[] = []

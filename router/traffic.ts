@@ -40,10 +40,12 @@ export interface Traffic {
   readonly services: ServiceCounts
   readonly lines: AccessLines
   readonly log: Log
-  /** The router's own port, sent as `X-Forwarded-Port`. */
+  /** The port that clients use, sent as `X-Forwarded-Port`. */
   port: string
   /** The same for HTTPS. Empty if the router speaks HTTP only. */
   tlsPort: string
+  /** The ports on which the router listens. */
+  readonly listens: { port: number; tlsPort?: number }
   /** Whether a peer's `X-Forwarded-*` headers are trusted. */
   readonly trusts: (address: string) => boolean
   /** Whether connections from an address are of many clients. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { type DnsSettings, isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
 import { acmeDns } from './config-dns.ts'
 import { ConfigError, oneOf, optionalNumber, type Variables } from './config-forms.ts'
-import { localAddress } from './domains/index.ts'
+import { localAddress, urlOf } from './domains/index.ts'
 
 /** Who makes the certificates of routers. */
 export interface AuthoritySettings {
@@ -60,12 +60,37 @@ function authorityOf(variables: Variables): AuthoritySettings {
   return { directory, ...(email !== undefined && { email }), ...(dns && { dns }) }
 }
 
+/** The ports of the router as clients see them, if they are not those on which it listens. */
+export interface PublicRouterPorts {
+  readonly port?: number
+  /** Without HTTPS of the router: the port of a proxy that ends it. */
+  readonly tlsPort?: number
+}
+
+/**
+ * Reads the ports that clients use. Throws ConfigError if a proxy is to end HTTPS, but none is
+ * trusted: then applications would not learn of it.
+ */
+export function publicRouterPorts(variables: Variables): PublicRouterPorts {
+  const port = optionalNumber(variables, 'QUAYSIDE_ROUTER_PUBLIC_PORT', 1, 65_535)
+  const tlsPort = optionalNumber(variables, 'QUAYSIDE_ROUTER_PUBLIC_TLS_PORT', 1, 65_535)
+  if (tlsPort !== undefined && !routerTls(variables) && !variables['QUAYSIDE_TRUSTED_PROXIES']) {
+    throw new ConfigError(
+      'QUAYSIDE_ROUTER_PUBLIC_TLS_PORT needs QUAYSIDE_ROUTER_TLS_PORT, or QUAYSIDE_TRUSTED_PROXIES with the proxy ' +
+        'that ends HTTPS.',
+    )
+  }
+  return { ...(port !== undefined && { port }), ...(tlsPort !== undefined && { tlsPort }) }
+}
+
 /** The settings of addresses. */
 const addresses = [
   'QUAYSIDE_PUBLIC_URL',
   'QUAYSIDE_ROUTER_HOST',
   'QUAYSIDE_ROUTER_PORT',
   'QUAYSIDE_ROUTER_TLS_PORT',
+  'QUAYSIDE_ROUTER_PUBLIC_PORT',
+  'QUAYSIDE_ROUTER_PUBLIC_TLS_PORT',
   'QUAYSIDE_TRUSTED_PROXIES',
 ] as const
 
@@ -88,7 +113,8 @@ export function withUsualAddresses(variables: Variables): Variables {
     : variables
   const tls = routerTls(given)
   if (!tls || given['QUAYSIDE_PUBLIC_URL'] || !isCertifiable(name, tls.directory)) return given
-  return { ...given, QUAYSIDE_PUBLIC_URL: `https://${name}${tls.port === 443 ? '' : `:${tls.port}`}` }
+  const port = publicRouterPorts(given).tlsPort ?? tls.port
+  return { ...given, QUAYSIDE_PUBLIC_URL: urlOf(name, { scheme: 'https', port }) }
 }
 
 /** Without a Docker Engine there is no router on this machine. */

@@ -206,3 +206,25 @@ test('the operator names one way to change DNS', () => {
   assert.throws(() => read({ ...tls, QUAYSIDE_ACME_DNS_SERVER: 'ns1.example.org' }), /has no effect without/)
   assert.throws(() => read({ ...tls, [key]: '/k', QUAYSIDE_ACME_DIRECTORY: 'local' }), /needs no proof/)
 })
+
+test('the ports that clients use are those of the router, unless a mapping has others', () => {
+  const read = (more: Record<string, string>) => readConfig(more).publicRouterPorts
+  assert.deepEqual(read({}), {})
+  const [port, tlsPort] = ['QUAYSIDE_ROUTER_PUBLIC_PORT', 'QUAYSIDE_ROUTER_PUBLIC_TLS_PORT'] as const
+  assert.deepEqual(read({ [port]: '80' }), { port: 80 })
+  assert.deepEqual(read({ QUAYSIDE_ROUTER_TLS_PORT: '8443', [tlsPort]: '443' }), { tlsPort: 443 })
+  assert.deepEqual(read({ QUAYSIDE_TRUSTED_PROXIES: '10.0.0.0/8', [tlsPort]: '443' }), { tlsPort: 443 })
+  assert.throws(() => read({ [tlsPort]: '443' }), {
+    name: 'ConfigError',
+    message: /needs QUAYSIDE_ROUTER_TLS_PORT, or/,
+  })
+  for (const name of [port, tlsPort]) assert.throws(() => read({ [name]: '0' }), new RegExp(`${name} must be`))
+})
+
+test('the usual public URL has the port that clients use', () => {
+  const read = (more: Record<string, string>) => readConfig({ QUAYSIDE_DOMAIN: 'example.org', ...more })
+  const mapped = read({ QUAYSIDE_ROUTER_TLS_PORT: '8443', QUAYSIDE_ROUTER_PUBLIC_TLS_PORT: '443' })
+  assert.deepEqual([mapped.publicUrl, mapped.routerTls?.port], ['https://quayside.example.org', 8443])
+  const plain = read({ QUAYSIDE_ROUTER_PUBLIC_PORT: '80' })
+  assert.deepEqual([plain.routerPort, plain.routerTls], [8080, undefined], 'the ports of all addresses stay closed')
+})

@@ -33,6 +33,8 @@ import {
   type AuthoritySettings,
   clusterTls,
   ownDoor,
+  type PublicRouterPorts,
+  publicRouterPorts,
   type RouterTlsSettings,
   routerTls,
   withUsualAddresses,
@@ -63,6 +65,7 @@ export interface Config {
    * only.
    */
   readonly routerTls: RouterTlsSettings | undefined
+  readonly publicRouterPorts: PublicRouterPorts
   /**
    * The name at which the router leads to the API, the console and the git host. Undefined: it does
    * not.
@@ -263,6 +266,7 @@ export function readConfig(given: Variables = process.env): Config {
     ...door,
     ...ownDoor({ ...door, host, trustedProxies }),
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
+    publicRouterPorts: publicRouterPorts(variables),
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
     trustedProxies,
     proxyProtocol,

@@ -171,6 +171,7 @@ function routerOptions(config: Config, signal: AbortSignal, { source }: Certific
     host: config.routerHost,
     port: config.routerPort,
     ...(config.routerTls && source && { tls: { port: config.routerTls.port, source } }),
+    publicPorts: config.publicRouterPorts,
     trusted: config.trustedProxies,
     proxies: config.proxyProtocol,
     connections: config.routerConnections,

@@ -27,6 +27,7 @@ else {
   await import('../canaries.test.ts')
   await import('../canary-clients.test.ts')
   await import('../canary-latency.test.ts')
+  await import('../public-ports.test.ts')
   await import('../sign-in.test.ts')
   await import('../sign-in-tls.test.ts')
 }

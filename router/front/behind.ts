@@ -51,8 +51,10 @@ export async function createBehind(
   const files = frontFiles(config.control)
   const port = config.port || (await freePort(host))
   const tlsPort = config.tlsPort === 0 ? await freePort(host) : config.tlsPort
-  traffic.port = String(port)
-  traffic.tlsPort = tlsPort === undefined ? '' : String(tlsPort)
+  const { publicPort, publicTlsPort } = config
+  Object.assign(traffic.listens, { port, ...(tlsPort !== undefined && { tlsPort }) })
+  traffic.port = String(publicPort ?? port)
+  traffic.tlsPort = tlsPort === undefined ? '' : String(publicTlsPort ?? tlsPort)
   const { routes, certificates, connections, log } = traffic
   const own = ownSocket(files)
   const standIn = new StandIn({ traffic, host, port, tlsPort, proxies })
@@ -66,7 +68,7 @@ export async function createBehind(
     isListed: (label) => services.isListed(label),
     isAsked: () => certificates.isAsked,
     certificates: () => (certificates.first ? undefined : certificates.served),
-    settings: { host, port, tlsPort, files, connections, trusted, proxies },
+    settings: { host, port, tlsPort, publicPort, publicTlsPort, files, connections, trusted, proxies },
     hosts: () =>
       table.hosts(routes.table.routes, {
         port: traffic.port,

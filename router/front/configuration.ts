@@ -12,6 +12,9 @@ export interface FrontSettings {
   readonly port: number
   /** Undefined: HTTP only. */
   readonly tlsPort: number | undefined
+  /** The ports that clients use, if they are others. */
+  readonly publicPort?: number | undefined
+  readonly publicTlsPort?: number | undefined
   readonly files: FrontFiles
   readonly connections: ConnectionLimits
   /** Networks of trusted proxies. Their requests go to the router, which reads their headers. */
@@ -55,8 +58,10 @@ export function configurationOf(settings: FrontSettings): Configuration {
   const { tlsPort, files } = settings
   const body = [
     ...defaults(),
-    ...frontend(settings, 'plain', settings.port),
-    ...(tlsPort === undefined ? [] : frontend(settings, 'secure', tlsPort)),
+    ...frontend(settings, 'plain', { port: settings.port, publicPort: settings.publicPort }),
+    ...(tlsPort === undefined
+      ? []
+      : frontend(settings, 'secure', { port: tlsPort, publicPort: settings.publicTlsPort })),
     ...backends(settings),
   ]
   const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 16)
@@ -115,7 +120,11 @@ const failures: readonly (readonly [number, string])[] = [
   [504, 'The application did not answer in time.'],
 ]
 
-function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: number): string[] {
+function frontend(
+  settings: FrontSettings,
+  name: 'plain' | 'secure',
+  { port, publicPort = port }: { readonly port: number; readonly publicPort: number | undefined },
+): string[] {
   const { host, files, trusted } = settings
   const { total, perClient } = settings.connections
   const isTrusted = trusted.length === 0 ? 'always_false' : `src ${trusted.join(' ')}`
@@ -135,7 +144,7 @@ function frontend(settings: FrontSettings, name: 'plain' | 'secure', port: numbe
     `  http-after-response set-header connection close if { fe_conn gt ${Math.floor(total * crowdedShare)} }`,
     `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
     ...choosingRules(rules),
-    ...hotBackends(settings, name, port),
+    ...hotBackends(settings, name, publicPort),
     `backend clients-${name}`,
     `  stick-table type ipv6 size ${Math.max(total * 2, 10_000)} expire 1m store conn_cur`,
   ]

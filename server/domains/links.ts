@@ -6,26 +6,42 @@ import type { HostAndPort } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listServiceRoutes, type RouteRow } from './route-store.ts'
 
-/** The router's address from outside. */
-export interface PublicAddress {
+/** Where clients reach a host. */
+export interface HostAddress {
   readonly scheme: 'http' | 'https'
   readonly port: number
-  /** The port of hosts with a certificate, if the router speaks TLS. */
-  readonly tlsPort?: number
 }
 
-/** Returns the address of the platform's own router. */
-export const publicAddressOf = (ports: {
+/** Where clients reach the platform's own router. */
+export interface PublicAddress {
+  /** The address of hosts without a certificate of the router. */
+  readonly plain: HostAddress
+  /** The port of hosts with a certificate, if the router speaks TLS. */
+  readonly tlsPort?: number
+  /** The port of HTTPS that a proxy in front of the router ends. */
+  readonly proxyTlsPort: number
+}
+
+/**
+ * Returns the address of the platform's own router. Ports that clients use come before the ports on
+ * which it listens. With a public port of HTTPS, a router that speaks HTTP only is behind a proxy
+ * that ends HTTPS for all hosts.
+ */
+export function publicAddressOf(ports: {
   readonly routerPort: number
   readonly routerTls: { readonly port: number } | undefined
-}): PublicAddress => ({
-  scheme: 'http',
-  port: ports.routerPort,
-  ...(ports.routerTls && { tlsPort: ports.routerTls.port }),
-})
+  readonly publicRouterPorts: { readonly port?: number; readonly tlsPort?: number }
+}): PublicAddress {
+  const { port = ports.routerPort, tlsPort } = ports.publicRouterPorts
+  const proxyTlsPort = tlsPort ?? 443
+  if (ports.routerTls) {
+    return { plain: { scheme: 'http', port }, tlsPort: tlsPort ?? ports.routerTls.port, proxyTlsPort }
+  }
+  return { plain: tlsPort === undefined ? { scheme: 'http', port } : { scheme: 'https', port: tlsPort }, proxyTlsPort }
+}
 
 /** Returns the URL of a host name behind the router. */
-export function urlOf(host: string, { scheme, port }: Pick<PublicAddress, 'scheme' | 'port'>): string {
+export function urlOf(host: string, { scheme, port }: HostAddress): string {
   const usual = scheme === 'https' ? 443 : 80
   return `${scheme}://${host}${port === usual ? '' : `:${port}`}`
 }
@@ -66,12 +82,19 @@ export function portAddress({ host, public_port, has_controller, outside }: Rout
   return public_port === null ? undefined : { host: host.slice(0, host.lastIndexOf(':')), port: public_port }
 }
 
+const ingress = { plain: { scheme: 'http', port: 80 }, tlsPort: 443, proxyTlsPort: 443 } as const
+
 /**
- * Returns where a host answers. Ingress controllers are behind a load balancer with the usual
- * ports.
+ * Returns where clients reach a host. Ingress controllers are behind a load balancer with the usual
+ * ports. `isSecure`: a client of the host uses HTTPS, also if a proxy in front ends it.
  */
-export function addressOf({ certificate, has_controller }: RouteRow, own: PublicAddress): PublicAddress {
-  const [plain, secure] = has_controller ? [{ scheme: 'http', port: 80 } as const, 443] : [own, own.tlsPort]
-  const isSecure = secure !== undefined && certificate !== null && isServed(certificate)
-  return isSecure ? { scheme: 'https', port: secure } : plain
+export function addressOf(
+  { certificate, has_controller }: Pick<RouteRow, 'certificate' | 'has_controller'>,
+  own: PublicAddress,
+  isSecure = false,
+): HostAddress {
+  const { plain, tlsPort, proxyTlsPort }: PublicAddress = has_controller ? ingress : own
+  const isOurs = tlsPort !== undefined && certificate !== null && isServed(certificate)
+  if (isOurs) return { scheme: 'https', port: tlsPort }
+  return isSecure && plain.scheme === 'http' ? { scheme: 'https', port: proxyTlsPort } : plain
 }

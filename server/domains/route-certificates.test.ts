@@ -5,7 +5,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { createFakeRouter } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createCustomDomains } from './custom-domains.ts'
-import { listLinks } from './links.ts'
+import { listLinks, publicAddressOf } from './links.ts'
 import { createRoutePublisher, routeTrouble } from './publisher.ts'
 import { createRouteMarks } from './route-marks.ts'
 import { replaceHosts } from './route-store.ts'
@@ -48,7 +48,11 @@ async function openBench(t: Cleanup) {
     service: { id, name: 'shop', organization_id: place.service.organizationId },
     links: async () => {
       // The query reads only the id and the kind.
-      const links = await listLinks(sql, row as never, { scheme: 'http', port: 8080 })
+      const links = await listLinks(
+        sql,
+        row as never,
+        publicAddressOf({ routerPort: 8080, routerTls: undefined, publicRouterPorts: {} }),
+      )
       return links.map(({ url, external_port }) => [url, external_port])
     },
   }
@@ -151,7 +155,8 @@ test('a custom domain on this machine has a certificate only if the authority ca
   await publisher.apply(signal)
   const [row] = await sql<{ kind: 'application' }[]>`select * from service where id = ${id}`
   // The query reads only the id and the kind.
-  const links = await listLinks(sql, row as never, { scheme: 'http', port: 8080, tlsPort: 8443 })
+  const address = publicAddressOf({ routerPort: 8080, routerTls: { port: 8443 }, publicRouterPorts: {} })
+  const links = await listLinks(sql, row as never, address)
   assert.ok(links.some(({ url }) => url === 'https://shop.example.net:8443'))
   assert.ok(links.some(({ url }) => url === 'http://plain.example.net:8080'))
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '../database/testing.ts'
 import { addPlace, addService } from '../variables/testing.ts'
+import { publicAddressOf } from './links.ts'
 import { setCertificates } from './route-store.ts'
 import { createSignInPlaces } from './sign-in-places.ts'
 
@@ -10,7 +11,8 @@ const place = await addPlace(sql)
 const [guarded, other] = [place.service.serviceId, (await addService(sql, place.environment)).serviceId]
 const signIn = { 'network.router.sign_in': 'member' }
 await sql`update service set advanced_settings = ${sql.json(signIn)}`
-const places = createSignInPlaces({ database: sql, address: { scheme: 'http', port: 8080, tlsPort: 8443 } })
+const ports = { routerPort: 8080, routerTls: { port: 8443 } }
+const places = createSignInPlaces({ database: sql, address: publicAddressOf({ ...ports, publicRouterPorts: {} }) })
 
 const addRoute = (service: string, host: string, publicPort: number | null = null) => sql`
   insert into route ${sql({
@@ -39,6 +41,16 @@ test('HTTPS is never left: not for a host with a certificate, nor behind a proxy
   await setCertificates(sql, [{ service: guarded, host: 'app.example.org', certificate }])
   assert.equal(await originAt('app.example.org'), 'https://app.example.org:8443')
   assert.equal(await originAt('app.example.org', true), 'https://app.example.org:8443')
+})
+
+test('people come back at the ports that clients use', async () => {
+  const originWith = async (publicRouterPorts: { port?: number; tlsPort?: number }, isSecure = false) => {
+    const address = publicAddressOf({ ...ports, publicRouterPorts })
+    const at = { service: guarded, host: 'any.example.org', isSecure }
+    return (await createSignInPlaces({ database: sql, address }).find(at))?.origin
+  }
+  assert.equal(await originWith({ port: 80 }), 'http://any.example.org')
+  assert.equal(await originWith({ port: 80, tlsPort: 8444 }, true), 'https://any.example.org:8444')
 })
 
 test('a service that everybody may use is not found', async () => {

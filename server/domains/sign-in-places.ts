@@ -39,11 +39,10 @@ export function createSignInPlaces({
       const route = row && (await findRouteAt(database, service, host))
       if (!row || row.sign_in === null || !route) return undefined
       const place = { projectId: row.project_id, mode: row.mode }
-      const known = addressOf(route, address)
       return {
         name: row.name,
         // A port that a browser names could be one of another service.
-        origin: urlOf(host, isSecure && known.scheme === 'http' ? { scheme: 'https', port: 443 } : known),
+        origin: urlOf(host, addressOf(route, address, isSecure)),
         people: admittedBy(row.sign_in, row.members ?? [], place),
       }
     },

@@ -17,6 +17,9 @@ export interface Health {
   readonly port: number
   /** Undefined if it speaks HTTP only. */
   readonly tlsPort: number | undefined
+  /** The ports that clients use, if they are others. */
+  readonly publicPort: unknown
+  readonly publicTlsPort: unknown
   readonly protocol: unknown
   readonly trusted: string
   readonly proxies: string
@@ -40,12 +43,14 @@ export async function findRouter({
   try {
     const { body } = await askRouter(controlSocket, question)
     const { pid, host, port, tlsPort: tls, connections, protocol, haproxy, haproxyPid } = body
+    const { publicPort, publicTlsPort } = body
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
       throw new Error(`what listens on ${controlSocket} is not a router`)
     }
     const tlsPort = typeof tls === 'number' ? tls : undefined
     const [trusted, proxies, closing] = [String(body['trusted']), String(body['proxies']), body['closing'] === true]
-    return { pid, host, port, tlsPort, protocol, trusted, proxies, connections, closing, haproxy, haproxyPid }
+    const clients = { publicPort, publicTlsPort, trusted, proxies, connections }
+    return { pid, host, port, tlsPort, protocol, ...clients, closing, haproxy, haproxyPid }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -95,11 +100,13 @@ const isPort = (actual: number | undefined, wanted: number | undefined): boolean
 
 const isCurrent = (
   running: Health,
-  { trusted = [], proxies = [], connections, haproxy }: RouterProcessOptions,
+  { trusted = [], proxies = [], connections, haproxy, publicPorts = {} }: RouterProcessOptions,
 ): boolean =>
   running.protocol === protocol &&
   !running.closing &&
   running.trusted === trusted.join() &&
   running.proxies === proxies.join() &&
   running.haproxy === haproxy &&
+  running.publicPort === publicPorts.port &&
+  running.publicTlsPort === publicPorts.tlsPort &&
   (connections === undefined || isDeepStrictEqual(running.connections, connections))

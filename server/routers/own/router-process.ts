@@ -19,12 +19,14 @@ interface RouterFiles {
   readonly cacheFolder?: string
 }
 
-/** The proxies in front of a router, which say who their clients are. */
+/** The proxies in front of a router, which say who their clients are and have other ports. */
 interface RouterProxies {
   /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted?: readonly string[]
   /** Networks whose connections begin with a PROXY header. None by default. */
   readonly proxies?: readonly string[]
+  /** The ports that clients use, if they are others. */
+  readonly publicPorts?: { readonly port?: number; readonly tlsPort?: number }
 }
 
 export interface RouterProcessOptions extends RouterFiles, RouterProxies {
