@@ -31,6 +31,8 @@ export async function startRouterProcess(
     stateFile: join(folder, 'routes.json'),
     logFile: join(folder, 'router.log'),
     tls: { port: await findFreePort(), source },
+    // As in most installations, so that names have no port.
+    publicPorts: { port: 80, tlsPort: 443 },
     ...(more.haproxy !== undefined && { haproxy: more.haproxy }),
     ...(more.connections && { connections: more.connections }),
   }

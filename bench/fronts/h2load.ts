@@ -33,22 +33,37 @@ export async function loadFront({ seconds, ...to }: FrontLoad): Promise<number> 
   return Number(perSecond)
 }
 
-/** Returns the times of requests in microseconds, while a fixed number of them a second is sent. */
+/**
+ * Returns the times of requests in microseconds, while a fixed number of them a second is sent.
+ * Each connection has a process of its own: `h2load` sends what is due every 10 ms, and would send
+ * it over all connections of a process at the same moment.
+ */
 export async function timesOf({ seconds, ...to }: FrontLoad, perSecond: number): Promise<number[]> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-times-'))
   try {
-    const file = join(folder, 'times')
     const rate = `--rps=${Math.max(Math.floor(perSecond / connections), 1)}`
-    await load(to, [`-c${connections}`, `-D${seconds}`, rate, `--log-file=${file}`])
-    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
-    return lines.flatMap((line) => {
-      const [, status, micros] = line.split('\t').map(Number)
-      return status === 200 && micros !== undefined ? [micros] : []
-    })
+    const times = await Promise.all(
+      Array.from({ length: connections }, async (_, index) => {
+        const file = join(folder, `times-${index}`)
+        await load(to, ['-c1', `-D${seconds}`, rate, `--log-file=${file}`])
+        return timesIn(await readFile(file, 'utf8'))
+      }),
+    )
+    return times.flat()
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+/** Reads the times of successful requests from a log of `h2load`. */
+const timesIn = (log: string): number[] =>
+  log
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => {
+      const [, status, micros] = line.split('\t').map(Number)
+      return status === 200 && micros !== undefined ? [micros] : []
+    })
 
 /** Opens this many connections at once, with one request each. Returns the seconds it takes. */
 export const connectAll = async (to: FrontPort, count: number): Promise<number> =>
@@ -76,7 +91,7 @@ async function load({ wire, host, port }: FrontPort, what: readonly string[]): P
   const scheme = wire === 'http' ? 'http' : 'https'
   const protocol = wire === 'h2' ? ['-m', String(streams)] : ['--h1']
   const args = [...protocol, '-t1', ...what, `--connect-to=127.0.0.1:${port}`]
-  const { stdout, stderr } = await run('h2load', [...args, `${scheme}://${host}:${port}/`], { timeoutMs: 120_000 })
+  const { stdout, stderr } = await run('h2load', [...args, `${scheme}://${host}/`], { timeoutMs: 120_000 })
   const text = stdout.toString()
   const failed = /(\d+) failed, (\d+) errored, (\d+) timeout/.exec(text)
   const status = /status codes: (\d+) 2xx, (.*)/.exec(text)

@@ -48,7 +48,7 @@ async function measureStarts(session: Session, program?: string): Promise<number
 
 async function askOver(port: number, host: string): Promise<string> {
   const to = { host: '127.0.0.1', port, servername: host, rejectUnauthorized: false, agent: false }
-  const asked = request({ ...to, headers: { host: `${host}:${port}` } }).end()
+  const asked = request({ ...to, headers: { host } }).end()
   const [response] = await once(asked, 'response')
   return text(response)
 }
