@@ -39,6 +39,7 @@ export function failureOfEndpoint(error: Error): EndpointFailure {
   }
   if (
     code.startsWith('HPE_') ||
+    code === 'INVALID_HTTP2' ||
     code === 'UND_ERR_HEADERS_OVERFLOW' ||
     code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
   ) {

@@ -1,11 +1,11 @@
-import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { after } from './clock.ts'
+import { EndpointSession } from './endpoint-session.ts'
 import { limits } from './limits.ts'
 import type { DispatchOptions } from './request-trailers.ts'
-import { SessionMemory } from './session-memory.ts'
-import { StreamBroken, StreamDispatch } from './stream-dispatch.ts'
+import { refused } from './stream-broken.ts'
+import { Silence, StreamDispatch } from './stream-dispatch.ts'
 
 type Done = (...result: [null, Socket] | [Error, null]) => void
 
@@ -16,17 +16,7 @@ interface SessionsOptions {
   connect(done: Done): void
 }
 
-/** One HTTP/2 connection to an endpoint. */
-interface Open {
-  readonly session: ClientHttp2Session
-  readonly memory: SessionMemory
-  streams: number
-  /** Whether the endpoint has said how many streams it accepts. */
-  isReady: boolean
-  cancelIdle: () => void
-}
-
-type Waiting = (result: Open | Error) => void
+type Waiting = (result: EndpointSession | Error) => void
 
 /**
  * The HTTP/2 connections to one endpoint, without TLS. Requests share a connection up to the limit
@@ -34,9 +24,11 @@ type Waiting = (result: Open | Error) => void
  */
 export class EndpointSessions {
   readonly #options: SessionsOptions
-  readonly #open = new Set<Open>()
-  /** Requests that wait for the connection that is being opened. */
-  #waiting: Waiting[] = []
+  readonly #open = new Set<EndpointSession>()
+  /** Requests that wait for the shared connection that is being opened. */
+  #opening: Set<Waiting> | undefined
+  /** Requests that may be the reason why a shared connection had to end. */
+  readonly #suspects = new WeakSet<DispatchOptions>()
   #closed = false
 
   constructor(options: SessionsOptions) {
@@ -46,10 +38,25 @@ export class EndpointSessions {
   /** Sends one request. Calls the handler like a dispatcher of undici. */
   dispatch(options: DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     const dispatch = new StreamDispatch(options, handler)
-    this.#take((result) => {
+    const isSuspect = this.#suspects.has(options)
+    const free = isSuspect ? undefined : this.#findFree()
+    if (free) {
+      this.#send(free, dispatch)
+      return
+    }
+    const limitMs = options.headersTimeout ?? limits.answerMs
+    const late = (): void => {
+      this.#forget(waiting)
+      dispatch.abort(new Silence('no connection in time'))
+    }
+    const cancel = limitMs > 0 ? after(limitMs, late) : () => {}
+    const waiting: Waiting = (result) => {
+      cancel()
       if (result instanceof Error) dispatch.fail(result)
       else this.#send(result, dispatch)
-    })
+    }
+    if (isSuspect) this.#connect(waiting)
+    else this.#await(waiting)
   }
 
   /** Closes idle connections now, and the others after their last request. */
@@ -58,88 +65,87 @@ export class EndpointSessions {
     for (const { session } of this.#open) session.close()
   }
 
-  #take(waiting: Waiting): void {
-    for (const one of this.#open) {
-      if (!isFree(one)) continue
-      waiting(one)
-      return
-    }
-    this.#waiting.push(waiting)
-    if (this.#waiting.length === 1) this.#connect()
+  #findFree(): EndpointSession | undefined {
+    for (const one of this.#open) if (one.isFree) return one
+    return undefined
   }
 
-  #connect(): void {
+  #await(waiting: Waiting): void {
+    this.#opening ??= this.#openShared()
+    this.#opening.add(waiting)
+  }
+
+  /** Opens a connection for the requests that wait for it then. */
+  #openShared(): Set<Waiting> {
+    const waiting = new Set<Waiting>()
+    this.#connect((result) => this.#share(waiting, result))
+    return waiting
+  }
+
+  /** Forgets a request. The next one opens another connection if no other waits for this one. */
+  #forget(waiting: Waiting): void {
+    this.#opening?.delete(waiting)
+    if (this.#opening?.size === 0) this.#opening = undefined
+  }
+
+  #connect(ready: Waiting): void {
     this.#options.connect((error, socket) => {
-      if (error) this.#release(error)
-      else this.#begin(socket)
+      if (error) ready(error)
+      else this.#begin(socket, ready)
     })
   }
 
   /** Passes the requests that wait to a new connection, or fails them. */
-  #release(result: Open | Error): void {
-    const waiting = this.#waiting
-    this.#waiting = []
+  #share(waiting: Set<Waiting>, result: EndpointSession | Error): void {
+    if (this.#opening === waiting) this.#opening = undefined
+    if (!(result instanceof Error)) this.#open.add(result)
     for (const one of waiting) {
       // More than fit into this connection open the next one.
-      if (result instanceof Error || isFree(result)) one(result)
-      else this.#take(one)
+      const free = result instanceof Error ? result : this.#findFree()
+      if (free) one(free)
+      else this.#await(one)
     }
-    if (!(result instanceof Error)) this.#rest(result)
   }
 
   /** The endpoint says first how many streams it accepts, and that it speaks HTTP/2 at all. */
-  #begin(socket: Socket): void {
-    const session = connect(`http://${this.#options.label}`, {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: limits.streamWindowBytes },
-      peerMaxConcurrentStreams: limits.streamsPerConnection,
-      maxHeaderListPairs: limits.streamFields,
-      ...lenience,
-    })
-    const memory = new SessionMemory(session)
-    const opened: Open = { session, memory, streams: 0, isReady: false, cancelIdle: () => {} }
-    this.#open.add(opened)
-    const forget = (): void => {
-      opened.cancelIdle()
-      this.#open.delete(opened)
-    }
-    const cancel = after(limits.answerMs, () => session.destroy())
-    session.on('error', () => session.destroy())
-    session.once('goaway', forget)
-    session.once('remoteSettings', () => {
-      opened.isReady = true
-      cancel()
-      this.#release(opened)
-    })
-    session.once('close', () => {
-      forget()
-      cancel()
-      if (!opened.isReady) this.#release(new StreamBroken(constants.NGHTTP2_REFUSED_STREAM, true))
-    })
-  }
-
-  #send(opened: Open, dispatch: StreamDispatch): void {
-    opened.cancelIdle()
-    opened.streams++
-    dispatch.send(opened, () => {
-      opened.streams--
-      this.#rest(opened)
-    })
-  }
-
-  #rest(opened: Open): void {
+  #begin(socket: Socket, ready: Waiting): void {
+    const opened = new EndpointSession(socket, this.#options.label)
     const { session } = opened
-    if (opened.streams > 0 || session.destroyed) return
-    if (this.#closed) session.close()
-    else opened.cancelIdle = after(this.#options.idleMs(), () => session.close())
+    let isReady = false
+    const settle = (result: EndpointSession | Error): void => {
+      cancel()
+      if (isReady) return
+      isReady = true
+      ready(result)
+      this.#rest(opened)
+    }
+    const cancel = after(limits.settingsMs, () => {
+      settle(new Silence('no settings in time'))
+      session.destroy()
+    })
+    session.once('goaway', () => this.#open.delete(opened))
+    session.once('remoteSettings', () => settle(opened.most > 0 ? opened : refused()))
+    session.once('close', () => {
+      this.#open.delete(opened)
+      settle(refused())
+    })
   }
-}
 
-/** The types of Node.js do not know this option yet. */
-const lenience = { strictSingleValueFields: false }
+  #send(opened: EndpointSession, dispatch: StreamDispatch): void {
+    opened.begin()
+    dispatch.send(opened, {
+      done: () => {
+        opened.end()
+        this.#rest(opened)
+      },
+      suspect: () => void this.#suspects.add(dispatch.options),
+    })
+  }
 
-function isFree({ session, streams, isReady }: Open): boolean {
-  if (!isReady) return false
-  const { maxConcurrentStreams = limits.streamsPerConnection } = session.remoteSettings
-  return !session.closed && !session.destroyed && streams < Math.min(maxConcurrentStreams, limits.openPerEndpoint)
+  #rest(opened: EndpointSession): void {
+    const { session, streams } = opened
+    if (streams > 0 || session.destroyed) return
+    if (this.#closed || !this.#open.has(opened)) session.close()
+    else opened.rest(this.#options.idleMs())
+  }
 }

@@ -23,7 +23,7 @@ import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } fro
 import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import { headBytes } from './service-counts.ts'
-import { StreamBroken } from './stream-dispatch.ts'
+import { StreamBroken } from './stream-broken.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The details of a request that the exchange needs. */

@@ -72,6 +72,13 @@ export const limits = {
   connectMs: 1_000,
   /** An endpoint must begin its response within this time. Bodies and streams have no limit. */
   answerMs: 120_000,
+  /** An endpoint must send its first frame over a new connection of HTTP/2 within this time. */
+  settingsMs: 20_000,
+  /**
+   * An endpoint that was silent for too long over HTTP/2 must reply to a ping within this time, or
+   * its connection is closed.
+   */
+  probeMs: 5_000,
   /**
    * How long an idle connection to an endpoint is kept, unless the endpoint announces a shorter
    * time.

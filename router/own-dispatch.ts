@@ -14,7 +14,7 @@ export abstract class OwnDispatch<Options extends DispatchOptions = DispatchOpti
   aborted = false
   paused = false
   reason: Error | null = null
-  protected readonly options: Options
+  readonly options: Options
   protected readonly handler: Dispatcher.DispatchHandler
   #ended = false
 

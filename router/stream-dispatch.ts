@@ -1,65 +1,54 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
+import { type ClientHttp2Stream, constants } from 'node:http2'
 import { Readable } from 'node:stream'
+import type { EndpointSession } from './endpoint-session.ts'
 import { joinedFields } from './joined-fields.ts'
 import { limits } from './limits.ts'
 import { codeOf } from './log.ts'
 import { OwnDispatch } from './own-dispatch.ts'
 import type { DispatchOptions } from './request-trailers.ts'
 import { sendBody } from './send-body.ts'
-import type { SessionMemory } from './session-memory.ts'
+import { breakOf, refused } from './stream-broken.ts'
 import { watchEnd } from './stream-end.ts'
 
-/** The endpoint broke off a stream, or its connection ended. The code is like one of a socket. */
-export class StreamBroken extends Error {
-  override readonly name = 'StreamBroken'
-  readonly code = 'ECONNRESET'
-  /** Whether the endpoint says that it has not processed the request. */
-  readonly isRefused: boolean
-
-  constructor(code: number, isRefused = false) {
-    super(`the endpoint ended the stream with code ${code}`)
-    this.isRefused = isRefused
-  }
-}
-
+/** The endpoint was silent for too long. */
 export class Silence extends Error {
   override readonly name = 'Silence'
   readonly code = 'UND_ERR_HEADERS_TIMEOUT'
 }
 
-/** A connection to an endpoint. */
-interface SendingOver {
-  readonly session: ClientHttp2Session
-  readonly memory: SessionMemory
+interface Ending {
+  /** Called once the stream is closed. */
+  done(): void
+  /** Called if this request may be the reason why its shared connection had to end. */
+  suspect(): void
 }
 
 /** One request over HTTP/2 to an endpoint. */
 export class StreamDispatch extends OwnDispatch {
   #stream: ClientHttp2Stream | undefined
   #trailers: string[] | null = null
-  #done = (): void => {}
   #bodyRead = false
 
-  /** Sends the request over a connection. Calls `done` once the stream is closed. */
-  send({ session, memory }: SendingOver, done: () => void): void {
-    this.#done = done
+  /** Sends the request over a connection. */
+  send(over: EndpointSession, ending: Ending): void {
     if (!this.start()) {
-      this.#close()
+      ending.done()
       return
     }
     const { body } = this.options
     try {
-      const stream = session.request(fieldsOf(this.options), {
+      const stream = over.session.request(fieldsOf(this.options), {
         endStream: body === null || body === undefined,
         waitForTrailers: this.options.trailers !== undefined,
       })
       this.#stream = stream
-      memory.outlive(stream)
+      over.hold(stream)
       this.#listen(stream)
+      this.#watch(stream, over, ending)
       if (body instanceof Readable) this.#sendBody(body, stream)
     } catch (error) {
       this.fail(sendingError(error))
-      this.#close()
+      ending.done()
     }
   }
 
@@ -89,14 +78,30 @@ export class StreamDispatch extends OwnDispatch {
       this.#trailers = [...raw]
     })
     stream.once('end', () => isWhole() && this.finish(this.#trailers))
-    stream.on('error', () => stream.destroy())
+  }
+
+  /** Notices the end of the stream, and silence. */
+  #watch(stream: ClientHttp2Stream, over: EndpointSession, { done, suspect }: Ending): void {
+    let isConnectionInvalid = false
+    stream.on('error', (error) => {
+      isConnectionInvalid = codeOf(error) === 'ERR_HTTP2_ERROR'
+      stream.destroy()
+    })
     stream.once('close', () => {
-      const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM && !this.#bodyRead
-      this.fail(new StreamBroken(stream.rstCode ?? 0, isRefused))
-      this.#close()
+      const isShared = over.session.destroyed && over.wasShared
+      const broken = breakOf({
+        ...{ code: stream.rstCode ?? 0, isBodyRead: this.#bodyRead, isConnectionInvalid, isShared },
+        ...{ isLeaving: over.isLeaving, isUnprocessed: over.isUnprocessed(stream) },
+      })
+      if (isShared && !broken.isRefused) suspect()
+      this.fail(broken)
+      done()
     })
     const { headersTimeout, bodyTimeout } = this.options
-    stream.setTimeout(headersTimeout ?? limits.answerMs, () => this.abort(new Silence('no bytes in time')))
+    stream.setTimeout(headersTimeout ?? limits.answerMs, () => {
+      over.probe()
+      this.abort(new Silence('no bytes in time'))
+    })
     stream.once('response', () => stream.setTimeout(bodyTimeout ?? 0))
   }
 
@@ -114,19 +119,13 @@ export class StreamDispatch extends OwnDispatch {
   #inform(status: number | undefined, raw: readonly string[]): void {
     this.begin(status ?? 0, withoutPseudo(raw))
   }
-
-  #close(): void {
-    const done = this.#done
-    this.#done = () => {}
-    done()
-  }
 }
 
 /** A connection that just ended has not sent the request. Other errors are its own fault. */
 export function sendingError(error: unknown): Error {
   const code = codeOf(error)
   const isGone = code === 'ERR_HTTP2_INVALID_SESSION' || code === 'ERR_HTTP2_GOAWAY_SESSION'
-  if (isGone) return new StreamBroken(constants.NGHTTP2_REFUSED_STREAM, true)
+  if (isGone) return refused()
   return Object.assign(new Error('the request cannot be sent', { cause: error }), { code: 'UND_ERR_INVALID_ARG' })
 }
 

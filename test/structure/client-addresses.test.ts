@@ -39,7 +39,7 @@ test('the ports that clients use are given to links and to the router', () => {
 test('a URL with a host name is written in one place for clients', () => {
   /** Other URLs, by their reader. */
   const others = {
-    'router/endpoint-sessions.ts': 'an endpoint',
+    'router/endpoint-session.ts': 'an endpoint',
     'router/endpoint.ts': 'an endpoint',
     'server/config-forms.ts': 'an API server',
     'server/engines/docker/grpc-probe.ts': 'a probe of a container',

@@ -29,8 +29,8 @@ export interface RawServer {
 }
 
 interface ServerOptions {
-  /** The payload of the first SETTINGS frame. Undefined: there is none. */
-  readonly settings?: Buffer | undefined
+  /** The payload of the first SETTINGS frame. Null: the application never sends a frame. */
+  readonly settings?: Buffer | null
   answer(request: RawRequest): void
 }
 
@@ -92,12 +92,16 @@ export async function startRawHttp2(
   const connections: RawConnection[] = []
   const requests: RawRequest[] = []
   const server = createServer((socket) => {
-    const connection = receive(socket, connections.length, (request) => {
-      requests.push(request)
-      answer(request)
+    const connection = receive(socket, {
+      number: connections.length,
+      isSilent: settings === null,
+      answer: (request) => {
+        requests.push(request)
+        answer(request)
+      },
     })
     connections.push(connection)
-    connection.send({ type: types.settings, payload: settings })
+    if (settings) connection.send({ type: types.settings, payload: settings })
   })
   t.after(async () => {
     server.close()
@@ -109,13 +113,19 @@ export async function startRawHttp2(
   return { port: bound.port, connections, requests }
 }
 
-function receive(socket: Socket, number: number, answer: (request: RawRequest) => void): RawConnection {
+interface Receiving {
+  readonly number: number
+  readonly isSilent: boolean
+  answer(request: RawRequest): void
+}
+
+function receive(socket: Socket, { number, isSilent, answer }: Receiving): RawConnection {
   const frames: Required<Frame>[] = []
   const connection: RawConnection = {
     socket,
     number,
     frames,
-    send: (...sent) => void (socket.destroyed || socket.write(Buffer.concat(sent.map(frame)))),
+    send: (...sent) => void (isSilent || socket.destroyed || socket.write(Buffer.concat(sent.map(frame)))),
   }
   let rest = Buffer.alloc(0)
   let isBegun = false
