@@ -32,7 +32,8 @@ export async function runCheck(program, args, options) {
  * Runs test files with Node's runner, shows its output, and returns its counts. There is at least
  * one failure if the runner fails or reports no counts. The counts come from a file, because a
  * runner that is forced to exit may lose the end of what it writes to a pipe. whole-reports.mjs
- * prevents the same loss between the runner and its test files.
+ * prevents the same loss between the runner and its test files, and sure-ends.mjs that one of them
+ * hangs at its end.
  * @param {string} node
  * @param {string[]} files
  * @param {ShowOptions & { concurrency: number, timeoutSeconds?: number }} options
@@ -50,7 +51,7 @@ export async function runTests(node, files, { concurrency, timeoutSeconds = 120,
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${timeoutSeconds * 1000}`,
     '--test-force-exit',
-    `--import=${import.meta.resolve('./whole-reports.mjs')}`,
+    ...['./whole-reports.mjs', './sure-ends.mjs'].map((path) => `--import=${import.meta.resolve(path)}`),
   ]
   try {
     const { code } = await show(node, [...flags, ...files], options)
