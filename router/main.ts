@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
+import { endProcess } from '@quayside/contract/end-process.ts'
 import { parseConfig } from './config.ts'
 import { codeOf, createLog, describe } from './log.ts'
 import { startRouter } from './router.ts'
@@ -33,8 +34,8 @@ try {
   process.once('SIGINT', () => router.stop().catch(() => {}))
   await router.ended
   log.info('router ended')
-  process.exit(0)
+  endProcess(0)
 } catch (error) {
   log.error('router could not start', { error: describe(error) })
-  process.exit(exitCodes.get(codeOf(error) ?? '') ?? 1)
+  endProcess(exitCodes.get(codeOf(error) ?? '') ?? 1)
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
+import { endProcess } from '@quayside/contract/end-process.ts'
 import { syncMembers } from './access/index.ts'
 import { type Certificates, createCertificates } from './certificates/index.ts'
 import { compose, createDrivers, createDriversWithoutDocker, type Ground } from './composition/index.ts'
@@ -232,10 +233,10 @@ function handleSignals({ running, started, stopping, log }: Life): void {
     Promise.race([settled, clock.sleep(noticeMs)])
       .then(() => started.disposeAsync())
       .then(
-        () => process.exit(0),
+        () => endProcess(0),
         (error: unknown) => {
           log.fatal({ err: error }, 'stopping failed')
-          process.exit(1)
+          endProcess(1)
         },
       )
   }
@@ -255,5 +256,5 @@ await main().catch((error: unknown) => {
   const known = toStartError(error)
   console.error(known.message)
   if (known.cause !== undefined && !(known instanceof StartError && known.isExpected)) console.error(known.cause)
-  process.exit(1)
+  endProcess(1)
 })

@@ -138,7 +138,10 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
     places: ['server/lib/run.ts', 'router/front/start-haproxy.ts'],
   },
   'read the environment': { pattern: /\bprocess\.env\b(?!.*\*\/)/, places: ['server/config.ts'] },
-  'set timers': { pattern: /\bsetTimeout\(|\bsetInterval\(|node:timers/, places: ['server/lib/clock.ts', 'router/'] },
+  'set timers': {
+    pattern: /\bsetTimeout\(|\bsetInterval\(|node:timers/,
+    places: ['server/lib/clock.ts', 'contract/end-process.ts', 'router/'],
+  },
   'ask for the time': { pattern: /\bDate\.now\(/, places: ['server/lib/', 'router/'] },
   'read the address of a connection': {
     pattern: /\brequest\.ip\b|\bremoteAddress\b/,
