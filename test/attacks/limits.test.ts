@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { saveCreationLimits, usualLimits } from '../../server/limits/index.ts'
 import { createPlatform } from '../support/platform.ts'
 import { now } from '../support/until.ts'
 
@@ -105,6 +106,7 @@ test('J18 an organization has at most fifty webhooks, also if they are made at t
   const body = { target_url: 'https://hooks.invalid/x', events: ['DEPLOYMENT_STARTED'] }
   const make = (tenant: typeof free.a) =>
     free.call(tenant.tokens.ADMIN, 'POST', `/organization/${tenant.organizationId}/webhook`, body)
+  await saveCreationLimits(free.database, usualLimits)
   const answers = await Promise.all(Array.from({ length: 60 }, () => make(free.a)))
   assert.deepEqual(tallyOf(answers), { 201: 49, 409: 11 })
   assert.equal((await make(free.b)).status, 201)
