@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { ClientResponse } from './client-message.ts'
 import { after } from './clock.ts'
@@ -64,7 +65,7 @@ export class Answering {
     if (this.#flushed || this.#response.writableEnded || this.#response.destroyed) return
     this.#flushed = true
     if (this.#held) this.#writeHeld()
-    else this.#response.flushHeaders()
+    else sendHead(this.#response)
   }
 
   #writeHeld(): void {
@@ -75,3 +76,9 @@ export class Answering {
 }
 
 const flush = (answering: Answering): void => answering.flush()
+
+/** Sends the headers alone. `flushHeaders` of HTTP/1.1 would change bytes that are not ASCII. */
+function sendHead(response: ClientResponse): void {
+  if (response instanceof ServerResponse) response.write('', 'latin1')
+  else response.flushHeaders()
+}

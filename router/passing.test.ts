@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
+import { createServer } from 'node:net'
 import test from 'node:test'
 import { until } from '../test/support/until.ts'
 import { beds, portOf, testBed, textOf, untilClosed } from './test-bed.ts'
@@ -46,6 +47,22 @@ test('header values keep their non-ASCII bytes', async (t) => {
   const answer = await bed.ask({ headers: { 'X-Odd': 'é\xff' } })
   assert.equal(answer.body, 'same')
   assert.equal(answer.headers['x-echo'], 'é\xff')
+})
+
+test('header values keep their non-ASCII bytes when the body comes later', async (t) => {
+  const bed = await testBed(t)
+  const app = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\nX-Echo: \xe9\xff\r\nContent-Length: 5\r\n\r\n', 'latin1')
+      setTimeout(() => socket.end('later'), 100)
+    })
+  })
+  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
+  t.after(() => app.close())
+  await bed.lead([portOf(app)])
+  const { headers, body } = await bed.ask()
+  assert.deepEqual([headers['x-echo'], body], ['\xe9\xff', 'later'])
 })
 
 test('the router keeps connections alive on both sides', async (t) => {

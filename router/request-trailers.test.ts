@@ -129,6 +129,12 @@ test('announced trailers of a request over HTTP/1.1 reach the application', asyn
   )
 })
 
+test('headers of a request with trailers keep their non-ASCII bytes', async (t) => {
+  const bed = await trailerBed(t)
+  await untilClosed(bed.raw(chunked('Trailer: x-sum\r\nX-Odd: \xe9\xff\r\n', ['x-sum: 42'])))
+  assert.deepEqual([bed.seen[0]?.headers['x-odd'], bed.seen[0]?.trailers], ['\xe9\xff', { 'x-sum': '42' }])
+})
+
 test('announced trailers of a request over HTTP/2 reach the application', async (t) => {
   const { session, seen } = await trailerBed(t)
   const opened = session()

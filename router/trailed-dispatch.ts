@@ -70,8 +70,8 @@ export class TrailedDispatch extends OwnDispatch<TrailedOptions> {
   #sendBody(outgoing: ClientRequest): void {
     const { body, trailers } = this.options
     if (!(body instanceof Readable)) return void outgoing.end()
-    // Node.js would wait for the first byte of the body.
-    outgoing.flushHeaders()
+    // Node.js would wait for the first byte of the body, and `flushHeaders` change its headers.
+    outgoing.write('', 'latin1')
     const end = (): void => {
       this.guard(() => outgoing.addTrailers(pairsOf(trailers.read())))
       if (!this.aborted) outgoing.end()
