@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { connect } from 'node:http2'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -24,6 +25,7 @@ import {
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { sleep } from './clock.ts'
+import { limits } from './limits.ts'
 import { beds, type TestBed, testBed } from './test-bed.ts'
 
 // Applications that speak HTTP/2 and answer with frames that no library sends.
@@ -332,4 +334,17 @@ test('a client that does not read holds up no other request of the same connecti
   assert.equal(server.connections.length, 1)
   for (const socket of slow) socket.destroy()
   await untilIdle(bed)
+})
+
+test('a client gets the first hints of a response, and not those of a flood', async (t) => {
+  const attack = passing['a thousand hints'] ?? assert.fail()
+  const { bed } = await attacked(t, sending(attack))
+  const session = connect(`https://127.0.0.1:${bed.router.tlsPort}`, { servername: host, ca: selfSigned.cert })
+  endAfter(t, session)
+  const stream = session.request({ ':authority': host, ':path': padded('/attack') })
+  let seen = 0
+  stream.on('headers', () => seen++)
+  assert.equal(await text(stream), 'hello')
+  // HAProxy asks the router over HTTP/1.1, whose clients get no hints.
+  assert.equal(seen, beds.haproxy ? 0 : limits.hintsPerResponse)
 })

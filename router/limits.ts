@@ -27,6 +27,8 @@ export const limits = {
    * the 64 KiB that nghttp2 sends. More would end the connection.
    */
   responseFields: 1_000,
+  /** Early hints (103) of one response that its client gets. */
+  hintsPerResponse: 20,
   /**
    * Streams that a client may reset in a burst, and each second after it. More close its
    * connection.

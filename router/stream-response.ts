@@ -21,6 +21,7 @@ export class StreamResponse implements ClientResponse {
   #trailers: readonly string[] = []
   #head: string[] | undefined
   #awaitsTrailers = false
+  #hints = 0
 
   constructor(stream: ServerHttp2Stream) {
     this.#stream = stream
@@ -42,8 +43,10 @@ export class StreamResponse implements ClientResponse {
     this.#inform([':status', '100'])
   }
 
+  /** Drops hints beyond a limit: Node.js would keep all that the client has not read. */
   writeHints(headers: readonly string[]): void {
-    this.#inform([':status', '103', ...sendable(headers)])
+    this.#hints++
+    if (this.#hints <= limits.hintsPerResponse) this.#inform([':status', '103', ...sendable(headers)])
   }
 
   /** Throws if HTTP/2 cannot send this. */
