@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import { type Attack, fatal, invalid, passing } from '../test/support/http2-attacks.ts'
-import { block, types } from '../test/support/http2-frames.ts'
+import { block, flags, types } from '../test/support/http2-frames.ts'
 import { endAfter } from '../test/support/http2-session.ts'
 import {
   data,
@@ -333,6 +333,55 @@ test('a client that does not read holds up no other request of the same connecti
   for (const ask of Object.values(clients)) assert.deepEqual(await ask('/next'), [200, '/next'])
   assert.equal(server.connections.length, 1)
   for (const socket of slow) socket.destroy()
+  await untilIdle(bed)
+})
+
+const bodyOf = ({ frames, stream }: RawRequest) =>
+  frames.filter((one) => one.stream === stream && one.type === types.data)
+
+/** Answers with the body of a request, once that has arrived. */
+async function echo(request: RawRequest): Promise<void> {
+  const isWhole = () => request.isEnded || bodyOf(request).some(({ flags: set }) => (set & flags.endStream) !== 0)
+  await until('the request is whole', isWhole)
+  const body = Buffer.concat(bodyOf(request).map(({ payload }) => payload))
+  request.send(...response(request.stream, `got ${body}`))
+}
+
+test('no request is lost that its application has not processed', async (t) => {
+  let [first, code, attempts] = [0, 0, 0]
+  const { clients, bed, server } = await attacked(t, (request) => {
+    attempts++
+    if (request.number <= first) request.send(goaway(request.stream - 2, code))
+    else echo(request).catch(() => request.socket.destroy())
+  })
+  for (const one of [0, 2, 11]) {
+    code = one
+    for (const [name, ask] of Object.entries(clients)) {
+      assert.deepEqual(await ask('/next'), [200, '/next'])
+      first = server.connections.length - 1
+      attempts = 0
+      const seen = await ask('/attack')
+      assert.deepEqual([...seen, attempts], [200, name.startsWith('POST') ? 'got body' : 'got ', 2], `${code} ${name}`)
+    }
+  }
+  await untilIdle(bed)
+})
+
+test('an upload continues over another connection if its application has not processed it', async (t) => {
+  const { bed, server } = await attacked(t, (request) => {
+    if (request.number > 0) echo(request).catch(() => request.socket.destroy())
+  })
+  const socket = bed.raw(`POST ${padded('/attack')} HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 9\r\n\r\nhalf`)
+  let seen = ''
+  socket.on('data', (chunk) => {
+    seen += chunk
+  })
+  const begun = await until('the upload has begun', () => server.requests[0])
+  await until('a part has arrived', () => bodyOf(begun).length > 0)
+  begun.send(goaway(0, 0))
+  await until('the request was sent again', () => server.requests.length === 2)
+  socket.write(' rest')
+  await until('the answer is whole', () => seen.includes('got half rest'))
   await untilIdle(bed)
 })
 

@@ -37,7 +37,17 @@ export class EndpointSessions {
 
   /** Sends one request. Calls the handler like a dispatcher of undici. */
   dispatch(options: DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    const dispatch = new StreamDispatch(options, handler)
+    this.#route(new StreamDispatch(options, handler))
+  }
+
+  /** Closes idle connections now, and the others after their last request. */
+  close(): void {
+    this.#closed = true
+    for (const { session } of this.#open) session.close()
+  }
+
+  #route(dispatch: StreamDispatch): void {
+    const { options } = dispatch
     const isSuspect = this.#suspects.has(options)
     const free = isSuspect ? undefined : this.#findFree()
     if (free) {
@@ -57,12 +67,6 @@ export class EndpointSessions {
     }
     if (isSuspect) this.#connect(waiting)
     else this.#await(waiting)
-  }
-
-  /** Closes idle connections now, and the others after their last request. */
-  close(): void {
-    this.#closed = true
-    for (const { session } of this.#open) session.close()
   }
 
   #findFree(): EndpointSession | undefined {
@@ -139,6 +143,7 @@ export class EndpointSessions {
         this.#rest(opened)
       },
       suspect: () => void this.#suspects.add(dispatch.options),
+      again: () => this.#route(dispatch),
     })
   }
 

@@ -74,6 +74,11 @@ export const limits = {
   connectMs: 1_000,
   /** An endpoint must begin its response within this time. Bodies and streams have no limit. */
   answerMs: 120_000,
+  /**
+   * Bytes of a request's body that are kept until its response begins, because an endpoint of
+   * HTTP/2 may say that it has not processed the request.
+   */
+  repeatedBodyBytes: 16 * 1024,
   /** An endpoint must send its first frame over a new connection of HTTP/2 within this time. */
   settingsMs: 20_000,
   /**

@@ -30,6 +30,10 @@ export abstract class OwnDispatch<Options extends DispatchOptions = DispatchOpti
   /** Ends everything that is open. Without `error`, the response is complete. */
   protected abstract release(error?: Error): void
 
+  protected get hasEnded(): boolean {
+    return this.#ended
+  }
+
   /** Reports an error to the handler, unless the response is complete. */
   fail(error: Error): void {
     if (!this.#end(error)) return

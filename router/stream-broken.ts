@@ -21,7 +21,7 @@ export const refused = (): StreamBroken => new StreamBroken(constants.NGHTTP2_RE
 /** Facts about a stream that ended before its response was complete. */
 export interface StreamEnd {
   readonly code: number
-  /** Whether the endpoint has announced that it does not process this stream. */
+  /** Whether the endpoint says that it has not processed this stream. */
   readonly isUnprocessed: boolean
   /** Whether a byte of the request's body has been read. */
   readonly isBodyRead: boolean
@@ -36,7 +36,7 @@ export interface StreamEnd {
 /** Returns why a stream ended early. */
 export function breakOf(end: StreamEnd): StreamBroken {
   const { code, isUnprocessed, isBodyRead, isConnectionInvalid, isShared, isLeaving } = end
-  const isRefused = (isUnprocessed || code === constants.NGHTTP2_REFUSED_STREAM) && !isBodyRead
+  const isRefused = isUnprocessed && !isBodyRead
   const isInvalid = isConnectionInvalid ? !isShared : !isLeaving && invalid.has(code)
   return new StreamBroken(code, { isRefused, isInvalid: isInvalid && !isRefused })
 }

@@ -10,6 +10,9 @@ import { sendBody } from './send-body.ts'
 import { breakOf, refused } from './stream-broken.ts'
 import { watchEnd } from './stream-end.ts'
 
+/** How often a request with a body is sent again that its endpoint has not processed. */
+const repeats = 3
+
 /** The endpoint was silent for too long. */
 export class Silence extends Error {
   override readonly name = 'Silence'
@@ -21,13 +24,20 @@ interface Ending {
   done(): void
   /** Called if this request may be the reason why its shared connection had to end. */
   suspect(): void
+  /** Called after `done` if the endpoint has not processed the request, to send it again. */
+  again(): void
 }
 
 /** One request over HTTP/2 to an endpoint. */
 export class StreamDispatch extends OwnDispatch {
   #stream: ClientHttp2Stream | undefined
   #trailers: string[] | null = null
+  #answered = false
   #bodyRead = false
+  /** What was sent of the body. Undefined once it is too much to be sent again. */
+  #kept: Buffer[] | undefined = []
+  #keptBytes = 0
+  #tries = 0
 
   /** Sends the request over a connection. */
   send(over: EndpointSession, ending: Ending): void {
@@ -36,6 +46,7 @@ export class StreamDispatch extends OwnDispatch {
       return
     }
     const { body } = this.options
+    this.#tries++
     try {
       const stream = over.session.request(fieldsOf(this.options), {
         endStream: body === null || body === undefined,
@@ -81,7 +92,7 @@ export class StreamDispatch extends OwnDispatch {
   }
 
   /** Notices the end of the stream, and silence. */
-  #watch(stream: ClientHttp2Stream, over: EndpointSession, { done, suspect }: Ending): void {
+  #watch(stream: ClientHttp2Stream, over: EndpointSession, { done, suspect, again }: Ending): void {
     let isConnectionInvalid = false
     stream.on('error', (error) => {
       isConnectionInvalid = codeOf(error) === 'ERR_HTTP2_ERROR'
@@ -89,11 +100,19 @@ export class StreamDispatch extends OwnDispatch {
     })
     stream.once('close', () => {
       const isShared = over.session.destroyed && over.wasShared
+      const { rstCode: code = 0 } = stream
+      const isUnprocessed = over.isUnprocessed(stream) || code === constants.NGHTTP2_REFUSED_STREAM
       const broken = breakOf({
-        ...{ code: stream.rstCode ?? 0, isBodyRead: this.#bodyRead, isConnectionInvalid, isShared },
-        ...{ isLeaving: over.isLeaving, isUnprocessed: over.isUnprocessed(stream) },
+        ...{ code, isUnprocessed, isBodyRead: this.#bodyRead, isConnectionInvalid, isShared },
+        isLeaving: over.isLeaving,
       })
-      if (isShared && !broken.isRefused) suspect()
+      if (isShared && !isUnprocessed) suspect()
+      if (isUnprocessed && this.#canRepeat) {
+        done()
+        // The listeners of this stream let go of the body first.
+        process.nextTick(again)
+        return
+      }
       this.fail(broken)
       done()
     })
@@ -105,18 +124,35 @@ export class StreamDispatch extends OwnDispatch {
     stream.once('response', () => stream.setTimeout(bodyTimeout ?? 0))
   }
 
+  /**
+   * Whether the request may be sent again over another connection. Without a body, that is a
+   * decision of the handler.
+   */
+  get #canRepeat(): boolean {
+    return this.#bodyRead && this.#kept !== undefined && !this.#answered && !this.hasEnded && this.#tries <= repeats
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#bodyRead = true
+    this.#keptBytes += chunk.length
+    if (this.#keptBytes > limits.repeatedBodyBytes) this.#kept = undefined
+    else this.#kept?.push(chunk)
+    this.handler.onBodySent?.(chunk)
+  }
+
   #sendBody(body: Readable, stream: ClientHttp2Stream): void {
     const { trailers } = this.options
-    const sent = (chunk: Buffer): void => {
-      this.#bodyRead = true
-      this.handler.onBodySent?.(chunk)
-    }
-    sendBody(body, stream, { sent, end: () => void stream.end() })
+    for (const chunk of this.#kept ?? []) stream.write(chunk)
+    if (body.readableEnded) stream.end()
+    else sendBody(body, stream, { sent: (chunk) => this.#keep(chunk), end: () => void stream.end() })
+    // A stream that closes pauses it.
+    body.resume()
     if (trailers)
       stream.once('wantTrailers', () => this.guard(() => stream.sendTrailers(joinedFields(trailers.read()))))
   }
 
   #inform(status: number | undefined, raw: readonly string[]): void {
+    this.#answered = true
     this.begin(status ?? 0, withoutPseudo(raw))
   }
 }
