@@ -33,7 +33,6 @@ export function askThroughProxy(asked: ProxiedRequest): Promise<{ readonly statu
   const options: ClientRequestArgs = {
     path,
     headers: { host: name, ...headers },
-    agent: false,
     createConnection: open,
     signal: AbortSignal.timeout(20_000),
   }
