@@ -64,6 +64,11 @@ export class Keeper {
     return next !== undefined
   }
 
+  /** Forgets the parts, so that the cluster is asked again. */
+  forget(): void {
+    this.#known = undefined
+  }
+
   /** Removes everything. The head is the last one, so that an interrupted call is repeated. */
   async drop(signal: AbortSignal): Promise<void> {
     const { namespace } = this.#setting

@@ -61,6 +61,15 @@ export class Keeping {
     this.#version = table.version
   }
 
+  /** Forgets what the cluster has: somebody may have removed it together with the routers. */
+  forget(): void {
+    this.#version = 0
+    this.#mark = undefined
+    this.#digest = undefined
+    this.#table.forget()
+    this.#certificates.forget()
+  }
+
   /** Removes kept certificates that the operator does not want to be kept. */
   async dropUnwanted(signal: AbortSignal): Promise<void> {
     if (!keepsCertificates(this.#options.setting)) await this.#certificates.drop(signal)

@@ -199,6 +199,16 @@ test('kept certificates are removed once the operator does not want them any mor
   assert.doesNotMatch(JSON.stringify(cluster.object('Deployment', 'router')), /certificates/)
 })
 
+test('a cluster that lost what it kept gets it again when its routers are renewed', async (t) => {
+  const { cluster, router, route } = await openKeeping(t)
+  const before = [cluster.object('Secret', 'router-table'), cluster.object('Secret', 'router-certificates')]
+  await cluster.addPod()
+  cluster.loseSecrets()
+  await router.renew(signal)
+  await router.replaceAll([route], signal)
+  assert.deepEqual([cluster.object('Secret', 'router-table'), cluster.object('Secret', 'router-certificates')], before)
+})
+
 test('findings say that private keys are in the cluster', async (t) => {
   const { cluster, router } = await openKeeping(t)
   const messages = (await router.listFindings(signal)).map(({ message }) => message).join('\n')

@@ -181,6 +181,7 @@ class PodRouter {
     const speaksTls = certificates !== undefined
     await installRouter(kube, { ...setting, speaksTls, pullConfig: await pullConfig() }, signal)
     await this.#keeping.dropUnwanted(signal)
+    this.#keeping.forget()
     this.#key = undefined
     this.#isInstalled = true
   }

@@ -52,6 +52,8 @@ export interface PodCluster {
   /** Whether the API server answers. */
   isAway: boolean
   object(kind: string, name: string): KubeObject | undefined
+  /** Removes all Secrets, as somebody does who deletes the namespace. */
+  loseSecrets(): void
   /** Starts a router as Kubernetes does, with what the Secrets have at that moment. */
   addPod(): Promise<TestPod>
   isReady(pod: TestPod): Promise<boolean>
@@ -227,6 +229,9 @@ export async function openPodCluster(): Promise<PodCluster> {
     removed,
     isAway: false,
     object: (kind, name) => objects.get(keyOf(kind, name)),
+    loseSecrets: () => {
+      for (const [key, { kind }] of objects) if (kind === 'Secret' && !key.endsWith(keySecretName)) objects.delete(key)
+    },
     addPod,
     isReady,
     router: (certificates, change) =>
