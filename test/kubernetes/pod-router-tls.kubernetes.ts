@@ -27,6 +27,8 @@ const { plain: plainPort, tls: tlsPort } = routerPorts
 const domain = 'apps.far.test'
 const names = await startNameServer({ after })
 for (const zone of [domain, 'far.test']) names.zones.set(`*.${zone}`, { A: addresses.node })
+/** The address of what changes DNS for the platform. */
+const webhook = await startDnsWebhook({ after }, names)
 const pebble = await startPebble({ after }, { nameServer: names.address, httpPort: plainPort, tlsPort })
 const skip = pebble ? false : 'this machine has no Go'
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -76,7 +78,6 @@ after(async () => {
 })
 
 async function settings({ directory, serverRoot }: Pebble): Promise<Record<string, string>> {
-  const webhook = await startDnsWebhook({ after }, names)
   return {
     QUAYSIDE_ACME_DIRECTORY: directory,
     QUAYSIDE_ACME_DNS_WEBHOOK: webhook,
