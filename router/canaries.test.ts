@@ -107,6 +107,14 @@ test('failures of the new version are counted, and retried at the previous one i
   assert.deepEqual(await countsOf(bed), [[20, 15]])
 })
 
+test('a request with a body that gets no answer is counted as failed', async (t) => {
+  const bed = await testBed(t)
+  const next = await bed.application((request) => void request.socket.destroy())
+  await lead(bed, [portOf(await bed.application(says('previous'))), portOf(next)], 100)
+  for (const method of ['POST', 'PUT']) assert.equal((await bed.ask({ method, body: 'x' })).status, 502)
+  assert.deepEqual(await countsOf(bed), [[2, 2]])
+})
+
 test('a client that leaves, before or within its body, is not counted', async (t) => {
   const bed = await testBed(t)
   const asked: string[] = []

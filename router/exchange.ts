@@ -46,6 +46,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #traffic: Traffic
   readonly #host: string
   readonly #request: ClientRequest
+  /** Node.js takes it from a request whose body it destroys. */
+  readonly #socket: ClientRequest['socket']
   readonly #response: ClientResponse
   #options: DispatchOptions
   /** The service whose rules accepted the request. `#path` is the path of its route. */
@@ -81,6 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#traffic = traffic
     this.#host = host
     this.#request = request
+    this.#socket = request.socket
     this.#response = response
     this.#awaitsContinue = awaitsContinue
     const method = request.method ?? 'GET'
@@ -230,7 +233,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const { final, page } = failureOfEndpoint(error)
-    if (!this.#isAtFault(error, page)) this.#trial?.broken(error)
+    if (this.#trial && !this.#isAtFault(error, page)) this.#trial.broken(error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
       sent: this.#sent && !isUnprocessed(error),
@@ -248,7 +251,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Whether the request or its client, and not the endpoint, is the reason of a failed try. */
   #isAtFault(error: Error, { status }: EndpointFailure['page']): boolean {
-    return status === 400 || status === 431 || error instanceof BodyTooLarge || this.#request.socket.destroyed
+    return status === 400 || status === 431 || error instanceof BodyTooLarge || this.#socket.destroyed
   }
 
   /** Updates the path: a newer table may rewrite it differently. */
