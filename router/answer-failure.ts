@@ -3,6 +3,7 @@ import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { endConnection } from './end-connection.ts'
 import { answerGrpc, isGrpc } from './grpc-failure.ts'
 import { type Failure, pageFor } from './pages.ts'
+import { pageForHaproxy } from './unread-page.ts'
 
 /**
  * Answers with an error page. If a response has begun, breaks it off so that the client notices.
@@ -23,8 +24,9 @@ export function answerFailure(
   }
   const { headers, body } = pageFor(failure, request.headers.accept)
   // An unread body must not be taken for the next request, and nobody waits for it.
-  if (failure.status === 400 || (hasBody && !request.complete)) response.shouldKeepAlive = false
-  response.writeHead(failure.status, [...headers])
+  const isUnread = hasBody && !request.complete
+  if (failure.status === 400 || isUnread) response.shouldKeepAlive = false
+  response.writeHead(failure.status, [...headers, ...(isUnread ? pageForHaproxy(request, body) : [])])
   if (request.method === 'HEAD') response.end()
   else response.end(body)
 }

@@ -16,6 +16,9 @@ const reported = new WeakMap<object, ConnectionFacts>()
 /** Records the facts about a connection. They replace what the socket says about itself. */
 export const reportConnection = (socket: Socket, facts: ConnectionFacts): void => void reported.set(socket, facts)
 
+/** Whether HAProxy in front of the router has accepted the connection of the client. */
+export const isBehindHaproxy = (socket: Socket): boolean => reported.has(socket)
+
 /** Returns the address of the other end of a connection, as it is written there. */
 export const rawAddressOf = (socket: Pick<Socket, 'remoteAddress'>): string =>
   reported.get(socket)?.address ?? socket.remoteAddress ?? ''

@@ -1,4 +1,6 @@
-const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+import { pageHeader } from './unread-page.ts'
+
+const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', pageHeader])
 
 /**
  * Returns the response headers for the client as alternating names and values, in their order and

@@ -5,6 +5,7 @@ import type { FrontFiles } from './front-files.ts'
 import { hotRules } from './hot-routes.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
 import { carrier, rateOfEndpoint, ringSection, silentRule, timeLines, timeRules } from './times.ts'
+import { unreadRules } from './unread-rules.ts'
 
 /** The settings of a front. */
 export interface FrontSettings {
@@ -240,6 +241,7 @@ const ownBackend = ({ files }: FrontSettings, name: string, protocol: string): s
   `backend ${name}`,
   '  timeout connect 5s',
   ...joining,
+  ...unreadRules,
   `  timeout server ${dayMs}ms`,
   '  retries 3',
   silentRule,
