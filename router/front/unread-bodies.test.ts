@@ -72,3 +72,16 @@ test('an application cannot have HAProxy send a page of its own', { skip }, asyn
   const { status, body } = await bed.ask({ method: 'POST', body: 'a body' })
   assert.deepEqual([status, body], [504, 'own'])
 })
+
+test('an upload whose application ends its connection is ended at once behind HAProxy', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((request) => void request.once('data', () => request.socket.destroy()))
+  await bed.lead([portOf(app)])
+  const socket = bed.raw(form('Transfer-Encoding: chunked', '5\r\nhello\r\n'))
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  await until('the connection is closed', () => socket.closed, { limitMs: 10_000 })
+  assert.match(text, /^HTTP\/1\.1 502 [\s\S]*shop ended the connection before it answered/)
+})
