@@ -115,6 +115,21 @@ test('a request with a body that gets no answer is counted as failed', async (t)
   assert.deepEqual(await countsOf(bed), [[2, 2]])
 })
 
+test('each try is counted once, also if the time of its request ends before the next one', async (t) => {
+  const bed = await testBed(t)
+  let seen = 0
+  const next = await bed.application((request) => {
+    seen++
+    request.socket.destroy()
+  })
+  const canary = { release: 'next', percent: 100, endpoints: [{ address: '127.0.0.1', port: portOf(next) }] }
+  for (const requestTimeoutMs of [60, 90, 120, 200, 300]) {
+    await bed.lead([], { canary, rules: { requestTimeoutMs } })
+    assert.equal((await bed.ask()).status, 504)
+  }
+  assert.deepEqual(await countsOf(bed), [[seen, seen]])
+})
+
 test('a client that leaves, before or within its body, is not counted', async (t) => {
   const bed = await testBed(t)
   const asked: string[] = []

@@ -224,7 +224,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const endpoint = this.#endpoint
+    const [endpoint, trial] = [this.#endpoint, this.#trial]
     this.#release()
     this.#cancelTry?.()
     this.#overdue = undefined
@@ -233,7 +233,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const { final, page } = failureOfEndpoint(error)
-    if (this.#trial && !this.#isAtFault(error, page)) this.#trial.broken(error)
+    if (trial && !this.#isAtFault(error, page)) trial.broken(error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
       sent: this.#sent && !isUnprocessed(error),
@@ -336,6 +336,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #release(): void {
     this.#endpoint?.release()
     this.#endpoint = undefined
+    this.#trial = undefined
   }
 
   #onClientClosed(): void {
