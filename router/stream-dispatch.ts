@@ -34,7 +34,7 @@ export class StreamDispatch extends OwnDispatch {
   #trailers: string[] | null = null
   #answered = false
   #bodyRead = false
-  /** What was sent of the body. Undefined once it is too much to be sent again. */
+  /** The bytes of the body that were sent. Undefined once they are too many to be sent again. */
   #kept: Buffer[] | undefined = []
   #keptBytes = 0
   #tries = 0

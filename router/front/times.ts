@@ -26,7 +26,7 @@ export const timeLines: readonly string[] = [
 /** Of a backend whose requests have no line, because the router measures them. */
 export const silentRule = '  http-request set-log-level silent'
 
-/** What the table of endpoints keeps for `timeRules`. */
+/** The rate that the table of endpoints keeps for `timeRules`. */
 export const rateOfEndpoint = 'http_req_rate(10s)'
 /** Requests to an endpoint with fewer in ten seconds all have a line, whatever others have. */
 const fewRequests = 20

@@ -8,7 +8,7 @@ import { createOutsideVisits, type OutsideAttempt, type OutsideVisit } from './o
 /** An issuer at which people sign in, beside the platform's own. */
 type SignInIssuer = Issuer & { readonly signIn: IssuerSignIn }
 
-/** What an issuer sent back through a browser, with the state of the sign-in. */
+/** The answer of an issuer, sent back through a browser, with the state of the sign-in. */
 export interface OutsideAnswer {
   readonly state: string
   readonly issuer: string

@@ -2,7 +2,7 @@
 export interface CreationLimit {
   /** The plural of the objects, as in messages. */
   readonly noun: string
-  /** What has at most so many of them. */
+  /** The owner that has at most so many of them. */
   readonly of: 'person' | 'organization' | 'project' | 'environment' | 'service' | 'project, environment or service'
   readonly usual: number
   /** The setting of the server with the limit. */

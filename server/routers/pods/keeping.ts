@@ -15,7 +15,7 @@ export interface KeepingOptions {
   readonly certificates?: Pick<TlsSource, 'mark' | 'kept'> | undefined
 }
 
-/** What a cluster keeps for routers that start while the platform is away. */
+/** The documents that a cluster keeps for routers that start while the platform is away. */
 export class Keeping {
   readonly #options: KeepingOptions
   readonly #table: Keeper
