@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect as connectSession } from 'node:http2'
-import { connect, createServer as createNetServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { keptFiles } from '@quayside/contract/kept-parts.ts'
 import type { RouteTable } from '@quayside/contract/routes.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { textsClient, textsService } from '../test/support/grpc.ts'
 import { endAfter } from '../test/support/http2-session.ts'
 import { proxyHeaderOf } from '../test/support/proxy-header.ts'
@@ -36,14 +37,6 @@ interface PodBed {
   ask(agent: Agent): Promise<IncomingMessage>
 }
 
-async function freePort(): Promise<number> {
-  const server = createNetServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const port = portOf(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 const send = (port: number, options: object, body = ''): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, ...options }, resolve)
@@ -67,7 +60,7 @@ async function podBed(
   const path = (name: string): string => join(folder, name)
   await writeFile(path('key'), `${key}\n`)
   if (stored) await writeFile(path(keptFiles.whole), gzipSync(JSON.stringify(stored)))
-  const [controlPort, readyPort] = [await freePort(), await freePort()]
+  const [controlPort, readyPort] = [await findFreePort(), await findFreePort()]
   const pod = { controlPort, readyPort, keyFile: path('key'), stored: folder, leaveMs }
   const config = { host: '127.0.0.1', port: 0, control: '', state: path('routes.json'), trusted: [], proxies, pod }
   const router = await startRouter(config, silentLog)
@@ -125,7 +118,7 @@ test('a router in a pod starts without a damaged stored table', async (t) => {
   t.after(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'key'), key)
   await writeFile(join(folder, keptFiles.whole), 'damaged')
-  const [controlPort, readyPort] = [await freePort(), await freePort()]
+  const [controlPort, readyPort] = [await findFreePort(), await findFreePort()]
   const pod = { controlPort, readyPort, keyFile: join(folder, 'key'), stored: folder, leaveMs: 0 }
   const state = join(folder, 'routes.json')
   const router = await startRouter({ host: '127.0.0.1', port: 0, control: '', state, trusted: [], pod }, silentLog)

@@ -11,6 +11,7 @@ import { createServer as createNetServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { limits } from './limits.ts'
@@ -280,7 +281,7 @@ test('trailers that are too large end the request', async (t) => {
 
 test('a request with trailers is sent again only if nothing of it was sent', async (t) => {
   const { raw, seen, port, tell } = await trailerBed(t)
-  const [first, second] = [await closedPort(), port]
+  const [first, second] = [await findFreePort(), port]
   const endpoints = [first, second].map((one) => ({ address: '127.0.0.1', port: one }))
   const routes = [{ host: 'app.localhost', service: 'service', name: 'shop', endpoints }]
   assert.equal((await tell('PUT', '/routes', { version: ++version, routes })).status, 200)
@@ -293,15 +294,6 @@ test('a request with trailers is sent again only if nothing of it was sent', asy
     Array(4).fill(['body', { 'x-sum': '42' }]),
   )
 })
-
-async function closedPort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const port = portOf(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 test('a request with trailers whose application breaks off is answered with 502, once', async (t) => {
   const bed = await trailerBed(t)

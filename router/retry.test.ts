@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { findFreePort } from '../test/support/free-port.ts'
 import { until } from '../test/support/until.ts'
 import { monotonic } from './clock.ts'
 import { limits } from './limits.ts'
@@ -26,13 +27,6 @@ test('retryDelay retries only unsent or safe requests, for a limited time', () =
   ])
 })
 
-async function closedPort(bed: TestBed): Promise<number> {
-  const server = await bed.application(() => {})
-  const port = portOf(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** A rule whose retries outlast the test. */
 const patient = { rules: { retry: { times: 1_000 } } }
 const retriesOf = async (bed: TestBed): Promise<number> =>
@@ -40,7 +34,7 @@ const retriesOf = async (bed: TestBed): Promise<number> =>
 
 test('an unsent POST waits for the application to come back', async (t) => {
   const bed = await testBed(t)
-  const port = await closedPort(bed)
+  const port = await findFreePort()
   await bed.lead([port], patient)
   const answer = bed.ask({ method: 'POST', body: 'order' })
   await until('it is tried again', async () => (await retriesOf(bed)) > 2)
@@ -54,7 +48,7 @@ test('an unsent POST waits for the application to come back', async (t) => {
 
 test('a retried request follows the table to another endpoint', async (t) => {
   const bed = await testBed(t)
-  await bed.lead([await closedPort(bed)], patient)
+  await bed.lead([await findFreePort()], patient)
   const app = await bed.application((_, response) => response.end('new'))
   const answer = bed.ask({ method: 'POST', body: 'order' })
   await until('it is tried again', async () => (await retriesOf(bed)) > 0)
@@ -94,7 +88,7 @@ test('the router avoids a dead endpoint and fails no request', async (t) => {
       }),
     ),
   )
-  await bed.lead([...apps.map(portOf), await closedPort(bed)])
+  await bed.lead([...apps.map(portOf), await findFreePort()])
   const start = monotonic()
   for (let count = 0; count < 60; count++) {
     assert.equal((await bed.ask({ method: count % 2 ? 'POST' : 'GET', body: count % 2 ? 'x' : '' })).status, 200)
@@ -111,7 +105,7 @@ test('the router avoids a dead endpoint and fails no request', async (t) => {
 
 test('the router answers 502 soon when no endpoint is reachable', async (t) => {
   const bed = await testBed(t)
-  await bed.lead([await closedPort(bed), await closedPort(bed)])
+  await bed.lead([await findFreePort(), await findFreePort()])
   const start = monotonic()
   const answer = await bed.ask()
   assert.equal(answer.status, 502)

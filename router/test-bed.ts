@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import type { PeopleLists } from '@quayside/contract/sign-in.ts'
+import { findFreePort } from '../test/support/free-port.ts'
 import { until } from '../test/support/until.ts'
 import type { RouterConfig } from './config.ts'
 import { type Log, silentLog } from './log.ts'
@@ -79,7 +80,9 @@ export async function testBed(
   await mkdir(dirname(control))
   const state = join(folder, 'routes.json')
   const { trusted = [], connections = usualConnections } = options
-  const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort }
+  // HAProxy listens some time after its ports are selected.
+  const anyPort = beds.haproxy === undefined ? async () => 0 : findFreePort
+  const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort || (await anyPort()) }
   const { proxies = [], publicPort, publicTlsPort } = options
   const publicPorts = {
     ...(publicPort !== undefined && { publicPort }),
@@ -88,7 +91,7 @@ export async function testBed(
   const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy }
   const config = {
     host: '127.0.0.1',
-    port: 0,
+    port: await anyPort(),
     ...tls,
     ...publicPorts,
     control,

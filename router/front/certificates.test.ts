@@ -2,20 +2,21 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { connect } from 'node:tls'
 import { type ConnectionLimits, usualConnections } from '@quayside/contract/connection-shares.ts'
+import { findFreePort } from '../../test/support/free-port.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
 import type { ServedCertificate } from '../certificates.ts'
 import { sleep } from '../clock.ts'
-import { freePort } from '../listen.ts'
 import { silentLog } from '../log.ts'
 import { askFront, changeFront } from './admin-socket.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
+import { keyFolderPrefix } from './key-files.ts'
 import { findHaproxy } from './start-haproxy.ts'
 
 const nothing = async (): Promise<void> => {}
@@ -43,7 +44,7 @@ interface Bed {
 async function frontBed(t: TestContext, first: readonly ServedCertificate[]): Promise<Bed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-front-'))
   let certificates = first
-  const [port, tlsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+  const [port, tlsPort] = [await findFreePort(), await findFreePort()]
   const files = frontFiles(join(folder, 'control.sock'))
   const create = async (limits: Partial<ConnectionLimits> = {}): Promise<Front> => {
     const connections = { ...usualConnections, ...limits }
@@ -82,8 +83,12 @@ const isServed = (port: number, servername: string): Promise<boolean> => {
   return promise.finally(() => socket.destroy())
 }
 
-const keyFolders = async (): Promise<string[]> =>
-  (await readdir('/dev/shm')).filter((name) => name.startsWith('quayside-keys-'))
+/** Returns the folders with keys of one installation. Others may run at the same time. */
+async function keyFolders(owner: string): Promise<string[]> {
+  const prefix = keyFolderPrefix(owner)
+  const names = await readdir(dirname(prefix))
+  return names.filter((name) => name.startsWith(basename(prefix)))
+}
 
 test('the next router adopts HAProxy with its certificates, and sends none of them again', { skip }, async (t) => {
   const { front, tlsPort, replace, next } = await frontBed(t, many(150))
@@ -104,7 +109,6 @@ test('the next router adopts HAProxy with its certificates, and sends none of th
 test('HAProxy starts without a certificate that it refuses, starts again when it is killed, and leaves no key in a file', {
   skip,
 }, async (t) => {
-  const before = await keyFolders()
   const broken = { host: 'broken.test', chain: selfSigned.cert, key: 'none' }
   const { front, tlsPort, folder } = await frontBed(t, [...many(30), broken, ...many(20, 30)])
   assert.equal(front.sentCertificates, 1)
@@ -116,10 +120,7 @@ test('HAProxy starts without a certificate that it refuses, starts again when it
   assert.ok(!(await isServed(tlsPort, 'broken.test')))
   await front.follow()
   assert.equal(front.sentCertificates, 1)
-  assert.deepEqual(
-    (await keyFolders()).filter((name) => !before.includes(name)),
-    [],
-  )
+  assert.deepEqual(await keyFolders(folder), [])
   assert.doesNotMatch(await readFile(join(folder, 'haproxy.log'), 'utf8'), /PRIVATE|refused/)
 })
 

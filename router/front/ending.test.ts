@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
+import { findFreePort } from '../../test/support/free-port.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
-import { freePort } from '../listen.ts'
 import { silentLog } from '../log.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
@@ -24,7 +24,7 @@ test('an HAProxy that ends while its router looks after it is not started again'
     log: silentLog,
     settings: {
       host: '127.0.0.1',
-      port: await freePort('127.0.0.1'),
+      port: await findFreePort(),
       tlsPort: undefined,
       files,
       connections: usualConnections,

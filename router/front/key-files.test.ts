@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import test from 'node:test'
 import { selfSigned } from '../../test/support/self-signed.ts'
-import { writeKeyFiles } from './key-files.ts'
+import { keyFolderPrefix, writeKeyFiles } from './key-files.ts'
 
 const named = (host: string) => ({ host, chain: selfSigned.cert, key: selfSigned.key })
 
@@ -28,7 +28,8 @@ test('files that a killed process left are removed, and files of other installat
   const owner = `key-files-left-${process.pid}`
   const [left, other] = [await writeKeyFiles([named('a.test')], owner), await writeKeyFiles([], `${owner}-other`)]
   const folderOf = (written: typeof left) => dirname([...(written?.lines.values() ?? [])].join().split(' ')[0] ?? '')
-  const prefix = folderOf(left).slice(0, -6)
+  const prefix = keyFolderPrefix(owner)
+  assert.ok(folderOf(left).startsWith(prefix))
   await mkdir(`${prefix}second`, { mode: 0o700 })
   const next = await writeKeyFiles([named('a.test')], owner)
   const found = (await readdir('/dev/shm')).filter((name) => `/dev/shm/${name}`.startsWith(prefix))

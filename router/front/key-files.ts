@@ -18,6 +18,10 @@ export interface KeyFiles {
   remove(): Promise<void>
 }
 
+/** How the paths of an installation's folders with keys begin. `owner` is a path that names it. */
+export const keyFolderPrefix = (owner: string, disk = ramDisk): string =>
+  join(disk, `quayside-keys-${createHash('sha256').update(owner).digest('hex').slice(0, 16)}-`)
+
 /**
  * Writes certificates to files that only this user may read, on a RAM disk. `owner` is a path that
  * names the installation: files that a killed process left for it are removed first. Undefined
@@ -29,7 +33,7 @@ export async function writeKeyFiles(
   disk = ramDisk,
 ): Promise<KeyFiles | undefined> {
   if (!(await isRamDisk(disk))) return undefined
-  const prefix = join(disk, `quayside-keys-${createHash('sha256').update(owner).digest('hex').slice(0, 16)}-`)
+  const prefix = keyFolderPrefix(owner, disk)
   await removeLeft(prefix)
   const folder = await mkdtemp(prefix)
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../../../test/support/free-port.ts'
 import { until } from '../../../test/support/until.ts'
 import { systemClock as clock } from '../../lib/clock.ts'
 import { killGroup, start } from '../../lib/run.ts'
@@ -62,15 +63,6 @@ export interface PodCluster {
 }
 
 const answer = (status: number, text: string): Error => Object.assign(new Error(text), { status })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof bound !== 'object' || !bound) throw new Error('no port')
-  return bound.port
-}
 
 interface Known extends TestPod {
   readonly controlPort: number
@@ -172,8 +164,8 @@ export async function openPodCluster(): Promise<PodCluster> {
       await mkdir(place(kind.volume))
       for (const [file, content] of keptFilesIn(objects, kind)) await writeFile(join(place(kind.volume), file), content)
     }
-    const [port, controlPort, readyPort] = [await freePort(), await freePort(), await freePort()]
-    const tlsPort = await freePort()
+    const [port, controlPort, readyPort] = [await findFreePort(), await findFreePort(), await findFreePort()]
+    const tlsPort = await findFreePort()
     const flags = {
       host: '127.0.0.1',
       port,
