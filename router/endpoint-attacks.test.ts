@@ -26,7 +26,7 @@ import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { sleep } from './clock.ts'
 import { limits } from './limits.ts'
-import { beds, type TestBed, testBed } from './test-bed.ts'
+import { beds, moreThanBuffers, type TestBed, testBed } from './test-bed.ts'
 
 // Applications that speak HTTP/2 and answer with frames that no library sends.
 
@@ -303,7 +303,7 @@ test('a slow application keeps its connection if it still reads', async (t) => {
 test('a window that never opens ends an upload, whose bytes stay with the client', async (t) => {
   const settings = Buffer.concat([withoutTable, Buffer.from([0, 4, 0, 0, 0, 0])])
   const { bed, server } = await attacked(t, () => {}, { settings, ...seconds(1) })
-  const size = 32 * 1024 * 1024
+  const size = moreThanBuffers
   const start = `POST ${padded('/attack')} HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: ${size}\r\n\r\n`
   const socket = bed.raw(start)
   socket.write(Buffer.alloc(size))

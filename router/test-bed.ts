@@ -60,6 +60,12 @@ export interface TestBed {
  */
 export const beds: { haproxy: string | undefined } = { haproxy: undefined }
 
+/**
+ * More bytes than the system holds between two ends of a connection. Linux takes 36 MiB at most,
+ * with the largest buffers of TCP that are usual.
+ */
+export const moreThanBuffers = 128 * 1024 * 1024
+
 interface TestLife {
   after(work: () => Promise<void>): void
 }

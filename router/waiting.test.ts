@@ -6,7 +6,7 @@ import { sleep } from './clock.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import { Routes } from './routes.ts'
-import { portOf, type TestBed, testBed, textOf } from './test-bed.ts'
+import { moreThanBuffers, portOf, type TestBed, testBed, textOf } from './test-bed.ts'
 import { Waiting } from './waiting.ts'
 
 const fallAsleep = (bed: TestBed): Promise<void> => bed.lead([], { asleep: true, reason: 'it is asleep' })
@@ -50,7 +50,7 @@ test('at most a buffer of a waiting body is read, and it arrives whole', async (
     incoming.on('end', () => response.end('done'))
   })
   await fallAsleep(bed)
-  const size = 32 * 1024 * 1024
+  const size = moreThanBuffers
   const headers = { host: 'app.localhost', 'content-length': size }
   const outgoing = request({ host: '127.0.0.1', port: bed.router.port, method: 'PUT', headers })
   const answered = new Promise<string>((resolve, reject) => {
