@@ -38,7 +38,7 @@ for (const method of ['GET', 'POST']) {
         () => response.destroy(),
       )
     })
-    const rules = { maxBodyBytes: 1_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+    const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
     await bed.lead([portOf(app)], { rules })
     for (const [name, head] of Object.entries(attacks)) {
       seen.length = 0

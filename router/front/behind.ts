@@ -16,6 +16,7 @@ import { StandIn } from './stand-in.ts'
 import { findHaproxy } from './start-haproxy.ts'
 import { TimeLines } from './time-lines.ts'
 import { servedHosts } from './tls-store.ts'
+import { usableCpus } from './usable-cpus.ts'
 
 /** A router behind HAProxy. */
 export interface Behind {
@@ -52,6 +53,7 @@ export async function createBehind(
   const port = config.port || (await freePort(host))
   const tlsPort = config.tlsPort === 0 ? await freePort(host) : config.tlsPort
   const { publicPort, publicTlsPort } = config
+  const cpus = await usableCpus()
   Object.assign(traffic.listens, { port, ...(tlsPort !== undefined && { tlsPort }) })
   traffic.port = String(publicPort ?? port)
   traffic.tlsPort = tlsPort === undefined ? '' : String(publicTlsPort ?? tlsPort)
@@ -68,7 +70,7 @@ export async function createBehind(
     isListed: (label) => services.isListed(label),
     isAsked: () => certificates.isAsked,
     certificates: () => (certificates.first ? undefined : certificates.served),
-    settings: { host, port, tlsPort, publicPort, publicTlsPort, files, connections, trusted, proxies },
+    settings: { host, port, tlsPort, publicPort, publicTlsPort, files, connections, trusted, proxies, cpus },
     hosts: () =>
       table.hosts(routes.table.routes, {
         port: traffic.port,

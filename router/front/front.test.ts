@@ -14,7 +14,7 @@ import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
 
 const skip = (await missingHaproxy()) ?? false
 const secureHost = 'outside.invalid'
-const rules = { maxBodyBytes: 1_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 
 async function frontedBed(t: TestContext, tlsPort?: number): Promise<TestBed> {
   beds.haproxy = haproxy
@@ -56,7 +56,7 @@ test('requests that leave a choice come to the router', { skip }, async (t) => {
     { headers: { Connection: 'X-Gone' }, status: 200 },
     { method: 'POST', headers: { 'Transfer-Encoding': 'chunked' }, body: 'x', status: 200 },
     { method: 'POST', headers: { Expect: '100-continue', 'Content-Length': 1 }, body: 'x', status: 200 },
-    { method: 'POST', body: 'x'.repeat(1_001), status: 413 },
+    { method: 'POST', body: 'x'.repeat(10_001), status: 413 },
     { path: '/.well-known/acme-challenge/x', status: 200 },
     { host: 'other.localhost', status: 404 },
   ]

@@ -6,7 +6,7 @@ import { HotTable } from './hot-table.ts'
 import { linesOf, mapCommands } from './map-changes.ts'
 
 const endpoints = [{ address: '10.0.0.3', port: 8080 }]
-const rules = { maxBodyBytes: 1000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 const route: Route = { host: 'app.test', service: 's', name: 'shop', endpoints, rules }
 const sources = {
   port: '8080',
@@ -26,13 +26,15 @@ const mapsOf = (routes: readonly Route[]) => {
 }
 
 test('a plain route is hot at its name, and at its name with the port of clients', () => {
-  const line = '10.0.0.3:8080 1000'
+  const line = '10.0.0.3:8080'
   assert.deepEqual(mapsOf([route]), { plain: { 'app.test': line, 'app.test:8080': line }, secure: {}, shares: {} })
 })
 
-test('a large body goes to the router, also of a route without rules', () => {
+test('a route without rules is hot, and one that allows smaller bodies than HAProxy is not', () => {
   const { rules: _, ...bare } = route
-  assert.equal(mapsOf([bare]).plain['app.test'], `10.0.0.3:8080 ${hotBodyBytes}`)
+  const most = (maxBodyBytes: number): Route => ({ ...route, rules: { ...rules, maxBodyBytes } })
+  for (const one of [bare, most(hotBodyBytes)]) assert.equal(mapsOf([one]).plain['app.test'], '10.0.0.3:8080')
+  assert.deepEqual(mapsOf([most(hotBodyBytes - 1)]).plain, {})
 })
 
 test('a host with a certificate is hot over TLS under its own server name', () => {
@@ -51,8 +53,8 @@ test('the endpoints of a route share its requests equally', () => {
   assert.deepEqual(
     [...counts].map(([label, all]) => [label, all.length]),
     [
-      ['10.0.0.3:8080 1000', 30],
-      ['10.0.0.4:8080 1000', 30],
+      ['10.0.0.3:8080', 30],
+      ['10.0.0.4:8080', 30],
     ],
   )
 })
@@ -73,7 +75,7 @@ test('routes that only the router can serve are not hot', () => {
     { rules: { ...rules, headers: { 'X-A': 'b' } } },
     { rules: { ...rules, readTimeoutMs: 5 } },
     { rules: { ...rules, requestTimeoutMs: 60_000 } },
-    { rules: { maxBodyBytes: 1000 } },
+    { rules: { maxBodyBytes: 10_000 } },
     { rules: { ...rules, requestsPerMinute: 60 } },
     { rules: { ...rules, maintenance: { message: 'Back soon' } } },
     { rules: { ...rules, signIn: { page: 'https://q.test/', key: 'A'.repeat(43), organization: 'o', roles: [] } } },
@@ -94,7 +96,7 @@ test('a change among ten thousand routes computes and sends the lines of the cha
   const after = table.hosts(routes, sources)
   assert.equal(table.computed, 10_001)
   assert.deepEqual(mapCommands(files, before, after), [
-    'set map plain app-5000.test 10.0.0.9:80\\ 1000; set map plain app-5000.test:8080 10.0.0.9:80\\ 1000',
+    'set map plain app-5000.test 10.0.0.9:80; set map plain app-5000.test:8080 10.0.0.9:80',
   ])
   assert.deepEqual(mapCommands(files, after, table.hosts(routes, sources)), [])
 })

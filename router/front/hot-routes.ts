@@ -28,9 +28,10 @@ export const shareCount = 60
 /** More endpoints are left to the router. */
 const mostEndpoints = 12
 /**
- * A larger body goes to the router. An application may answer before it has read the body. HAProxy
- * then closes the connection with the rest of the body unread, and the client can lose the answer.
- * A body of this size usually has been read by then, because it fits into HAProxy's buffer.
+ * A larger body goes to the router, and so do all requests of a route that allows less. An
+ * application may answer before it has read the body. HAProxy then closes the connection with the
+ * rest of the body unread, and the client can lose the answer. A body of this size usually has been
+ * read by then, because it fits into HAProxy's buffer.
  */
 export const hotBodyBytes = 8 * 1024
 
@@ -42,9 +43,8 @@ export function hotLines(route: Route, endpoints: Route['endpoints'], context: H
   const { port, tlsPort, isCertified } = context
   if (!isHot(route) || endpoints.length === 0 || endpoints.length > mostEndpoints) return undefined
   if (!endpoints.every(({ address }) => isIPv4(address))) return undefined
-  const { host, rules, tls } = route
-  const most = Math.min(rules?.maxBodyBytes ?? hotBodyBytes, hotBodyBytes)
-  const lines = endpoints.map((one) => `${one.address}:${one.port} ${most}`)
+  const { host, tls } = route
+  const lines = endpoints.map((one) => `${one.address}:${one.port}`)
   const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}#`
   const isPlain = !(tls?.redirects && isCertified)
   return {
@@ -79,7 +79,9 @@ const known: ReadonlySet<string> = new Set(['maxBodyBytes', ...Object.keys(hotRu
 /** Whether a route has no other rules than HAProxy applies. */
 function followsRules(rules: RouteRules): boolean {
   if (Object.keys(rules).length === 0) return true
+  const { maxBodyBytes = hotBodyBytes } = rules
   return (
+    maxBodyBytes >= hotBodyBytes &&
     Object.keys(rules).every((name) => known.has(name)) &&
     rules.readTimeoutMs === hotRules.readTimeoutMs &&
     rules.sendTimeoutMs === hotRules.sendTimeoutMs &&

@@ -8,7 +8,7 @@ import { beds, portOf, type TestBed, testBed, textOf } from '../test-bed.ts'
 
 const skip = (await missingHaproxy()) ?? false
 const secureHost = 'outside.invalid'
-const rules = { maxBodyBytes: 1_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 
 interface Bed {
   readonly bed: TestBed
@@ -113,12 +113,12 @@ test('a request over HTTP/2 with a body of unknown length comes to the router', 
   }
   assert.deepEqual([await ask({}), await passedOn()], [200, 0])
   for (const method of ['GET', 'OPTIONS', 'POST', 'PUT']) {
-    assert.deepEqual([await ask({ ':method': method }, 'x'.repeat(1_001)), await passedOn()], [413, 1], method)
+    assert.deepEqual([await ask({ ':method': method }, 'x'.repeat(10_001)), await passedOn()], [413, 1], method)
     assert.deepEqual([await ask({ ':method': method }, 'x'), await passedOn()], [200, 1], method)
   }
   assert.deepEqual([await ask({ ':method': 'POST', 'content-length': '1' }, 'x'), await passedOn()], [200, 0])
   assert.deepEqual(
-    [await ask({ ':method': 'POST', 'content-length': '1001' }, 'x'.repeat(1_001)), await passedOn()],
+    [await ask({ ':method': 'POST', 'content-length': '10001' }, 'x'.repeat(10_001)), await passedOn()],
     [413, 1],
   )
   assert.deepEqual([await ask({ ':method': 'POST' }), await passedOn()], [200, 0])

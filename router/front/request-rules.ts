@@ -1,6 +1,6 @@
 import { doorHeader } from '@quayside/contract/routes.ts'
 import type { FrontFiles } from './front-files.ts'
-import { shareCount } from './hot-routes.ts'
+import { hotBodyBytes, shareCount } from './hot-routes.ts'
 
 /** Which requests a frontend reads. */
 export interface RequestRules {
@@ -46,7 +46,6 @@ export const readingRules = ({ files, name }: RequestRules): string[] => [
     ' if { var(txn.route) -m beg \\# }',
   `  http-request set-var(txn.checked) bool(true) if { req.hdr_names -m reg ${checkedList} }`,
   '  acl checked var(txn.checked) -m found',
-  "  http-request set-var(txn.most) var(txn.route),field(2,' ') if checked",
 ]
 
 const keys = { plain: 'var(txn.host)', secure: 'ssl_fc_sni,concat(/,txn.host)' } as const
@@ -89,7 +88,7 @@ export const choosingRules = ({ name, trusts }: RequestRules): string[] => [
   '  acl passwords req.fhdr_cnt(authorization) gt 1',
   '  acl has_length req.fhdr(content-length) -m found',
   '  acl lengths req.fhdr_cnt(content-length) gt 1',
-  '  acl fits req.hdr_val(content-length),sub(txn.most) le 0',
+  `  acl fits req.hdr_val(content-length) le ${hotBodyBytes}`,
   // Calls of gRPC reach the router over HTTP/2. Their routes have no line.
   '  acl calls req.fhdr(content-type) -m beg application/grpc',
   ...(trusts ? ['  use_backend own-calls if trusted over_http2 calls', '  use_backend own if trusted'] : []),

@@ -48,7 +48,7 @@ interface Bed {
 async function secureBed(t: TestContext): Promise<Bed> {
   const bed = await testBed(t, { tlsPort: 0 })
   const app = await bed.application((_, response) => response.end('here'))
-  const rules = { maxBodyBytes: 1_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+  const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
   await bed.lead([portOf(app)], { host, tls: { from: 'platform', redirects: false }, rules })
   const pose = async (isAsked: boolean): Promise<void> => {
     assert.equal((await bed.tell('PUT', '/tls', materialOf(isAsked))).status, 200)

@@ -21,7 +21,7 @@ const skip = (await missingHaproxy()) ?? false
 const host = 'outside.invalid'
 const material = { certificates: [{ host, chain: selfSigned.cert, key: selfSigned.key }], challenges: [], mark: 'one' }
 
-const usualRules = { maxBodyBytes: 1_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+const usualRules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 const read = (name: string, usual: number): number => Number(process.env[name] || usual)
 const certificateCount = read('QUAYSIDE_TEST_CERTIFICATES', 10_000)
 const kills = read('QUAYSIDE_TEST_KILLS', 5)

@@ -20,7 +20,7 @@ export const ringSection: readonly string[] = [`ring ${ring}`, '  format raw', '
 /** Of a frontend: the line of each request that is not silent. */
 export const timeLines: readonly string[] = [
   `  log ring@${ring} format raw local0`,
-  `  log-format "%s %ts %[var(txn.route),field(1,' ')] %Tw %Tc %Tr %Td %[var(txn.weight)]"`,
+  `  log-format "%s %ts %[var(txn.route)] %Tw %Tc %Tr %Td %[var(txn.weight)]"`,
 ]
 
 /** Of a backend whose requests have no line, because the router measures them. */

@@ -61,7 +61,7 @@ test('the router names its ports to clients and applications in one form', () =>
     'router/router.ts',
     'router/secure-front.ts',
   ])
-  assert.deepEqual(withPattern(['router'], /X-Forwarded-Port [$]|'X-Forwarded-Port'/), [
+  assert.deepEqual(withPattern(['router'], /X-Forwarded-Port: [$]|'X-Forwarded-Port'/), [
     'router/front/configuration.ts',
     'router/sender.ts',
   ])
