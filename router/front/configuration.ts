@@ -6,7 +6,6 @@ import { hotRules } from './hot-routes.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
 import { carrier, rateOfEndpoint, ringSection, silentRule, timeLines, timeRules } from './times.ts'
 import { unreadRules } from './unread-rules.ts'
-import type { UsableCpus } from './usable-cpus.ts'
 
 /** The settings of a front. */
 export interface FrontSettings {
@@ -23,8 +22,8 @@ export interface FrontSettings {
   readonly trusted: readonly string[]
   /** Networks of load balancers whose connections begin with a PROXY header. */
   readonly proxies: readonly string[]
-  /** To which threads are bound. Undefined: the system moves them. */
-  readonly cpus?: UsableCpus | undefined
+  /** The CPUs to which threads are bound. Undefined: the system moves threads. */
+  readonly cpus?: readonly number[] | undefined
 }
 
 /** The share of all connections that one trusted proxy may have, as in `ConnectionShares`. */
@@ -81,7 +80,7 @@ export function configurationOf(settings: FrontSettings): Configuration {
     // copies the whole buffer of each request that it may send again, so it is not larger.
     `  tune.bufsize ${headerBytes + rewriteBytes}`,
     `  tune.maxrewrite ${rewriteBytes}`,
-    ...(cpus ? [`  nbthread ${cpus.count}`, `  cpu-map auto:1/1-${cpus.count} ${cpus.ranges.join(' ')}`] : []),
+    ...(cpus ? [`  nbthread ${cpus.length}`, `  cpu-map auto:1/1-${cpus.length} ${cpus.join(' ')}`] : []),
     '  ssl-load-extra-files none',
     ...profile.map((line) => `  ${line}`),
   ]
