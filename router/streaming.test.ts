@@ -87,7 +87,8 @@ test('the router forwards 200 MiB both ways without buffering them', async (t) =
     await sleep(100)
     return still
   })
-  assert.ok(sent < 200, `${sent} MiB were taken although nobody reads`)
+  // The system holds up to 36 MiB of each of the four connections on the way.
+  assert.ok(sent < 160, `${sent} MiB were taken although nobody reads`)
   let received = 0
   message.on('data', (chunk: Buffer) => {
     received += chunk.length

@@ -191,7 +191,10 @@ const addressing = (isSecure: boolean, port: number): string[] => [
   `  http-request add-header ${forwarded(isSecure, port).join(String.raw`\r\n`)}`,
 ]
 
-/** The lines of the headers that name a sender. They are one value of the configuration. */
+/**
+ * The lines of the headers that name a sender. HAProxy writes them as one value, so no variable may
+ * have a line end: one is an address, and the other is the Host header that a line of a map has.
+ */
 const forwarded = (isSecure: boolean, port: number): readonly string[] => [
   'X-Forwarded-For "%[var(sess.client)]',
   `X-Forwarded-Proto: ${isSecure ? 'https' : 'http'}`,
