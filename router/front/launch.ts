@@ -53,7 +53,17 @@ export async function launch(
 }
 
 /** Returns the certificate of which HAProxy's message says that it cannot be used. */
-function refusedName(said: string, names: readonly string[]): string | undefined {
-  const alerts = said.split('\n').filter((line) => line.startsWith('[ALERT]'))
-  return names.find((name) => alerts.some((line) => line.includes(`/${name}`)))
+export function refusedName(said: string, names: readonly string[]): string | undefined {
+  const alerts = messagesOf(said).filter((message) => message.startsWith('[ALERT]'))
+  return names.find((name) => alerts.some((message) => message.includes(`/${name}`)))
+}
+
+/** Returns the messages of HAProxy. Since 3.0, one may have several lines, indented. */
+function messagesOf(said: string): readonly string[] {
+  const messages: string[][] = []
+  for (const line of said.split('\n')) {
+    if (line.startsWith(' ')) messages.at(-1)?.push(line)
+    else messages.push([line])
+  }
+  return messages.map((lines) => lines.join('\n'))
 }

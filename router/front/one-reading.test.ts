@@ -87,7 +87,9 @@ test('each request over HTTP/1.1 is carried by HAProxy only if it has one readin
     const socket = bed.raw(`${head}\r\nX-Gone: secret\r\nX_Forwarded_For: 9.9.9.9\r\nX-Forwarded-For: 9.9.9.9\r\n\r\n`)
     const text = await answerOf(socket)
     assert.ok(text.startsWith(`HTTP/1.1 ${status} `), `${name}: ${text}`)
-    assert.equal(await passedOn(), passed, name)
+    // Later versions of HAProxy refuse more of these themselves.
+    const count = await passedOn()
+    assert.ok(count === passed || (status === 400 && count === 0), `${name}: ${count}`)
     assert.ok(!text.includes('9.9.9.9'), `${name}: ${text}`)
     assert.equal(text.includes('secret'), status === 200 && !head.includes('X-Gone'), `${name}: ${text}`)
   }

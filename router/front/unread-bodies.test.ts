@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { haproxy, isHaproxySince, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
 import { sleep } from '../clock.ts'
 import { beds, portOf, testBed } from '../test-bed.ts'
 
 beds.haproxy = haproxy
 const skip = (await missingHaproxy()) ?? false
+
+/**
+ * Since 3.0, HAProxy reads the rest of a body after the answer, until the client is silent for a
+ * minute.
+ */
+const readsOn = skip === false && (await isHaproxySince(3))
+const closedWithinMs = readsOn ? 80_000 : 10_000
 
 const form = (fields: string, body: string): string =>
   `POST / HTTP/1.1\r\nHost: app.localhost\r\n${fields}\r\n\r\n${body}`
@@ -27,7 +34,7 @@ test('a client that stops in its body is disconnected after its answer behind HA
     socket.on('data', (chunk) => {
       text += chunk
     })
-    await until('the connection is closed', () => socket.closed, { limitMs: 10_000 })
+    await until('the connection is closed', () => socket.closed, { limitMs: closedWithinMs })
     return text
   })
   const [json = '', large = '', chunked = '', html = ''] = await Promise.all(answers)
@@ -35,6 +42,7 @@ test('a client that stops in its body is disconnected after its answer behind HA
     assert.match(text, /^HTTP\/1\.1 504 [\s\S]*\r\ncontent-type: application\/json; charset=utf-8\r\n/i)
     assert.match(text, /\r\n\r\n\{"status":504,[^\n]*shop did not answer within 0\.5 s\.[^\n]*\}$/)
     assert.match(text, /\r\ncache-control: no-store\r\n/i)
+    assert.equal(text.match(/\r\nconnection: close\r\n/gi)?.length, 1, text)
     assert.doesNotMatch(text, /x-quayside-page/i)
   }
   assert.match(
@@ -73,7 +81,7 @@ test('an application cannot have HAProxy send a page of its own', { skip }, asyn
   assert.deepEqual([status, body], [504, 'own'])
 })
 
-test('an upload whose application ends its connection is ended at once behind HAProxy', { skip }, async (t) => {
+test('an upload whose application ends its connection is answered at once behind HAProxy', { skip }, async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request) => void request.once('data', () => request.socket.destroy()))
   await bed.lead([portOf(app)])
@@ -82,6 +90,8 @@ test('an upload whose application ends its connection is ended at once behind HA
   socket.on('data', (chunk) => {
     text += chunk
   })
+  await until('the answer has arrived', () => text.includes('shop ended the connection before it answered'))
+  assert.match(text, /^HTTP\/1\.1 502 [\s\S]*\r\nconnection: close\r\n/i)
+  if (readsOn) socket.end()
   await until('the connection is closed', () => socket.closed, { limitMs: 10_000 })
-  assert.match(text, /^HTTP\/1\.1 502 [\s\S]*shop ended the connection before it answered/)
 })
