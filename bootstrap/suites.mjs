@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'console', 'bench', 'test/screenshots']
-const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/kubernetes']
+const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/kubernetes', 'test/support']
 const withEngine = ['test/e2e', 'test/browser']
 const ofTheSource = ['test/structure']
 

@@ -20,12 +20,18 @@ test('sortTests puts each test file into its suite', () => {
     'test/kubernetes/node.kubernetes.ts',
     'test/kubernetes/pack.test.ts',
     'test/structure/prose.test.ts',
+    'test/support/http3/client.test.ts',
     'test/support/server.ts',
     'examples/hello/server.test.ts',
   ])
   assert.deepEqual(rules, ['test/structure/prose.test.ts'])
   assert.deepEqual(unit, ['bootstrap/system.test.mjs', 'server/lib/run.test.ts'])
-  assert.deepEqual(fast, [...unit, 'test/faults/kill.test.ts', 'test/kubernetes/pack.test.ts'])
+  assert.deepEqual(fast, [
+    ...unit,
+    'test/faults/kill.test.ts',
+    'test/kubernetes/pack.test.ts',
+    'test/support/http3/client.test.ts',
+  ])
   assert.deepEqual(docker, [
     'server/engines/docker/x.docker.test.ts',
     'test/e2e/deploy.test.ts',
