@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { wildcard } from '../self-signed.ts'
+import { selfSigned, wildcard } from '../self-signed.ts'
 import { until } from '../until.ts'
 import { type Http3Client, missingHttp3, startHttp3Client } from './client.ts'
-import { missingQuic, startPlainFront } from './plain-front.ts'
+import { missingEarlyAnswers, missingQuic, startPlainFront } from './plain-front.ts'
 
 const skip = (await missingQuic()) ?? (await missingHttp3()) ?? false
+const skipEarly = skip || ((await missingEarlyAnswers()) ?? false)
 
 test('ask returns the status, the headers and the body of an answer', { skip }, async (t) => {
   const { client, port } = await furnish(t, (request, response) => {
@@ -70,6 +71,70 @@ test('ask sends many requests over one connection', { skip }, async (t) => {
     answers.map(({ body }) => body),
     paths,
   )
+})
+
+test('ask sends and returns trailers', { skip }, async (t) => {
+  const { client } = await furnish(t, async (request, response) => {
+    response.writeHead(200, { trailer: 'x-sum' })
+    response.write(await text(request))
+    response.addTrailers({ 'x-sum': `${request.trailers['x-seen']}` })
+    response.end()
+  })
+  const { body, trailers } = await client.ask({
+    method: 'POST',
+    body: 'apples',
+    length: false,
+    headers: { trailer: 'x-seen' },
+    trailers: { 'x-seen': '6' },
+  })
+  assert.deepEqual({ body, trailers }, { body: 'apples', trailers: { 'x-sum': '6' } })
+})
+
+test('ask reports early answers', { skip: skipEarly }, async (t) => {
+  const { client } = await furnish(t, (_request, response) => {
+    response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+    response.end('late')
+  })
+  const { status, early, body } = await client.ask()
+  assert.deepEqual({ status, early, body }, { status: 200, early: [103], body: 'late' })
+})
+
+test('raw reports how the server ended a stream or the connection', { skip }, async (t) => {
+  const { client } = await furnish(t, (_request, response) => void response.end('ready'))
+  const raw = async (bytes: readonly number[], options: Parameters<Http3Client['raw']>[1]) => {
+    const { bytes: answer, ...errors } = await client.raw(Uint8Array.from(bytes), options)
+    return { answer: answer.length, ...errors }
+  }
+  const [both, one] = [{ end: true }, { kind: 'unidirectional', end: true }] as const
+  const dataBeforeHeaders = [0x00, 0x01, 0x78]
+  assert.deepEqual(await raw(dataBeforeHeaders, both), { answer: 0, connectionError: 0x105 })
+  const noFields = [0x01, 0x02, 0x00, 0x00]
+  assert.deepEqual(await raw(noFields, both), { answer: 0, streamError: 0x10e })
+  const secondControlStream = [0x00]
+  assert.deepEqual(await raw(secondControlStream, one), { answer: 0, connectionError: 0x103 })
+  const unknownKind = [0x21]
+  assert.deepEqual(await raw(unknownKind, one), { answer: 0 })
+  assert.equal((await client.ask()).body, 'ready')
+})
+
+test('load counts answers by status', { skip }, async (t) => {
+  const { client } = await furnish(t, (request, response) => {
+    response.statusCode = request.url === '/absent' ? 404 : 200
+    response.end()
+  })
+  const { answered, failed, seconds, p99Ms } = await client.load({ count: 500, open: 20, connections: 4 })
+  assert.deepEqual({ answered, failed }, { answered: { 200: 500 }, failed: [] })
+  assert.ok(seconds > 0 && p99Ms > 0)
+  const absent = await client.load({ count: 3, open: 1, connections: 1, path: '/absent' })
+  assert.deepEqual(absent.answered, { 404: 3 })
+})
+
+test('load returns failures when the certificate is not trusted', { skip }, async (t) => {
+  const { port } = await furnish(t, (_request, response) => void response.end())
+  const client = await startHttp3Client(t, { port, serverName: 'shop.apps.far.test', ca: selfSigned.cert })
+  const { answered, failed = [] } = (await client?.load({ count: 2, open: 1, connections: 1 })) ?? {}
+  assert.deepEqual(answered, {})
+  assert.equal(failed.filter((reason) => reason.includes('certificate')).length, 2)
 })
 
 /** Starts an application, HAProxy before it, and a client of that. */

@@ -1,4 +1,5 @@
 import { provideHttp3Client } from './build.ts'
+import { type Field, joined, toSend } from './fields.ts'
 import { startProgram } from './program.ts'
 
 export { missingHttp3 } from './build.ts'
@@ -41,6 +42,28 @@ export interface Http3Connection {
   readonly used0rtt: boolean
 }
 
+/** The reaction to raw bytes. Without an error and bytes, the server did nothing. */
+export interface Http3Reaction {
+  readonly bytes: Uint8Array
+  readonly streamError?: number
+  readonly connectionError?: number
+}
+
+export interface Http3Load {
+  readonly count: number
+  readonly open: number
+  readonly connections: number
+  readonly path?: string
+}
+
+export interface Http3Figures {
+  /** How often each status came. */
+  readonly answered: Readonly<Record<string, number>>
+  readonly failed: readonly string[]
+  readonly seconds: number
+  readonly p99Ms: number
+}
+
 export interface Http3Client {
   /**
    * Sends a request over the client's connection, which is opened when needed. Rejects with the
@@ -53,6 +76,18 @@ export interface Http3Client {
    * after the handshake: they are there once an answer is.
    */
   connect(): Promise<Http3Connection>
+  /**
+   * Writes raw bytes on a new stream, optionally ends it, and returns the bytes of the answer, or
+   * the error code with which stream or connection was closed. The control stream and SETTINGS were
+   * sent before. It waits 30 seconds for the end of a bidirectional stream, and one second for a
+   * reaction to a unidirectional one.
+   */
+  raw(
+    bytes: Uint8Array,
+    options?: { readonly end?: boolean; readonly kind?: 'bidirectional' | 'unidirectional' },
+  ): Promise<Http3Reaction>
+  /** Sends `count` GET requests, `open` at the same time, over `connections` new connections. */
+  load(options: Http3Load): Promise<Http3Figures>
   /** Closes the connection; the next `ask` opens another. */
   close(): Promise<void>
 }
@@ -82,39 +117,18 @@ export async function startHttp3Client(
       return { ...answer, headers: joined(answer.headers), trailers: joined(answer.trailers) }
     },
     connect: () => program.ask<Http3Connection>('connect'),
+    raw: async (bytes, { end = false, kind = 'bidirectional' } = {}) => {
+      const sent = { bytes: Buffer.from(bytes).toString('latin1'), end, kind }
+      const reaction = await program.ask<Omit<Http3Reaction, 'bytes'> & { readonly bytes: string }>('raw', sent)
+      return { ...reaction, bytes: Buffer.from(reaction.bytes, 'latin1') }
+    },
+    load: ({ path = '/', ...numbers }) =>
+      program.ask<Http3Figures>('load', { ...numbers, fields: toSend({ path }, authority).fields }),
     close: async () => void (await program.ask('close')),
   }
 }
 
-type Field = readonly [name: string, value: string]
-
 interface SentAnswer extends Omit<Http3Answer, 'headers' | 'trailers'> {
   readonly headers: readonly Field[]
   readonly trailers: readonly Field[]
-}
-
-function toSend(request: Http3Request, ownAuthority: string): unknown {
-  const { method = 'GET', path = '/', authority = ownAuthority, headers = {}, trailers = {}, cancelAfterMs } = request
-  const body = Buffer.from(request.body ?? '')
-  const hasLength = request.length ?? request.body !== undefined
-  const pseudo = { ':method': method, ':scheme': 'https', ':authority': authority, ':path': path }
-  const length = hasLength ? { 'content-length': String(body.length) } : {}
-  return {
-    fields: lines({ ...pseudo, ...length, ...headers }).sort(pseudoFirst),
-    body: body.toString('latin1'),
-    trailers: lines(trailers),
-    cancelAfterMs,
-  }
-}
-
-const lines = (headers: Readonly<Record<string, string | readonly string[]>>): Field[] =>
-  Object.entries(headers).flatMap(([name, values]) => [values].flat().map((value): Field => [name, value]))
-
-const pseudoFirst = ([one]: Field, [other]: Field): number =>
-  Number(other.startsWith(':')) - Number(one.startsWith(':'))
-
-function joined(fields: readonly Field[]): Record<string, string> {
-  const values = new Map<string, string>()
-  for (const [name, value] of fields) values.set(name, values.has(name) ? `${values.get(name)}, ${value}` : value)
-  return Object.fromEntries(values)
 }

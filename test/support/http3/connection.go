@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -122,43 +120,4 @@ func (c *connection) readServerStream(stream *quic.ReceiveStream) {
 	}
 	// The end of a stream of the server is seen by the requests of its connection.
 	_, _ = io.Copy(io.Discard, stream)
-}
-
-// slot holds a connection, and opens it when it is needed.
-type slot struct {
-	peer    peer
-	mutex   sync.Mutex
-	current *connection
-}
-
-func (s *slot) get() (*connection, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.current != nil && s.current.isUsable() {
-		return s.current, nil
-	}
-	opened, err := s.peer.open()
-	if err != nil {
-		return nil, fmt.Errorf("connecting failed: %w", err)
-	}
-	s.current = opened
-	return opened, nil
-}
-
-func (s *slot) connect() (facts, error) {
-	s.close()
-	opened, err := s.get()
-	if err != nil {
-		return facts{}, err
-	}
-	return opened.facts(), nil
-}
-
-func (s *slot) close() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.current != nil {
-		s.current.close()
-	}
-	s.current = nil
 }

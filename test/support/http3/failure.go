@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -41,4 +42,10 @@ func side(isRemote bool) string {
 	return "the client"
 }
 
-func name(code uint64) string { return fmt.Sprintf("%s (%#x)", http3.ErrCode(code), code) }
+func name(code uint64) string {
+	number := fmt.Sprintf("%#x", code)
+	if known := http3.ErrCode(code).String(); !strings.HasPrefix(known, "unknown") {
+		return fmt.Sprintf("%s (%s)", known, number)
+	}
+	return number
+}

@@ -12,13 +12,14 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
 )
 
 type command struct {
-	ID  int            `json:"id"`
-	Do  string         `json:"do"`
-	Ask requestOptions `json:"ask"`
+	ID   int            `json:"id"`
+	Do   string         `json:"do"`
+	Ask  requestOptions `json:"ask"`
+	Raw  rawOptions     `json:"raw"`
+	Load loadOptions    `json:"load"`
 }
 
 type report struct {
@@ -80,6 +81,10 @@ func execute(slot *slot, next command) (any, error) {
 	switch next.Do {
 	case "ask":
 		return ask(slot, next.Ask)
+	case "raw":
+		return raw(slot, next.Raw)
+	case "load":
+		return load(slot.peer, next.Load)
 	case "connect":
 		return slot.connect()
 	case "close":
@@ -88,5 +93,3 @@ func execute(slot *slot, next command) (any, error) {
 	}
 	return nil, fmt.Errorf("there is no command %q", next.Do)
 }
-
-func milliseconds(count int) time.Duration { return time.Duration(count) * time.Millisecond }

@@ -15,6 +15,17 @@ export async function missingQuic(): Promise<string | undefined> {
   return stdout.includes('+QUIC') ? undefined : 'this HAProxy has no QUIC (QUAYSIDE_TEST_HAPROXY can be another)'
 }
 
+/**
+ * Returns why tests with 1xx answers are skipped. HAProxy before 3.2.7 takes them for the whole
+ * answer over HTTP/3, and 3.0.11 ends with "bug condition" at the answer that follows.
+ */
+export async function missingEarlyAnswers(): Promise<string | undefined> {
+  const { stdout } = await run(haproxy, ['-v'], { timeoutMs: 10_000 })
+  const [, version = '0'] = /version (\d+\.\d+\.\d+)/.exec(stdout.toString()) ?? []
+  const isFixed = version.localeCompare('3.2.7', 'en', { numeric: true }) >= 0
+  return isFixed ? undefined : `HAProxy ${version} cannot send 1xx answers over HTTP/3`
+}
+
 export interface PlainFront {
   readonly port: number
   /** Everything that it printed. */

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -27,24 +26,25 @@ type answer struct {
 	Early    []int   `json:"early"`
 }
 
-// ask sends a request and reads its answer at the same time: a server may answer before the end.
+// ask sends a request and reads its answer.
 func ask(slot *slot, options requestOptions) (*answer, error) {
 	message, err := encodeRequest(options)
 	if err != nil {
 		return nil, err
 	}
-	connection, err := slot.get()
-	if err != nil {
-		return nil, err
-	}
-	stream, err := connection.quic.OpenStreamSync(context.Background())
+	stream, err := slot.openStream()
 	if err != nil {
 		return nil, err
 	}
 	if options.CancelAfterMs != nil {
-		timer := time.AfterFunc(milliseconds(*options.CancelAfterMs), func() { cancel(stream) })
-		defer timer.Stop()
+		after := time.Duration(*options.CancelAfterMs) * time.Millisecond
+		defer time.AfterFunc(after, func() { cancel(stream) }).Stop()
 	}
+	return exchange(stream, message)
+}
+
+// exchange sends a message and reads the answer at the same time: it may come before the end.
+func exchange(stream *quic.Stream, message []byte) (*answer, error) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
