@@ -23,5 +23,5 @@ export async function startBoth(
   }
   const upstream = options.upstream ?? (await startUpstream(session))
   const haproxy = await startHaproxy(session, upstream)
-  return { own: await startOwn(session, upstream, 'haproxy', options.connections), haproxy }
+  return { own: await startOwn(session, upstream, options.connections), haproxy }
 }

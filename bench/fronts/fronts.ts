@@ -36,7 +36,7 @@ const fronts: Benchmark = {
     }
     const upstream = await startUpstream(session)
     const haproxy = await startHaproxy(session, upstream)
-    const subjects = { own: await startOwn(session, upstream, 'haproxy'), caddy: await startCaddy(session, upstream) }
+    const subjects = { own: await startOwn(session, upstream), caddy: await startCaddy(session, upstream) }
     const figures: Figure[] = []
     for (const wire of wires) figures.push(...(await measureWire(session, wire, { haproxy, ...subjects })))
     return figures

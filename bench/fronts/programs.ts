@@ -8,6 +8,7 @@ import { rulesOf } from '../../server/domains/route-rules.ts'
 import { killGroup, run, start } from '../../server/lib/run.ts'
 import { createOwnRouter } from '../../server/routers/index.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
+import { haproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import type { Session } from '../figure.ts'
 import { haproxyOf, startRouterProcess } from '../router-process.ts'
@@ -26,7 +27,7 @@ export interface Front {
 
 /** Returns the programs of this comparison that are missing on this machine. */
 export async function missingPrograms(): Promise<string[]> {
-  const asked = { haproxy: ['-v'], caddy: ['version'], h2load: ['--version'] }
+  const asked = { [haproxy]: ['-v'], caddy: ['version'], h2load: ['--version'] }
   const found = await Promise.all(
     Object.entries(asked).map(([name, args]) =>
       run(name, args, { timeoutMs: 10_000 }).then(
@@ -84,13 +85,8 @@ export async function startCaddy(session: Session, upstream: number): Promise<Fr
   return { name: 'caddy', port, tlsPort, pids: [await startProgram(session, { port, configure, args })] }
 }
 
-/** Starts our router under the rules that every application has. */
-export async function startOwn(
-  session: Session,
-  upstream: number,
-  haproxy?: string,
-  connections?: ConnectionLimits,
-): Promise<Front> {
+/** Starts our router behind HAProxy, under the rules that every application has. */
+export async function startOwn(session: Session, upstream: number, connections?: ConnectionLimits): Promise<Front> {
   const material = { certificates: [{ host, chain: selfSigned.cert, key: selfSigned.key }], challenges: [] }
   const source = { mark: async () => 'bench', material: async () => material, states: async () => new Map() }
   const { process, pid } = await startRouterProcess(session, source, { haproxy, ...(connections && { connections }) })
@@ -98,11 +94,9 @@ export async function startOwn(
   const tls = { from: 'platform', redirects: false } as const
   const route = { host, service: 'bench', name: 'bench', endpoints, tls, rules: rulesOf('application', {}) ?? {} }
   await createOwnRouter({ process, certificates: source }).replaceAll([route], AbortSignal.timeout(5000))
-  const front = { name: 'own', port: process.port, tlsPort: process.tls.port }
-  if (haproxy === undefined) return { ...front, pids: [pid] }
   // The router answers alone until HAProxy does.
   const haproxyPid = await haproxyOf(session, process)
-  return { ...front, pids: [pid, haproxyPid] }
+  return { name: 'own', port: process.port, tlsPort: process.tls.port, pids: [pid, haproxyPid] }
 }
 
 type Files = Readonly<Record<string, string>>
@@ -116,7 +110,7 @@ interface Program {
   args(configuration: string): readonly string[]
 }
 
-const haproxyArgs = (file: string): readonly string[] => ['haproxy', '-db', '-f', file]
+const haproxyArgs = (file: string): readonly string[] => [haproxy, '-db', '-f', file]
 
 const defaults = (threads?: number): string =>
   [
