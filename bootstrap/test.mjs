@@ -2,12 +2,15 @@
 // failure. `--check` runs no tests of behaviour, `--unit` only the quick tests beside the code,
 // `--faults` only the long tests that break things, `--kubernetes` only the tests on a cluster,
 // which it starts and removes. `--with-kubernetes` adds the short ones of those to all other tests
-// if nothing must be built for them.
+// if nothing must be built for them. `--haproxies` runs only the tests with HAProxy, with the
+// HAProxy of each later release of Debian. `--with-haproxies` adds that to all other tests.
+import { haproxySuites } from './haproxy-suites.mjs'
 import { readOptions } from './options.mjs'
 import { isApt, prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 import { runCheck, runTests } from './run-suite.mjs'
 import { openScratch } from './scratch.mjs'
+import { sideBySide } from './side-by-side.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 import { listUnbuilt, whyNoCluster, withCluster } from './test-cluster.mjs'
 
@@ -17,36 +20,14 @@ const shortPart = /\/(?:walk|check|without-docker)\.kubernetes\.ts$/
 /** Whole stacks and a browser take long on a slow machine, and one file runs at a time. */
 const withEngine = { timeoutSeconds: 300, limitMinutes: 60 }
 
-/** @typedef {import('./suites.mjs').Counts} Counts */
-/** @typedef {(more?: { print?: (text: string) => void }) => Promise<Counts>} Suite */
-
-/**
- * Runs suites at the same time, because tests with an engine mostly wait. Shows the output of the
- * first as it comes, and the output of the others at their end. Returns the sums of their counts.
- * @param {[Suite, ...Suite[]]} suites
- */
-async function sideBySide([first, ...others]) {
-  const running = others.map(async (suite) => {
-    /** @type {string[]} */
-    const printed = []
-    const counts = await suite({ print: (text) => printed.push(text) })
-    return { counts, text: printed.join('') }
-  })
-  const all = [await first()]
-  for (const { counts, text } of await Promise.all(running)) {
-    process.stdout.write(text)
-    all.push(counts)
-  }
-  /** @param {keyof import('./suites.mjs').Counts} name */
-  const sum = (name) => all.reduce((total, counts) => total + counts[name], 0)
-  return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
-}
-
+/** @typedef {import('./side-by-side.mjs').Suite} Suite */
 /** @typedef {{ title: string, files?: string[], run: Suite }} NamedSuite */
 
 await main(async () => {
-  const options = readOptions(['--check', '--unit', '--faults', '--kubernetes', '--with-kubernetes'])
-  const only = ['check', 'unit', 'faults', 'kubernetes'].find((name) => options.includes(`--${name}`))
+  const alone = ['check', 'unit', 'faults', 'kubernetes', 'haproxies']
+  const added = ['--with-haproxies', '--with-kubernetes']
+  const options = readOptions([...alone.map((name) => `--${name}`), ...added])
+  const only = alone.find((name) => options.includes(`--${name}`))
   const needsEngine = only !== 'unit' && only !== 'check'
   const { node, env } = await prepare({ engine: needsEngine, testing: needsEngine })
   // An engine was just prepared. Without one, tests must fail instead of being skipped.
@@ -57,6 +38,7 @@ await main(async () => {
   process.once('exit', () => scratch?.remove())
   const settings = { cwd: root, env: { ...env, ...required, ...temporary, NODE_TEST_CONTEXT: undefined } }
   const suites = suitesOf(only, node, settings)
+  if (options.includes('--with-haproxies')) suites.push(...haproxySuites(node, settings, withEngine))
   if (options.includes('--with-kubernetes')) suites.push(kubernetesIfBuilt(node, settings))
   return await runAll(suites)
 })
@@ -85,6 +67,7 @@ function suitesOf(only, node, settings) {
     return [{ title: 'Faults', files: files.faults, run: tests('faults', 1, limits) }]
   }
   if (only === 'kubernetes') return [onKubernetes(node, settings)]
+  if (only === 'haproxies') return haproxySuites(node, settings, withEngine)
   const checks = [
     { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], settings) },
     { title: 'Types of the console', run: () => runCheck('tsc', ['--noEmit', '--project', 'console'], settings) },
