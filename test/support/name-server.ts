@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
+import { findFreePort } from './free-port.ts'
 
 /**
  * The records of a name. A name that begins with `*.` stands for every name with one more label and
@@ -46,16 +47,18 @@ export async function startNameServer(t: { after(work: () => unknown): void }): 
     const reply = answerTo(message)
     if (reply) socket.send(reply, from.port, from.address)
   })
-  socket.bind(0, '127.0.0.1')
+  // One port for both: a port that the system selects for UDP may be in use over TCP.
+  const port = await findFreePort()
+  socket.bind(port, '127.0.0.1')
   await once(socket, 'listening')
   const server = createServer((client) => answerOverTcp(client, answerTo))
-  server.listen(socket.address().port, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
     socket.close()
     server.close()
   })
-  return { address: `127.0.0.1:${socket.address().port}`, zones, asked }
+  return { address: `127.0.0.1:${port}`, zones, asked }
 }
 
 /** Answers questions that begin with their length in two bytes. */
