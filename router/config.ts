@@ -35,6 +35,8 @@ export interface RouterConfig extends ProxyNetworks {
    * router does.
    */
   readonly haproxy?: string
+  /** Whether HAProxy serves HTTP/3 too, if it can. */
+  readonly http3?: boolean
   /** Set in a pod of a cluster. */
   readonly pod?: PodConfig
 }
@@ -57,6 +59,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       'connections-per-client': { type: 'string', default: String(usualConnections.perClient) },
       share: { type: 'boolean', default: false },
       haproxy: { type: 'string' },
+      http3: { type: 'boolean', default: false },
       ...podFlags,
     },
   })
@@ -70,7 +73,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     total: countIn(values, 'connections'),
     perClient: countIn(values, 'connections-per-client'),
   }
-  const { host, control = '', state, share, haproxy } = values
+  const { host, control = '', state, share, haproxy, http3 } = values
   if (haproxy !== undefined && pod) throw new Error('--haproxy is not possible with --control-port')
   const tls = tlsPort === undefined ? {} : { tlsPort }
   const [publicPort, publicTlsPort] = [publicPortIn(values, 'public-port'), publicPortIn(values, 'public-tls-port')]
@@ -86,7 +89,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
     ...(proxies.length > 0 && { proxies }),
     connections,
     share,
-    ...(haproxy !== undefined && { haproxy }),
+    ...(haproxy !== undefined && { haproxy, http3 }),
     ...(pod && { pod }),
   }
 }

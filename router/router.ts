@@ -35,7 +35,7 @@ import { Visits } from './visits.ts'
 import { Waiting } from './waiting.ts'
 
 /** Increased when the control plane must replace a running process of an older version. */
-const protocol = 24
+const protocol = 25
 
 export interface RunningRouter {
   /** The port on which the router listens. */
@@ -165,6 +165,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       ...traffic.listens,
       ...publicPorts,
       ...(behind && { haproxy, haproxyPid: behind.front.pid, haproxyFailure: behind.front.failure }),
+      ...(behind && { http3: config.http3 === true, whyNoHttp3: behind.whyNoHttp3 }),
       trusted: config.trusted,
       proxies,
       connections: traffic.connections,

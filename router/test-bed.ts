@@ -75,6 +75,7 @@ interface BedOptions {
   readonly log?: Log
   /** Whether HAProxy may never serve, or only later. Then the bed does not wait for it. */
   readonly mayStandAlone?: boolean
+  readonly http3?: boolean
 }
 
 export async function testBed(
@@ -94,7 +95,7 @@ export async function testBed(
     ...(publicPort !== undefined && { publicPort }),
     ...(publicTlsPort !== undefined && { publicTlsPort }),
   }
-  const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy }
+  const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy, http3: options.http3 ?? false }
   const config = {
     host: '127.0.0.1',
     port: await anyPort(),

@@ -77,9 +77,11 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** Networks of proxies whose connections to the router begin with a PROXY header. */
   readonly proxyProtocol: readonly string[]
-  /** Limits of client connections at each port of the router, in total and per client. */
   /** The program HAProxy in front of the router. Undefined: the router serves clients itself. */
   readonly haproxy: string | undefined
+  /** Whether HAProxy serves HTTP/3 too, if it can. */
+  readonly http3: boolean
+  /** Limits of client connections at each port of the router, in total and per client. */
   readonly routerConnections: { readonly total: number; readonly perClient: number }
   readonly domain: string
   /** Whether a custom domain must be proven in DNS before it gets traffic. */
@@ -272,6 +274,7 @@ export function readConfig(given: Variables = process.env): Config {
     proxyProtocol,
     routerConnections,
     haproxy: variables['QUAYSIDE_HAPROXY'] || undefined,
+    http3: oneOf(variables, 'QUAYSIDE_HTTP3', ['off', 'on']) === 'on',
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),

@@ -176,7 +176,7 @@ function routerOptions(config: Config, signal: AbortSignal, { source }: Certific
     trusted: config.trustedProxies,
     proxies: config.proxyProtocol,
     connections: config.routerConnections,
-    ...(config.haproxy !== undefined && { haproxy: config.haproxy }),
+    ...(config.haproxy !== undefined && { haproxy: config.haproxy, http3: config.http3 }),
     controlSocket: file('control.sock'),
     stateFile: file('routes.json'),
     logFile: file('router.log'),

@@ -9,6 +9,7 @@ import { acceptProxied } from './accept-proxied.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 import { HotTable } from './hot-table.ts'
+import { http3Secret, whyNoHttp3 } from './http3.ts'
 import { ownSocket } from './own-socket.ts'
 import { retireOthers } from './retire-others.ts'
 import { ServicesByEndpoint } from './services-by-endpoint.ts'
@@ -21,6 +22,8 @@ import { usableCpus } from './usable-cpus.ts'
 /** A router behind HAProxy. */
 export interface Behind {
   readonly front: Front
+  /** Why HAProxy serves no HTTP/3. Undefined if it does. */
+  readonly whyNoHttp3: string | undefined
   /** Listens for the requests that HAProxy does not carry, and begins to serve clients. */
   start(): Promise<void>
   /**
@@ -54,10 +57,15 @@ export async function createBehind(
   const tlsPort = config.tlsPort === 0 ? await freePort(host) : config.tlsPort
   const { publicPort, publicTlsPort } = config
   const cpus = await usableCpus()
+  await mkdir(files.folder, { recursive: true, mode: 0o700 })
+  const isWanted = config.http3 === true
+  const whyNot = await whyNoHttp3({ isWanted, program, host, tlsPort, proxies: [...trusted, ...proxies] })
+  const http3 = whyNot === undefined ? await http3Secret(files.http3) : undefined
   Object.assign(traffic.listens, { port, ...(tlsPort !== undefined && { tlsPort }) })
   traffic.port = String(publicPort ?? port)
   traffic.tlsPort = tlsPort === undefined ? '' : String(publicTlsPort ?? tlsPort)
   const { routes, certificates, connections, log } = traffic
+  log.info(http3 === undefined ? 'HAProxy serves no HTTP/3' : 'HAProxy serves HTTP/3', { reason: whyNot })
   const own = ownSocket(files)
   const standIn = new StandIn({ traffic, host, port, tlsPort, proxies })
   const services = new ServicesByEndpoint(routes)
@@ -70,7 +78,7 @@ export async function createBehind(
     isListed: (label) => services.isListed(label),
     isAsked: () => certificates.isAsked,
     certificates: () => (certificates.first ? undefined : certificates.served),
-    settings: { host, port, tlsPort, publicPort, publicTlsPort, files, connections, trusted, proxies, cpus },
+    settings: { host, port, tlsPort, publicPort, publicTlsPort, files, connections, trusted, proxies, http3, cpus },
     hosts: () =>
       table.hosts(routes.table.routes, {
         port: traffic.port,
@@ -110,6 +118,7 @@ export async function createBehind(
   }
   return {
     front,
+    whyNoHttp3: whyNot,
     standIn,
     takeOver,
     count: async (counts) => {
@@ -119,7 +128,6 @@ export async function createBehind(
       }
     },
     start: async () => {
-      await mkdir(files.folder, { recursive: true, mode: 0o700 })
       acceptProxied(server)
       await listenPrivate(server, own.path)
       if (!config.share || tlsPort === undefined) await takeOver()

@@ -3,6 +3,7 @@ import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { limits } from '../limits.ts'
 import type { FrontFiles } from './front-files.ts'
 import { hotRules } from './hot-routes.ts'
+import { http3Bind, http3Globals, http3Hint } from './http3-rules.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
 import { carrier, rateOfEndpoint, ringSection, silentRule, timeLines, timeRules } from './times.ts'
 import { unreadRules } from './unread-rules.ts'
@@ -22,6 +23,8 @@ export interface FrontSettings {
   readonly trusted: readonly string[]
   /** Networks of load balancers whose connections begin with a PROXY header. */
   readonly proxies: readonly string[]
+  /** The secret of HTTP/3, which HAProxy serves beside HTTPS then. */
+  readonly http3?: string | undefined
   /** The CPUs to which threads are bound. Undefined: the system moves threads. */
   readonly cpus?: readonly number[] | undefined
 }
@@ -59,13 +62,14 @@ export interface Configuration {
 
 /** Returns the configuration of a front. Equal settings have the same mark. */
 export function configurationOf(settings: FrontSettings): Configuration {
-  const { tlsPort, files, cpus } = settings
+  const { tlsPort, files, cpus, http3 } = settings
   const body = [
     ...defaults(),
     ...frontend(settings, 'plain', { port: settings.port, publicPort: settings.publicPort }),
     ...(tlsPort === undefined
       ? []
       : frontend(settings, 'secure', { port: tlsPort, publicPort: settings.publicTlsPort })),
+    ...(tlsPort === undefined || http3 === undefined ? [] : http3Frontend(settings, tlsPort)),
     ...backends(settings),
   ]
   const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 16)
@@ -81,6 +85,7 @@ export function configurationOf(settings: FrontSettings): Configuration {
     `  tune.bufsize ${headerBytes + rewriteBytes}`,
     `  tune.maxrewrite ${rewriteBytes}`,
     ...(cpus ? [`  nbthread ${cpus.length}`, `  cpu-map auto:1/1-${cpus.length} ${cpus.join(' ')}`] : []),
+    ...(http3 === undefined ? [] : http3Globals(http3)),
     '  ssl-load-extra-files none',
     ...profile.map((line) => `  ${line}`),
   ]
@@ -119,7 +124,7 @@ const failures: readonly (readonly [number, string])[] = [
   [400, 'The request is malformed.'],
   [408, 'The request did not arrive in time.'],
   [429, 'Your address has too many open requests here. Try again.'],
-  [501, 'Over HTTP/2, only a WebSocket may take over a request.'],
+  [501, 'Over HTTP/2 and HTTP/3, only a WebSocket may take over a request.'],
   [502, 'The application broke off its response.'],
   [503, 'The application has too many open requests. Try again in a moment.'],
   [504, 'The application did not answer in time.'],
@@ -127,31 +132,55 @@ const failures: readonly (readonly [number, string])[] = [
 
 function frontend(
   settings: FrontSettings,
-  name: 'plain' | 'secure',
+  name: Door,
   { port, publicPort = port }: { readonly port: number; readonly publicPort: number | undefined },
 ): string[] {
-  const { host, files, trusted } = settings
-  const { total, perClient } = settings.connections
-  const isTrusted = trusted.length === 0 ? 'always_false' : `src ${trusted.join(' ')}`
+  const { host, files } = settings
   const tls = ` ssl strict-sni crt-list ${files.certificates} alpn h2,http/1.1`
-  const rules = { files, name, trusts: trusted.length > 0 }
   return [
     `frontend ${name}`,
-    `  bind ${host.includes(':') ? `[${host}]` : host}:${port}${name === 'secure' ? tls : ''}`,
-    `  maxconn ${total}`,
-    ...timeLines,
-    `  acl trusted ${isTrusted}`,
-    ...connectionRules(settings, name),
-    // One connection of HTTP/2 carries many requests.
-    '  http-request track-sc2 src,ipmask(32,64) table streams if { fc_http_major 2 } !trusted',
-    `  http-request deny deny_status 429 if { sc2_conn_cur gt ${perClient} }`,
-    ...readingRules(rules),
-    `  http-after-response set-header connection close if { fe_conn gt ${Math.floor(total * crowdedShare)} }`,
+    `  bind ${addressOf(host)}:${port}${name === 'secure' ? tls : ''}`,
+    ...requestRules(settings, name),
     `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
-    ...choosingRules(rules),
+    ...(name === 'secure' && settings.http3 !== undefined ? [http3Hint(publicPort)] : []),
+    ...choosingRules({ name, trusts: settings.trusted.length > 0 }),
     ...hotBackends(settings, name, publicPort),
     `backend clients-${name}`,
-    `  stick-table type ipv6 size ${Math.max(total * 2, 10_000)} expire 1m store conn_cur`,
+    `  stick-table type ipv6 size ${Math.max(settings.connections.total * 2, 10_000)} expire 1m store conn_cur`,
+  ]
+}
+
+/** The names of frontends, whose requests have maps and backends of their own. */
+type Door = 'plain' | 'secure'
+
+const addressOf = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+/**
+ * HTTP/3 has a frontend of its own, because HAProxy leaves the port of HTTPS to the router now and
+ * then. Everything after `bind` is as for HTTPS.
+ */
+const http3Frontend = (settings: FrontSettings, port: number): string[] => [
+  'frontend http3',
+  `  ${http3Bind(addressOf(settings.host), port, settings.files)}`,
+  ...requestRules(settings, 'secure'),
+  http3Hint(settings.publicTlsPort ?? port),
+  ...choosingRules({ name: 'secure', trusts: false }),
+]
+
+/** The rules that limit clients and find the line of a request. */
+function requestRules(settings: FrontSettings, name: Door): string[] {
+  const { files, trusted } = settings
+  const { total, perClient } = settings.connections
+  return [
+    `  maxconn ${total}`,
+    ...timeLines,
+    `  acl trusted ${trusted.length === 0 ? 'always_false' : `src ${trusted.join(' ')}`}`,
+    ...connectionRules(settings, name),
+    // One connection of HTTP/2 or HTTP/3 carries many requests.
+    '  http-request track-sc2 src,ipmask(32,64) table streams if { fc_http_major 2 3 } !trusted',
+    `  http-request deny deny_status 429 if { sc2_conn_cur gt ${perClient} }`,
+    ...readingRules({ files, name }),
+    `  http-after-response set-header connection close if { fe_conn gt ${Math.floor(total * crowdedShare)} }`,
   ]
 }
 
@@ -160,7 +189,7 @@ function frontend(
  * names it in a PROXY header, which HAProxy reads after the rules of connections. Other clients
  * have their share before a handshake.
  */
-function connectionRules({ connections, proxies }: FrontSettings, name: 'plain' | 'secure'): string[] {
+function connectionRules({ connections, proxies }: FrontSettings, name: Door): string[] {
   const { total, perClient } = connections
   const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
   const rules = (at: 'connection' | 'session', whose = ''): string[] => [
@@ -214,7 +243,7 @@ const counting = [countOf(2), '  http-response allow if { status 200:299 }', ...
  * that none can meet one that the endpoint is closing. A request that fails in both goes to the
  * router: it retries, waits, and answers with its own page.
  */
-function hotBackends({ files }: FrontSettings, name: 'plain' | 'secure', port: number): string[] {
+function hotBackends({ files }: FrontSettings, name: Door, port: number): string[] {
   const hot = (kind: string, retried: string): string[] => [
     `backend ${kind}-${name}`,
     '  balance roundrobin',

@@ -30,14 +30,14 @@ const checkedList = listWith([...checkedNames, ...droppedNames])
 const droppedName = `^(?:(?:${droppedNames.join('|')})$|${droppedPrefix})|[^a-z0-9-]`
 /** A path without a fragment. The router answers questions of authorities. */
 const hotPath = String.raw`/(?!\.well-known/acme-challenge/)[^\#]*$`
-/** The target of a request: a path, after scheme and authority over HTTP/2. */
+/** The target of a request: a path, after scheme and authority over HTTP/2 and HTTP/3. */
 const hotTarget = String.raw`^(?:[^/\#]*//[^/\#]*)?${hotPath}`
 
 /**
  * Finds the line of a request and marks requests with headers that need a look. Each rule costs
  * time for every request, so usual requests meet few of them, and variables are rare.
  */
-export const readingRules = ({ files, name }: RequestRules): string[] => [
+export const readingRules = ({ files, name }: Omit<RequestRules, 'trusts'>): string[] => [
   // HAProxy has rejected different Host headers and merged equal ones. This is the whole value.
   '  http-request set-var(txn.host) req.fhdr(host)',
   `  http-request set-var(txn.route) ${keys[name]},map_str(${files.maps[name]})`,
@@ -57,26 +57,27 @@ export const droppingRule =
 
 /** A usual request over HTTP/1.1. Nothing announces a body, so it has none. */
 const overHttp1 = (name: string): string =>
-  `  use_backend hot-${name} if !checked has_route !over_http2 hot_path idle_safe`
+  `  use_backend hot-${name} if !checked has_route !has_streams hot_path idle_safe`
 
-/** A usual request over HTTP/2. */
-const overHttp2 = (name: string): string =>
-  `  use_backend hot-${name} if !checked has_route over_http2 hot_target idle_safe is_whole is_bare`
+/** A usual request over HTTP/2 or HTTP/3. */
+const inStream = (name: string): string =>
+  `  use_backend hot-${name} if !checked has_route has_streams hot_target idle_safe is_whole is_bare`
 
 /**
  * Chooses the backend. A request whose reading leaves no choice is hot. The router decides
  * about all others. The first line that fits counts, so the most usual requests come first.
  */
-export const choosingRules = ({ name, trusts }: RequestRules): string[] => [
+export const choosingRules = ({ name, trusts }: Omit<RequestRules, 'files'>): string[] => [
   // Other lines name a share that is missing. HAProxy finds beginnings faster than parts.
   `  acl has_route var(txn.route) -m beg ${[...Array(10).keys()].join(' ')}`,
-  '  acl over_http2 fc_http_major 2',
+  // A connection of HTTP/2 or HTTP/3.
+  '  acl has_streams fc_http_major 2 3',
   '  acl is_path url -m beg /',
-  '  acl is_path fc_http_major 2',
+  '  acl is_path fc_http_major 2 3',
   `  acl hot_path url -m reg ^${hotPath}`,
   `  acl hot_target url -m reg ${hotTarget}`,
   '  acl idle_safe method GET HEAD OPTIONS TRACE',
-  // Over HTTP/2 a body may come without any header that announces it, and trailers without a body.
+  // In a stream a body may come without any header that announces it, and trailers without a body.
   '  acl is_whole internal.htx.has_eom',
   '  acl is_bare internal.htx_blk.type(tail) -m str HTX_BLK_EOH',
   '  acl connections req.fhdr_cnt(connection) gt 1',
@@ -91,9 +92,9 @@ export const choosingRules = ({ name, trusts }: RequestRules): string[] => [
   `  acl fits req.hdr_val(content-length) le ${hotBodyBytes}`,
   // Calls of gRPC reach the router over HTTP/2. Their routes have no line.
   '  acl calls req.fhdr(content-type) -m beg application/grpc',
-  ...(trusts ? ['  use_backend own-calls if trusted over_http2 calls', '  use_backend own if trusted'] : []),
-  ...(name === 'plain' ? [overHttp1(name), overHttp2(name)] : [overHttp2(name), overHttp1(name)]),
-  '  use_backend own-calls if !has_route over_http2 calls',
+  ...(trusts ? ['  use_backend own-calls if trusted has_streams calls', '  use_backend own if trusted'] : []),
+  ...(name === 'plain' ? [overHttp1(name), inStream(name)] : [inStream(name), overHttp1(name)]),
+  '  use_backend own-calls if !has_route has_streams calls',
   '  use_backend own if codings or expects or upgrades or passwords or connections or linked !usual_link',
   '  use_backend own if lengths or has_length !fits or !has_length !is_whole or !has_length !is_bare',
   '  use_backend own if { method CONNECT }',

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { monotonic, sleep } from '../clock.ts'
@@ -7,7 +7,11 @@ import { askFrontIfAny } from './admin-socket.ts'
 import type { Configuration } from './configuration.ts'
 import type { FrontFiles } from './front-files.ts'
 
+/** The folders in which the program is found if it is named without one. */
+const programPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const startMs = 10_000
+/** It describes its build within this time. */
+const answerMs = 5_000
 /** HAProxy needs up to a millisecond to read a certificate. */
 const startMsPerCertificate = 5
 const lookMs = 10
@@ -39,6 +43,14 @@ export async function findHaproxy({ admin }: FrontFiles): Promise<Running | unde
   const isEnding = /^Stopping: 1$/m.test(text ?? '')
   return pid > 1 && !isEnding ? { pid, mark } : undefined
 }
+
+/** Returns the description of a build, `haproxy -vv`. Empty if there is no such program. */
+export const buildOf = (program: string): Promise<string> =>
+  new Promise((resolve) => {
+    execFile(program, ['-vv'], { env: { PATH: programPath }, timeout: answerMs }, (error, output) =>
+      resolve(error ? '' : output),
+    )
+  })
 
 export interface StartOptions {
   readonly program: string
@@ -96,7 +108,7 @@ function spawnDetached(program: string, args: readonly string[], log: string): C
   const child = spawn(program, [...args], {
     shell: false,
     detached: true,
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', GLIBC_TUNABLES: memory.join(':') },
+    env: { PATH: programPath, GLIBC_TUNABLES: memory.join(':') },
     stdio: ['ignore', output, output],
   })
   closeSync(output)

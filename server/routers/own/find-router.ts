@@ -5,7 +5,7 @@ import { askRouter } from './control.ts'
 import type { RouterProcessOptions } from './router-process.ts'
 
 /** The values that a process of this version reports in `GET /health`. */
-const protocol = 24
+const protocol = 25
 const answerMs = 2_000
 /** A process that must end completes open requests for at most 30 s. */
 const endMs = 35_000
@@ -26,6 +26,8 @@ export interface Health {
   readonly connections: unknown
   /** The program in front of it. Undefined if it serves clients itself. */
   readonly haproxy: unknown
+  /** Whether that program is to serve HTTP/3. */
+  readonly http3: unknown
   /** The process of that program, if one runs. */
   readonly haproxyPid: unknown
   readonly closing: boolean
@@ -42,7 +44,8 @@ export async function findRouter({
   const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
   try {
     const { body } = await askRouter(controlSocket, question)
-    const { pid, host, port, tlsPort: tls, connections, protocol, haproxy, haproxyPid } = body
+    const { pid, host, port, tlsPort: tls, connections, protocol } = body
+    const { haproxy, haproxyPid, http3 } = body
     const { publicPort, publicTlsPort } = body
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
       throw new Error(`what listens on ${controlSocket} is not a router`)
@@ -50,7 +53,7 @@ export async function findRouter({
     const tlsPort = typeof tls === 'number' ? tls : undefined
     const [trusted, proxies, closing] = [String(body['trusted']), String(body['proxies']), body['closing'] === true]
     const clients = { publicPort, publicTlsPort, trusted, proxies, connections }
-    return { pid, host, port, tlsPort, protocol, ...clients, closing, haproxy, haproxyPid }
+    return { pid, host, port, tlsPort, protocol, ...clients, closing, haproxy, haproxyPid, http3 }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -100,13 +103,14 @@ const isPort = (actual: number | undefined, wanted: number | undefined): boolean
 
 const isCurrent = (
   running: Health,
-  { trusted = [], proxies = [], connections, haproxy, publicPorts = {} }: RouterProcessOptions,
+  { trusted = [], proxies = [], connections, haproxy, http3 = false, publicPorts = {} }: RouterProcessOptions,
 ): boolean =>
   running.protocol === protocol &&
   !running.closing &&
   running.trusted === trusted.join() &&
   running.proxies === proxies.join() &&
   running.haproxy === haproxy &&
+  (haproxy === undefined || running.http3 === http3) &&
   running.publicPort === publicPorts.port &&
   running.publicTlsPort === publicPorts.tlsPort &&
   (connections === undefined || isDeepStrictEqual(running.connections, connections))

@@ -40,6 +40,8 @@ export interface RouterProcessOptions extends RouterFiles, RouterProxies {
   readonly connections?: { readonly total: number; readonly perClient: number }
   /** The program HAProxy in front of the process. Without it, the process serves clients itself. */
   readonly haproxy?: string
+  /** Whether HAProxy serves HTTP/3 too, if it can. */
+  readonly http3?: boolean
   /** Called for each started process, before it answers. */
   readonly spawned?: (pid: number) => void
   readonly signal?: AbortSignal

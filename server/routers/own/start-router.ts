@@ -93,13 +93,13 @@ function spawnRouter(options: RouterProcessOptions, more: readonly string[]): Re
 }
 
 function commandLine(options: RouterProcessOptions): string[] {
-  const { host, port, tls, controlSocket, stateFile, trusted = [], proxies = [], connections, haproxy } = options
+  const { host, port, tls, controlSocket, stateFile, trusted = [], proxies = [], connections, haproxy, http3 } = options
   const { port: publicPort, tlsPort: publicTlsPort } = options.publicPorts ?? {}
   const flags = ['--host', host, '--port', String(port), '--control', controlSocket, '--state', stateFile]
   if (tls) flags.push('--tls-port', String(tls.port))
   if (publicPort !== undefined) flags.push('--public-port', String(publicPort))
   if (publicTlsPort !== undefined) flags.push('--public-tls-port', String(publicTlsPort))
-  if (haproxy !== undefined) flags.push('--haproxy', haproxy)
+  if (haproxy !== undefined) flags.push('--haproxy', haproxy, ...(http3 ? ['--http3'] : []))
   if (trusted.length > 0) flags.push('--trusted', trusted.join(','))
   if (proxies.length > 0) flags.push('--proxies', proxies.join(','))
   if (connections) {
