@@ -24,6 +24,7 @@ import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from 
 import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, noteInstance, openSchema, startDatabase } from './start/data-directory.ts'
 import { firstStart, startBaseImage } from './start/first-start.ts'
+import { frontProblems } from './start/front-problems.ts'
 import { greeting } from './start/greeting.ts'
 import { recordVersion } from './start/platform-version.ts'
 import { writePrivate, writePublic } from './start/private-file.ts'
@@ -97,6 +98,7 @@ async function run(
     door: platformDoor(config, pepper),
   })
   const router = routerOptions(config, signal, certificates)
+  const front = frontProblems(config)
   const hasDocker = config.dockerSocket !== undefined
   const ground: Ground = {
     config,
@@ -137,9 +139,10 @@ async function run(
     firstStart({ config, database, composition, vault, say, signal, baseImage }),
   )
   await syncMembers(database, clock, config.issuers)
+  const problems = await front
   // A link invalidates the one before. The file of a shared directory has the valid one.
   const lines = await alone({ url: databaseUrl, name: 'account link', clock, signal }, async () =>
-    greeting(config, first, await composition.accounts.firstAccountLink()),
+    greeting(config, { first, link: await composition.accounts.firstAccountLink(), problems }),
   )
   for (const line of lines) say(line)
   // Otherwise Node.js writes compiled code at the end only, and a killed process leaves none.

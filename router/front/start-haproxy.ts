@@ -1,14 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { programPath } from '@quayside/contract/program-path.ts'
 import { monotonic, sleep } from '../clock.ts'
 import { codeOf, describe } from '../log.ts'
 import { askFrontIfAny } from './admin-socket.ts'
 import type { Configuration } from './configuration.ts'
 import type { FrontFiles } from './front-files.ts'
 
-/** The folders in which the program is found if it is named without one. */
-const programPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const startMs = 10_000
 /** It describes its build within this time. */
 const answerMs = 5_000

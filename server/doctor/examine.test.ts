@@ -48,6 +48,7 @@ const good: Facts = {
   engine,
   domain,
   clock: { isSynchronized: true, nowMs: Date.UTC(2026, 5, 1), jumpMs: 0 },
+  haproxy: { program: 'haproxy', said: 'HAProxy version 2.6.12-1+deb12u2 2025/04/16 - https://haproxy.org/\n' },
   files: [{ path: '/data', kind: 'directory', mode: 0o40711, owner: 'own' }, secret],
 }
 
@@ -90,6 +91,15 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
   ],
   ['packet filter', 'warn', 'a server without root', { isRoot: false }],
   ['packet filter', 'warn', 'no ebtables', { missingFilters: ['ebtables'] }],
+  ['haproxy', 'fail', 'no HAProxy', { haproxy: { program: 'haproxy', reason: 'there is no such program' } }],
+  [
+    'haproxy',
+    'fail',
+    'an old HAProxy',
+    { haproxy: { program: 'haproxy', said: 'HA-Proxy version 2.2.9-2+deb11u6 2023/12/11\n' } },
+  ],
+  ['haproxy', 'fail', 'another program', { haproxy: { program: 'nginx', said: 'nginx version: nginx/1.22.1\n' } }],
+  ['haproxy', 'fail', 'a silent program', { haproxy: { program: 'true', said: '' } }],
   ['git', 'fail', 'no git', { gitVersion: undefined }],
   ['git', 'warn', 'a git with known holes', { gitVersion: '2.39.2' }],
   ['git', 'warn', 'a newer git with known holes', { gitVersion: '2.45.0' }],
@@ -149,6 +159,9 @@ test('a fixed engine, a patched git and a machine without inodes or a clock serv
     { outgoingPorts: undefined },
     { ports: [{ ...port, state: 'own' as const }] },
     { files: [mounted, { ...mounted, kind: 'directory' as const, mode: 0o42775 }] },
+    { haproxy: undefined },
+    { haproxy: { program: 'haproxy', said: 'HAProxy version 3.2.26-1 2026/11/02 - https://haproxy.org/\n' } },
+    { haproxy: { program: 'haproxy', said: 'HAProxy version 2.6-dev3\n' } },
     { engine: { state: 'none' as const }, isRoot: false, domain: { ...domain, addresses: ['198.51.100.1'] } },
   ])
     assert.ok(
@@ -193,6 +206,7 @@ test('facts of this machine are collected: a used port, a readable key, a silent
     publicPorts: good.publicPorts,
     domain: 'localhost',
     dockerSocket: join(directory, 'none.sock'),
+    haproxy: join(directory, 'haproxy'),
   }
   const facts = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: false })
   assert.deepEqual(
@@ -201,7 +215,7 @@ test('facts of this machine are collected: a used port, a readable key, a silent
   )
   const failed = examine(facts).filter(({ status }) => status === 'fail')
   const checks = failed.map(({ check }) => check)
-  for (const check of ['port', 'permissions', 'engine']) assert.ok(checks.includes(check), checks.join())
+  for (const check of ['port', 'permissions', 'engine', 'haproxy']) assert.ok(checks.includes(check), checks.join())
   assert.ok(facts.disks[0] && facts.disks[0].totalBytes > 0 && facts.memory.availableBytes > 0 && facts.gitVersion)
   const own = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: true })
   assert.equal(own.ports[0]?.state, 'own')

@@ -20,6 +20,8 @@ export interface Facts {
   /** Names of missing programs of packet filters. */
   readonly missingFilters: readonly string[]
   readonly engine: EngineFact
+  /** Undefined: no router of this installation uses HAProxy. */
+  readonly haproxy?: HaproxyFact | undefined
   readonly domain?: DomainFact | undefined
   readonly clock: ClockFact
   readonly files: readonly FileFact[]
@@ -56,6 +58,15 @@ export type EngineFact =
       /** Its clock minus this one's. */
       readonly skewMs: number
     }
+
+/** The program in front of the router, as the router would start it. */
+export interface HaproxyFact {
+  readonly program: string
+  /** What it says about its version. Undefined if it does not run. */
+  readonly said?: string | undefined
+  /** Why it does not run. */
+  readonly reason?: string | undefined
+}
 
 export interface DomainFact {
   readonly name: string

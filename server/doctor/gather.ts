@@ -8,6 +8,7 @@ import { run } from '../lib/run.ts'
 import { parseVersion } from './check.ts'
 import type { ClockFact, DiskFact, DomainFact, Facts, FileFact, PortFact } from './facts.ts'
 import { gatherEngine } from './gather-engine.ts'
+import { gatherHaproxy } from './gather-haproxy.ts'
 
 /** The settings that the checks read. */
 export interface DoctorSettings {
@@ -24,6 +25,8 @@ export interface DoctorSettings {
   readonly domain: string
   /** Undefined: the installation has no Docker Engine. */
   readonly dockerSocket: string | undefined
+  /** The program HAProxy. Undefined: the router serves clients alone. */
+  readonly haproxy: string | undefined
 }
 
 export interface GatherOptions {
@@ -50,7 +53,7 @@ export async function gatherFacts({
   const { root, ...engine } = await gatherEngine(settings.dockerSocket, now)
   const places = [...new Set([settings.dataDirectory, ...(root ? [root] : [])])]
   const hasRouter = isRunning || (await routerRuns(settings))
-  const [disks, ports, domain, gitVersion, missingFilters, files, isSynchronized] = await Promise.all([
+  const [disks, ports, domain, gitVersion, missingFilters, haproxy, files, isSynchronized] = await Promise.all([
     Promise.all(places.map(diskOf)),
     Promise.all([
       portOf('QUAYSIDE_PORT', settings.host, settings.port, isRunning),
@@ -62,6 +65,7 @@ export async function gatherFacts({
     domainOf(settings.domain),
     printedVersion('git', ['--version']),
     missingPrograms(['iptables', 'ip6tables', 'ebtables']),
+    gatherHaproxy(settings),
     filesOf(settings),
     synchronized(),
   ])
@@ -81,6 +85,7 @@ export async function gatherFacts({
     gitVersion,
     missingFilters,
     engine,
+    haproxy,
     domain,
     clock: clockFact,
     files,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { programPath } from '@quayside/contract/program-path.ts'
 import type { LineSink } from './attempt.ts'
 import { startDeadline } from './deadline.ts'
 
@@ -27,8 +28,6 @@ export interface RunResult {
   /** The last 8 kB of standard error. */
   readonly stderr: string
 }
-
-const basePath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
  * Runs a program to its end. A non-zero exit code is a result; abort, timeout and a missing program
@@ -83,7 +82,7 @@ export function start(
     shell: false,
     detached: true,
     cwd: options.cwd,
-    env: { PATH: basePath, ...options.env },
+    env: { PATH: programPath, ...options.env },
     stdio: typeof options.stdio === 'object' ? [...options.stdio] : (options.stdio ?? 'pipe'),
     ...options.user,
   })

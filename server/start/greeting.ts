@@ -4,6 +4,15 @@ import type { Config } from '../config.ts'
 import { type FirstStart, tokenFile } from './first-start.ts'
 import { writePrivate } from './private-file.ts'
 
+/** The results of a start. */
+export interface Results {
+  readonly first?: FirstStart | undefined
+  /** The link of the first account. Undefined if somebody owns the organization. */
+  readonly link?: string | undefined
+  /** What does not work beside it, and what to do. */
+  readonly problems?: readonly string[]
+}
+
 /**
  * Returns the last lines of a start: its addresses, and how to sign in. Only a terminal shows the
  * token and the link of the first account. Other output may become a log that others read, so it
@@ -11,8 +20,7 @@ import { writePrivate } from './private-file.ts'
  */
 export async function greeting(
   config: Pick<Config, 'dataDirectory' | 'publicUrl'>,
-  first: FirstStart | undefined,
-  link: string | undefined,
+  { first, link, problems = [] }: Results,
   isTerminal = process.stdout.isTTY,
 ): Promise<string[]> {
   const linkFile = join(config.dataDirectory, 'account-link')
@@ -27,6 +35,7 @@ export async function greeting(
     ...(link === undefined ? [] : [`Account      ${isTerminal ? link : `in ${linkFile}`} (valid once, for 24 hours)`]),
     ...(first?.url === undefined ? [] : [`Application  ${first.url}`]),
     ...(first?.problem === undefined ? [] : [first.problem]),
+    ...problems,
     '',
     'Ready.',
   ]

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { makeApplication, makeEnvironment } from '../support/application.ts'
 import { attemptServer } from '../support/attempt-server.ts'
+import { haproxy, missingHaproxy } from '../support/haproxy.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 
 // If a server cannot start, one message gives the reason and names the setting.
 
+const noHaproxy = (await missingHaproxy()) ?? false
 let server: ServerProcess
 
 before(async () => {
@@ -32,6 +35,24 @@ for (const setting of ['QUAYSIDE_PORT', 'QUAYSIDE_ROUTER_PORT'] as const) {
     assert.deepEqual(left, [])
   })
 }
+
+test('a start whose HAProxy was removed says so before it is ready, and serves', { skip: noHaproxy }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-program-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const program = join(folder, 'haproxy')
+  await writeFile(program, `#!/bin/sh\nexec ${haproxy} "$@"\n`, { mode: 0o700 })
+  const env = { QUAYSIDE_HAPROXY: program }
+  const says = (): string[] => server.output.filter((line) => line.startsWith('QUAYSIDE_HAPROXY is '))
+  await server.restart({ env })
+  assert.deepEqual(says(), [])
+  await rm(program)
+  await server.restart({ env })
+  const [line = '', ...others] = says()
+  assert.match(line, /which does not run: there is no such program\. Install it \(apt-get install haproxy\)/)
+  assert.ok(others.length === 0 && server.output.lastIndexOf('Ready.') > server.output.indexOf(line))
+  assert.equal((await fetch(`http://127.0.0.1:${server.routerPort}/`)).status, 404)
+  await server.restart()
+})
 
 test('a damaged key file is reported with its setting', async (t) => {
   const keyFile = join(server.dataDirectory, 'master.key')
