@@ -1,8 +1,10 @@
+import { randomInt } from 'node:crypto'
 import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { connect, createServer, type ListenOptions, type Server as NetServer } from 'node:net'
 import type { RouterConfig } from './config.ts'
 import { limits } from './limits.ts'
+import { codeOf } from './log.ts'
 import type { PodConfig } from './pod-config.ts'
 
 /**
@@ -54,12 +56,33 @@ export async function listenPrivate(server: NetServer, path: string): Promise<vo
   await chmod(path, 0o600)
 }
 
-/** Returns a port on which nothing listens. */
-export async function freePort(host: string): Promise<number> {
-  const probe = createServer()
-  const port = await open(probe, { host, port: 0 })
-  await new Promise((resolve) => probe.close(resolve))
-  return port
+/** Linux takes ports of outgoing connections from 32768 on by default. */
+const belowOutgoing = { first: 16_384, last: 32_767 }
+const mostTries = 100
+
+/**
+ * Returns a port on which nothing listens, for a program that listens later. An outgoing connection
+ * could take one that the system selects until then. `except` is a port that has been selected
+ * already. Throws if it finds none.
+ */
+export async function freePort(host: string, except?: number, { first, last } = belowOutgoing): Promise<number> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const port = randomInt(first, last + 1)
+    if (port !== except && (await isFree(host, port))) return port
+  }
+  throw new Error(
+    `no free port of ${host} was found between ${first} and ${last}: end a program that listens there, or name a port`,
+  )
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  try {
+    await requireFree({ host, port })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') return false
+    throw error
+  }
 }
 
 const answers = (path: string): Promise<boolean> =>

@@ -16,7 +16,6 @@ import { dirname, join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import type { PeopleLists } from '@quayside/contract/sign-in.ts'
-import { findFreePort } from '../test/support/free-port.ts'
 import { until } from '../test/support/until.ts'
 import type { RouterConfig } from './config.ts'
 import { type Log, silentLog } from './log.ts'
@@ -87,9 +86,7 @@ export async function testBed(
   await mkdir(dirname(control))
   const state = join(folder, 'routes.json')
   const { trusted = [], connections = usualConnections } = options
-  // HAProxy listens some time after its ports are selected.
-  const anyPort = beds.haproxy === undefined ? async () => 0 : findFreePort
-  const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort || (await anyPort()) }
+  const tls = options.tlsPort === undefined ? {} : { tlsPort: options.tlsPort }
   const { proxies = [], publicPort, publicTlsPort } = options
   const publicPorts = {
     ...(publicPort !== undefined && { publicPort }),
@@ -98,7 +95,7 @@ export async function testBed(
   const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy, http3: options.http3 ?? false }
   const config = {
     host: '127.0.0.1',
-    port: await anyPort(),
+    port: 0,
     ...tls,
     ...publicPorts,
     control,

@@ -54,7 +54,7 @@ export async function createBehind(
   const { host, haproxy: program, trusted, proxies = [] } = config
   const files = frontFiles(config.control)
   const port = config.port || (await freePort(host))
-  const tlsPort = config.tlsPort === 0 ? await freePort(host) : config.tlsPort
+  const tlsPort = config.tlsPort === 0 ? await freePort(host, port) : config.tlsPort
   const { publicPort, publicTlsPort } = config
   const cpus = await usableCpus()
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
