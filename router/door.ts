@@ -3,7 +3,7 @@ import { doorHeader } from '@quayside/contract/routes.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
-import type { Target } from './routes.ts'
+import type { Target } from './target.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The part of all open requests at the platform that one client may have. */

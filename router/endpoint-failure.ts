@@ -1,7 +1,7 @@
 import { DeadlineOver, RetriedAnswer } from './deadlines.ts'
 import { codeOf } from './log.ts'
 import type { Failure } from './pages.ts'
-import type { Target } from './routes.ts'
+import type { Target } from './target.ts'
 
 export interface EndpointFailure {
   /** A retry would fail the same way, or wait as long again. */

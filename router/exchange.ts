@@ -20,10 +20,10 @@ import type { RequestHead } from './request-head.ts'
 import { announcedTrailers, type DispatchOptions } from './request-trailers.ts'
 import { responseHeaders } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
-import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import { headBytes } from './service-counts.ts'
 import { StreamBroken } from './stream-broken.ts'
+import { seenTarget, type Target } from './target.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The details of a request that the exchange needs. */

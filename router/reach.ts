@@ -8,7 +8,7 @@ import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Failure } from './pages.ts'
 import { retryDelay } from './retry.ts'
-import type { Target } from './routes.ts'
+import type { Target } from './target.ts'
 import type { Traffic } from './traffic.ts'
 
 /**

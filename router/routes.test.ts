@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { leastBusy } from './choose-endpoint.ts'
 import { Endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { leastBusy, Routes } from './routes.ts'
+import { Routes } from './routes.ts'
 
 const endpoint = (port: number, open = 0): Endpoint => {
   const made = new Endpoint({ address: '127.0.0.1', port })

@@ -1,40 +1,21 @@
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
 import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import { Canaries, type Canary } from './canaries.ts'
+import { chooseVersion, leastBusy, usable } from './choose-endpoint.ts'
 import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
 import type { Tally } from './front/tallies.ts'
 import { limits } from './limits.ts'
 import { normalPath } from './normal-path.ts'
-import { forwardedTarget, type Place, Places } from './places.ts'
+import { Places } from './places.ts'
 import { emptyTable } from './route-table.ts'
-import { compileRules, type Rules } from './rules.ts'
-
-/** A route with its live endpoints. */
-export interface Target {
-  readonly route: Route
-  readonly place: Place
-  /**
-   * Whether its host name has routes by path. Requests are then matched and forwarded in normal
-   * form.
-   */
-  readonly byPath: boolean
-  readonly endpoints: readonly Endpoint[]
-  /** The new version that is being tried out, with its endpoints. */
-  readonly trial: Trial | undefined
-  /** Undefined if the route has no rules. */
-  readonly rules: Rules | undefined
-}
+import { compileRules } from './rules.ts'
+import type { Target } from './target.ts'
 
 /** Where requests of a route go. Without a new version, the endpoints get all of them. */
 export interface Leading {
   readonly endpoints: readonly RouteEndpoint[]
   readonly canary?: { readonly endpoints: readonly RouteEndpoint[] }
-}
-
-interface Trial {
-  readonly canary: Canary
-  readonly endpoints: readonly Endpoint[]
 }
 
 /**
@@ -243,10 +224,6 @@ const noEndpoints: readonly RouteEndpoint[] = []
 const noPeople: PeopleLists = {}
 const noTargets: ReadonlyMap<Route, Target> = new Map()
 
-/** Returns the path and query that an endpoint of the target receives. */
-export const seenTarget = ({ byPath, place }: Target, target: string): string =>
-  byPath ? forwardedTarget(place, target) : target
-
 /** Returns the host names with a route that has a path or rewrites one. */
 function dividedHosts({ routes }: RouteTable): ReadonlySet<string> {
   const hosts = new Set<string>()
@@ -275,52 +252,4 @@ function byHost(targets: readonly Target[]): Map<string, Target | Places<Target>
   }
   for (const [host, own] of divided) hosts.set(host, new Places(own))
   return hosts
-}
-
-interface Choice {
-  readonly wanted: string | undefined
-  readonly isRetry: boolean
-  readonly turn: number
-}
-
-/**
- * Returns the endpoint of the version whose turn it is, or of the other one if that has none. A
- * client with a cookie stays at its version. A retry goes to the previous version if it answers, so
- * that a client notices little of a new version that fails.
- */
-function chooseVersion({ endpoints }: Target, trial: Trial, { wanted, isRetry, turn }: Choice): Endpoint | undefined {
-  const now = monotonic()
-  const own = wanted === undefined ? undefined : (usable(endpoints, wanted) ?? usable(trial.endpoints, wanted))
-  if (own && !isRetry) return own
-  if (isRetry) {
-    const previous = leastBusy(endpoints, turn, now)
-    return previous && previous.asideUntil <= now ? previous : leastBusy([...endpoints, ...trial.endpoints], turn, now)
-  }
-  const [first, second] = trial.canary.takesNext() ? [trial.endpoints, endpoints] : [endpoints, trial.endpoints]
-  return leastBusy(first, turn, now) ?? leastBusy(second, turn, now)
-}
-
-/** Returns the endpoint with this id, unless it is full or avoided. */
-const usable = (endpoints: readonly Endpoint[], wanted: string): Endpoint | undefined =>
-  endpoints.find(
-    ({ id, open, asideUntil }) => id === wanted && open < limits.openPerEndpoint && asideUntil <= monotonic(),
-  )
-
-/**
- * Returns the endpoint with the fewest open requests that is neither full nor avoided. Returns an
- * avoided one if there is no other.
- */
-export function leastBusy(endpoints: readonly Endpoint[], turn: number, now: number): Endpoint | undefined {
-  let best: Endpoint | undefined
-  let bestAside = false
-  for (let index = 0; index < endpoints.length; index++) {
-    const endpoint = endpoints[(index + turn) % endpoints.length]
-    if (!endpoint || endpoint.open >= limits.openPerEndpoint) continue
-    const aside = endpoint.asideUntil > now
-    const better = !best || (bestAside && !aside) || (bestAside === aside && endpoint.open < best.open)
-    if (!better) continue
-    best = endpoint
-    bestAside = aside
-  }
-  return best
 }

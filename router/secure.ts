@@ -3,7 +3,7 @@ import { isSecureConnection, serverNameOf } from './connection-facts.ts'
 import { hostOf } from './host-of.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
-import type { Target } from './routes.ts'
+import type { Target } from './target.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A request, with its host name in the form of `hostOf` and its route. */

@@ -3,7 +3,8 @@ import { after, monotonic } from './clock.ts'
 import { failureOf, movedAway } from './endpoint-failure.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
-import type { Routes, Target } from './routes.ts'
+import type { Routes } from './routes.ts'
+import type { Target } from './target.ts'
 
 /**
  * A request that waits for its service. One of the two is called, unless the client disconnects
