@@ -19,6 +19,7 @@ const withPattern = (folders: readonly string[], pattern: RegExp): string[] =>
 
 test('the ports on which the router listens are read by the parts that listen, check or guard', () => {
   assert.deepEqual(withPattern(['server'], /\brouterPort\b|\brouterTls\??\.port\b/), [
+    'server/config-object.ts',
     'server/config.ts',
     'server/doctor/gather.ts',
     'server/domains/links.ts',
@@ -29,6 +30,7 @@ test('the ports on which the router listens are read by the parts that listen, c
 
 test('the ports that clients use are given to links and to the router', () => {
   assert.deepEqual(withPattern(['server'], /\bpublicRouterPorts\b/), [
+    'server/config-object.ts',
     'server/config-tls.ts',
     'server/config.ts',
     'server/domains/links.ts',
