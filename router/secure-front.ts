@@ -69,6 +69,6 @@ const behindHaproxy = (traffic: Traffic, { front, standIn, takeOver }: Behind): 
     traffic.certificates.replace(material)
     if (material.ticketKey !== undefined) standIn.setTicketKey(material.ticketKey)
     await takeOver()
-    await front.follow()
+    await front.followCertificates()
   },
 })

@@ -20,6 +20,8 @@ const lookMs = 250
 const drainLookMs = 20
 /** So many certificates are sent over the socket before changes of routes have their turn. */
 const mostAtOnce = 200
+/** How long a change of certificates waits for an HAProxy that starts without it. */
+const startingMs = 3_000
 /** How long a change is tried again at an HAProxy that runs and does not accept it. */
 const patienceMs = 4_000
 const againMs = 20
@@ -137,6 +139,17 @@ export class Front {
         }
       }
     })
+  }
+
+  /**
+   * Applies the current certificates, like `follow`. An HAProxy that starts with other ones would
+   * refuse handshakes for a while that the router completes now. So it waits for such a start.
+   */
+  async followCertificates(): Promise<void> {
+    await this.follow()
+    if (this.#running) return
+    await this.#launcher.settledWithout(this.#options.certificates(), startingMs)
+    await this.follow()
   }
 
   /** Applies the current table if the last change failed. */

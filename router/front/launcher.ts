@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { ServedCertificate } from '../certificates.ts'
+import { after } from '../clock.ts'
 import { describe } from '../log.ts'
 import { Attempts } from './attempts.ts'
 import { type LaunchOptions, launch } from './launch.ts'
@@ -15,6 +16,8 @@ export class Launcher {
   readonly #attempts = new Attempts()
   /** Settles once the current start has succeeded or failed. */
   #launching: Promise<void> | undefined
+  /** The certificates with which the last start began. */
+  #certificates: readonly ServedCertificate[] | undefined
   /** The last process that was started. */
   #child: ChildProcess | undefined
   #isOver = false
@@ -34,6 +37,7 @@ export class Launcher {
     const spawned = (child: ChildProcess): void => {
       this.#child = child
     }
+    this.#certificates = certificates
     this.#launching = launch({ ...this.#options, spawned, isOver: () => this.#isOver }, certificates)
       .then(() => {})
       .catch((error: unknown) => this.#fail(describe(error)))
@@ -68,6 +72,15 @@ export class Launcher {
   /** Settles once none starts. */
   async settled(): Promise<void> {
     await this.#launching
+  }
+
+  /** Waits, for at most `mostMs`, until none starts that has other certificates than these. */
+  async settledWithout(certificates: readonly ServedCertificate[] | undefined, mostMs: number): Promise<void> {
+    if (certificates === this.#certificates) return
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const cancel = after(mostMs, resolve)
+    await Promise.race([this.#launching, late])
+    cancel()
   }
 
   #fail(error: string): void {

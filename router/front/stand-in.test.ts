@@ -111,6 +111,25 @@ test('the router serves alone while HAProxy starts, and its connections end with
   assert.equal(String((await once(chat, 'data'))[0]), 'still here')
 })
 
+test('a certificate that comes while HAProxy starts is confirmed once HAProxy has it too', { skip }, async (t) => {
+  const { program, open } = await gate(t)
+  beds.haproxy = program
+  const bed = await testBed(t, { tlsPort: 0, mayStandAlone: true })
+  const { tlsPort = 0 } = bed.router
+  await bed.tell('PUT', '/tls', material)
+  const later = 'later.invalid'
+  const certificates = [...material.certificates, { host: later, chain: selfSigned.cert, key: selfSigned.key }]
+  let isOpen = false
+  const confirmed = bed.tell('PUT', '/tls', { ...material, certificates, mark: 'two' }).then(() => isOpen)
+  await until('the router has it', () => shake(tlsPort, later))
+  for (let count = 0; count < 10; count++) assert.ok(await shake(tlsPort, later))
+  isOpen = true
+  await open()
+  assert.ok(await confirmed, 'confirmed while HAProxy starts without it')
+  for (let count = 0; count < 100; count++) assert.ok(await shake(tlsPort, later))
+  assert.ok(await serves(bed))
+})
+
 for (const [why, text] of [
   ['ends at once', 'echo broken >&2; exit 3'],
   ['is missing', undefined],
