@@ -5,9 +5,10 @@ import { type TestContext, test } from 'node:test'
 import { selfSigned, wildcard } from '../self-signed.ts'
 import { until } from '../until.ts'
 import { type Http3Client, missingHttp3, startHttp3Client } from './client.ts'
-import { missingEarlyAnswers, missingQuic, startPlainFront } from './plain-front.ts'
+import { missingEarlyAnswers, missingEarlyData, missingQuic, startPlainFront } from './plain-front.ts'
 
 const skip = (await missingQuic()) ?? (await missingHttp3()) ?? false
+const skipEarlyData = skip || ((await missingEarlyData()) ?? false)
 const skipEarly = skip || ((await missingEarlyAnswers()) ?? false)
 
 test('ask returns the status, the headers and the body of an answer', { skip }, async (t) => {
@@ -48,6 +49,14 @@ test('connect opens a new connection and resumes the session', { skip }, async (
   assert.equal((await client.ask()).body, 'ready')
   assert.deepEqual(await client.connect(), { alpn: 'h3', resumed: true, used0rtt: false })
   await client.close()
+  assert.equal((await client.ask()).body, 'ready')
+})
+
+test('connect sends early data when the ticket allows it', { skip: skipEarlyData }, async (t) => {
+  const answer: RequestListener = (_request, response) => void response.end('ready')
+  const { client } = await furnish(t, answer, { allowsEarlyData: true })
+  assert.equal((await client.ask()).body, 'ready')
+  assert.deepEqual(await client.connect(), { alpn: 'h3', resumed: true, used0rtt: true })
   assert.equal((await client.ask()).body, 'ready')
 })
 
@@ -138,7 +147,11 @@ test('load returns failures when the certificate is not trusted', { skip }, asyn
 })
 
 /** Starts an application, HAProxy before it, and a client of that. */
-async function furnish(t: TestContext, listener: RequestListener): Promise<{ client: Http3Client; port: number }> {
+async function furnish(
+  t: TestContext,
+  listener: RequestListener,
+  settings: { readonly allowsEarlyData?: boolean } = {},
+): Promise<{ client: Http3Client; port: number }> {
   const server = createServer(listener)
   const { promise, resolve } = Promise.withResolvers<void>()
   server.listen(0, '127.0.0.1', resolve)
@@ -147,7 +160,7 @@ async function furnish(t: TestContext, listener: RequestListener): Promise<{ cli
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
   const certificate = wildcard.cert + wildcard.key
-  const { port } = await startPlainFront(t, { application: address.port, certificate })
+  const { port } = await startPlainFront(t, { application: address.port, certificate, ...settings })
   const client = await startHttp3Client(t, { port, serverName: 'shop.apps.far.test', ca: wildcard.cert })
   assert.ok(client)
   return { client, port }

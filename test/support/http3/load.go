@@ -28,7 +28,7 @@ type exchanged struct {
 	took   time.Duration
 }
 
-// load sends a request often. A connection that fails is replaced for the next request.
+// load sends a request often, over each connection in turn. A connection that fails is replaced for the next request.
 func load(peer peer, options loadOptions) (*loadAnswer, error) {
 	message, err := encodeFields(options.Fields)
 	if err != nil {
@@ -42,18 +42,18 @@ func load(peer peer, options loadOptions) (*loadAnswer, error) {
 		slots[at].peer = peer
 		defer slots[at].close()
 	}
-	turns, results := make(chan struct{}), make(chan exchanged)
+	turns, results := make(chan int), make(chan exchanged)
 	go func() {
 		defer close(turns)
-		for range options.Count {
-			turns <- struct{}{}
+		for turn := range options.Count {
+			turns <- turn
 		}
 	}()
 	var workers sync.WaitGroup
-	for at := range options.Open {
+	for range options.Open {
 		workers.Go(func() {
-			for range turns {
-				results <- exchangeOnce(&slots[at%len(slots)], message)
+			for turn := range turns {
+				results <- exchangeOnce(&slots[turn%len(slots)], message)
 			}
 		})
 	}

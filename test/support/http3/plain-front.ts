@@ -15,6 +15,12 @@ export async function missingQuic(): Promise<string | undefined> {
   return stdout.includes('+QUIC') ? undefined : 'this HAProxy has no QUIC (QUAYSIDE_TEST_HAPROXY can be another)'
 }
 
+/** Returns why tests with early data are skipped. HAProxy needs an OpenSSL with QUIC for that. */
+export async function missingEarlyData(): Promise<string | undefined> {
+  const { stdout } = await run(haproxy, ['-vv'], { timeoutMs: 10_000 })
+  return stdout.includes('+QUIC_OPENSSL_COMPAT') ? 'this HAProxy has no early data over QUIC' : undefined
+}
+
 /**
  * Returns why tests with 1xx answers are skipped. HAProxy before 3.2.7 takes them for the whole
  * answer over HTTP/3, and 3.0.11 ends with "bug condition" at the answer that follows.
@@ -35,12 +41,12 @@ export interface PlainFront {
 /** Starts HAProxy with nothing but HTTP/3 in front of an application. It ends with the test. */
 export async function startPlainFront(
   t: { after(work: () => Promise<void>): void },
-  { application, certificate }: { readonly application: number; readonly certificate: string },
+  options: { readonly application: number; readonly certificate: string; readonly allowsEarlyData?: boolean },
 ): Promise<PlainFront> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-http3-'))
   const [port, certificateFile, file] = [await findFreePort(), join(folder, 'own.pem'), join(folder, 'haproxy.cfg')]
-  await writeFile(certificateFile, certificate)
-  await writeFile(file, configuration({ port, application, certificateFile }))
+  await writeFile(certificateFile, options.certificate)
+  await writeFile(file, configuration({ ...options, port, certificateFile }))
   const output: string[] = []
   const child = start(haproxy, ['-db', '-f', file], {})
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(String(chunk)))
@@ -53,8 +59,15 @@ export async function startPlainFront(
   return { port, output }
 }
 
+interface FrontSettings {
+  readonly port: number
+  readonly application: number
+  readonly certificateFile: string
+  readonly allowsEarlyData?: boolean
+}
+
 /** It also listens on TCP, to show that it is ready. Early data is refused by default. */
-const configuration = (of: { port: number; application: number; certificateFile: string }): string => `global
+const configuration = (of: FrontSettings): string => `global
   limited-quic
 defaults
   mode http
@@ -64,7 +77,7 @@ defaults
   timeout http-request 5s
 frontend front
   bind 127.0.0.1:${of.port}
-  bind quic4@127.0.0.1:${of.port} ssl crt ${of.certificateFile} alpn h3
+  bind quic4@127.0.0.1:${of.port} ssl crt ${of.certificateFile} alpn h3 ${of.allowsEarlyData ? 'allow-0rtt' : ''}
   http-request return status 204 if { path /-/ready }
   default_backend application
 backend application
