@@ -9,7 +9,7 @@ import { acceptProxied } from './accept-proxied.ts'
 import { Front } from './front.ts'
 import { frontFiles } from './front-files.ts'
 import { HotTable } from './hot-table.ts'
-import { http3Secret, whyNoHttp3 } from './http3.ts'
+import { http3Secret, whyNot } from './http3.ts'
 import { ownSocket } from './own-socket.ts'
 import { retireOthers } from './retire-others.ts'
 import { ServicesByEndpoint } from './services-by-endpoint.ts'
@@ -59,13 +59,13 @@ export async function createBehind(
   const cpus = await usableCpus()
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
   const isWanted = config.http3 === true
-  const whyNot = await whyNoHttp3({ isWanted, program, host, tlsPort, proxies: [...trusted, ...proxies] })
-  const http3 = whyNot === undefined ? await http3Secret(files.http3) : undefined
+  const whyNoHttp3 = await whyNot({ isWanted, program, host, tlsPort, proxies: [...trusted, ...proxies] })
+  const http3 = whyNoHttp3 === undefined ? await http3Secret(files.http3) : undefined
   Object.assign(traffic.listens, { port, ...(tlsPort !== undefined && { tlsPort }) })
   traffic.port = String(publicPort ?? port)
   traffic.tlsPort = tlsPort === undefined ? '' : String(publicTlsPort ?? tlsPort)
   const { routes, certificates, connections, log } = traffic
-  log.info(http3 === undefined ? 'HAProxy serves no HTTP/3' : 'HAProxy serves HTTP/3', { reason: whyNot })
+  log.info(http3 === undefined ? 'HAProxy serves no HTTP/3' : 'HAProxy serves HTTP/3', { reason: whyNoHttp3 })
   const own = ownSocket(files)
   const standIn = new StandIn({ traffic, host, port, tlsPort, proxies })
   const services = new ServicesByEndpoint(routes)
@@ -118,7 +118,7 @@ export async function createBehind(
   }
   return {
     front,
-    whyNoHttp3: whyNot,
+    whyNoHttp3,
     standIn,
     takeOver,
     count: async (counts) => {

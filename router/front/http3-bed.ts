@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import type { TestContext } from 'node:test'
+import { speaksHttp3 } from '@quayside/contract/http3.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { type Http3Client, missingHttp3, startHttp3Client } from '../../test/support/http3/client.ts'
 import { wildcard } from '../../test/support/self-signed.ts'
 import { beds, portOf, type TestBed, testBed, textOf } from '../test-bed.ts'
-import { speaksHttp3 } from './http3.ts'
 import { buildOf } from './start-haproxy.ts'
 
 /** Why the tests of HTTP/3 are skipped. */

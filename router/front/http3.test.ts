@@ -10,7 +10,6 @@ import { findFreePort } from '../../test/support/free-port.ts'
 import { selfSigned, wildcard } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
 import { portOf } from '../test-bed.ts'
-import { speaksHttp3 } from './http3.ts'
 import { certificates, echo, host, http3Bed, seenIn, skip, tls } from './http3-bed.ts'
 
 test('HAProxy carries plain requests over HTTP/3', { skip }, async (t) => {
@@ -184,20 +183,4 @@ test('HTTP/3 is off behind proxies, and unless it is wanted', { skip }, async (t
   assert.equal(await reason({ trusted: ['192.0.2.0/24'] }), 'clients come through proxies')
   assert.equal(await reason({ proxies: ['192.0.2.0/24'] }), 'clients come through proxies')
   assert.equal(await reason({ http3: false }), 'QUAYSIDE_HTTP3 is not on')
-})
-
-test('QUIC is found in the description of a build', () => {
-  const of = (version: string, features: string): string =>
-    `HAProxy version ${version} 2026/10/15\nFeature list : -51DEGREES ${features} +RT\n`
-  const builds: readonly (readonly [string, string, boolean])[] = [
-    ['3.2.26-1', '+QUIC', true],
-    ['3.2.25', '+QUIC -QUIC_OPENSSL_COMPAT', true],
-    ['3.10.0', '+QUIC', true],
-    ['3.2.26-1', '-QUIC +QUIC_OPENSSL_COMPAT', false],
-    ['3.2.9-1', '+QUIC', false],
-    ['3.0.11-1+deb13u4', '+QUIC', false],
-    ['2.6.12-1', '+QUIC', false],
-  ]
-  for (const [version, features, can] of builds) assert.equal(speaksHttp3(of(version, features)), can, version)
-  assert.equal(speaksHttp3(''), false)
 })

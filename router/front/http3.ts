@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { readFile, writeFile } from 'node:fs/promises'
+import { whyNoHttp3 } from '@quayside/contract/http3.ts'
 import { codeOf } from '../log.ts'
 import { buildOf } from './start-haproxy.ts'
-
-/**
- * The first version that serves HTTP/3. Earlier ones end when a response begins with a status 1xx
- * (3.0.11 was tried), or may end when a stream is reset (the changelog of 3.2.25).
- */
-const firstVersion = '3.2.25'
 
 export interface Http3Wishes {
   /** Whether the operator wants it. */
@@ -22,30 +17,12 @@ export interface Http3Wishes {
   readonly proxies: readonly string[]
 }
 
-/**
- * Returns why HAProxy does not serve HTTP/3. Undefined if it does. Clients behind a proxy speak to
- * the proxy, which passes on no datagrams of theirs.
- */
-export async function whyNoHttp3({
-  isWanted,
-  program,
-  host,
-  tlsPort,
-  proxies,
-}: Http3Wishes): Promise<string | undefined> {
+/** Returns why HAProxy does not serve HTTP/3. Undefined if it does. */
+export async function whyNot({ isWanted, program, host, tlsPort, proxies }: Http3Wishes): Promise<string | undefined> {
   if (!isWanted) return 'QUAYSIDE_HTTP3 is not on'
-  if (tlsPort === undefined) return 'the router has no port of HTTPS'
-  if (proxies.length > 0) return 'clients come through proxies'
-  if (!speaksHttp3(await buildOf(program))) return `this HAProxy is older than ${firstVersion} or has no QUIC`
+  const reason = whyNoHttp3({ tlsPort, proxies, build: await buildOf(program) })
+  if (reason !== undefined || tlsPort === undefined) return reason
   return (await isUdpFree(host, tlsPort)) ? undefined : `another program uses UDP port ${tlsPort}`
-}
-
-/** Returns whether a build of HAProxy, as `haproxy -vv` describes it, can serve HTTP/3. */
-export function speaksHttp3(build: string): boolean {
-  const [, version = '0'] = /^HAProxy version (\d+(?:\.\d+)*)/.exec(build) ?? []
-  const features = build.split('\n').find((line) => line.startsWith('Feature list :')) ?? ''
-  const isCurrent = version.localeCompare(firstVersion, 'en', { numeric: true }) >= 0
-  return isCurrent && features.split(' ').includes('+QUIC')
 }
 
 /** Whether HAProxy may listen at a UDP port, beside an HAProxy of the same user. */

@@ -100,6 +100,8 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
   ],
   ['haproxy', 'fail', 'another program', { haproxy: { program: 'nginx', said: 'nginx version: nginx/1.22.1\n' } }],
   ['haproxy', 'fail', 'a silent program', { haproxy: { program: 'true', said: '' } }],
+  ['http3', 'warn', 'HTTP/3 with an old HAProxy', { http3: { tlsPort: 443, proxies: [] } }],
+  ['http3', 'warn', 'HTTP/3 without HAProxy', { http3: { tlsPort: 443, proxies: [] }, haproxy: undefined }],
   ['git', 'fail', 'no git', { gitVersion: undefined }],
   ['git', 'warn', 'a git with known holes', { gitVersion: '2.39.2' }],
   ['git', 'warn', 'a newer git with known holes', { gitVersion: '2.45.0' }],
@@ -162,6 +164,10 @@ test('a fixed engine, a patched git and a machine without inodes or a clock serv
     { haproxy: undefined },
     { haproxy: { program: 'haproxy', said: 'HAProxy version 3.2.26-1 2026/11/02 - https://haproxy.org/\n' } },
     { haproxy: { program: 'haproxy', said: 'HAProxy version 2.6-dev3\n' } },
+    {
+      haproxy: { program: 'haproxy', said: 'HAProxy version 3.2.26-1 2026/11/02\nFeature list : +QUIC\n' },
+      http3: { tlsPort: 443, proxies: [] },
+    },
     { engine: { state: 'none' as const }, isRoot: false, domain: { ...domain, addresses: ['198.51.100.1'] } },
   ])
     assert.ok(
@@ -207,6 +213,9 @@ test('facts of this machine are collected: a used port, a readable key, a silent
     domain: 'localhost',
     dockerSocket: join(directory, 'none.sock'),
     haproxy: join(directory, 'haproxy'),
+    http3: true,
+    trustedProxies: [],
+    proxyProtocol: [],
   }
   const facts = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: false })
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import type { Finding, Outcome } from './check.ts'
 import { engineChecks } from './engine-checks.ts'
 import type { Facts } from './facts.ts'
-import { checkHaproxy } from './haproxy-check.ts'
+import { checkHaproxy, checkHttp3 } from './haproxy-check.ts'
 import * as machine from './machine-checks.ts'
 
 /** Pure: returns every check, in the order in which it is printed. */
@@ -23,6 +23,7 @@ export function examine(facts: Facts): Finding[] {
     ['control groups', machine.checkControlGroups(facts)],
     ...engineChecks(facts),
     ['haproxy', checkHaproxy(facts.haproxy)],
+    ['http3', checkHttp3(facts)],
     ['packet filter', machine.checkPacketFilter(facts)],
     ['git', machine.checkGit(facts)],
     ['domain', machine.checkDomain(facts)],

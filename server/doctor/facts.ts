@@ -1,3 +1,4 @@
+import type { Http3Facts } from '@quayside/contract/http3.ts'
 import type { LayerQuota } from '../lib/layer-quota.ts'
 
 /** Facts about the machine, before any judgement. Undefined means that a fact is unknown. */
@@ -22,6 +23,8 @@ export interface Facts {
   readonly engine: EngineFact
   /** Undefined: no router of this installation uses HAProxy. */
   readonly haproxy?: HaproxyFact | undefined
+  /** Undefined: HTTP/3 is off. */
+  readonly http3?: Omit<Http3Facts, 'build'> | undefined
   readonly domain?: DomainFact | undefined
   readonly clock: ClockFact
   readonly files: readonly FileFact[]
@@ -62,7 +65,7 @@ export type EngineFact =
 /** The program in front of the router, as the router would start it. */
 export interface HaproxyFact {
   readonly program: string
-  /** What it says about its version. Undefined if it does not run. */
+  /** What it says about its version and its build. Undefined if it does not run. */
   readonly said?: string | undefined
   /** Why it does not run. */
   readonly reason?: string | undefined

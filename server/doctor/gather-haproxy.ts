@@ -1,6 +1,6 @@
 import { messageOf } from '../lib/error.ts'
 import { run } from '../lib/run.ts'
-import type { HaproxyFact } from './facts.ts'
+import type { Facts, HaproxyFact } from './facts.ts'
 
 /** The settings that decide whether and how a router of this machine starts HAProxy. */
 export interface HaproxySettings {
@@ -9,18 +9,25 @@ export interface HaproxySettings {
   readonly dockerSocket: string | undefined
 }
 
+/** The settings that decide whether HAProxy is to serve HTTP/3. */
+export interface Http3Settings {
+  readonly http3: boolean
+  readonly routerTls: { readonly port: number } | undefined
+  readonly trustedProxies: readonly string[]
+  readonly proxyProtocol: readonly string[]
+}
+
 const versionMs = 10_000
-/** The version is in the first line. */
-const versionBytes = 4096
+const descriptionBytes = 64 * 1024
 
 /**
- * Asks the program HAProxy for its version. It is looked up as the router does. Never rejects.
- * Undefined if no router uses it.
+ * Asks the program HAProxy for its version and its build. It is looked up as the router does. Never
+ * rejects. Undefined if no router uses it.
  */
 export async function gatherHaproxy({ haproxy, dockerSocket }: HaproxySettings): Promise<HaproxyFact | undefined> {
   if (haproxy === undefined || dockerSocket === undefined) return undefined
   try {
-    const ended = await run(haproxy, ['-v'], { timeoutMs: versionMs, maxBytes: versionBytes })
+    const ended = await run(haproxy, ['-vv'], { timeoutMs: versionMs, maxBytes: descriptionBytes })
     if (ended.exitCode !== 0) return { program: haproxy, reason: `it ended with exit code ${ended.exitCode}` }
     return { program: haproxy, said: ended.stdout.toString() }
   } catch (error) {
@@ -40,3 +47,7 @@ function reasonOf(error: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return reasons[code] ?? messageOf(cause)
 }
+
+/** Returns what HTTP/3 needs beside HAProxy. Undefined if it is off. */
+export const http3Wishes = ({ http3, routerTls, trustedProxies, proxyProtocol }: Http3Settings): Facts['http3'] =>
+  http3 ? { tlsPort: routerTls?.port, proxies: [...trustedProxies, ...proxyProtocol] } : undefined

@@ -8,10 +8,10 @@ import { run } from '../lib/run.ts'
 import { parseVersion } from './check.ts'
 import type { ClockFact, DiskFact, DomainFact, Facts, FileFact, PortFact } from './facts.ts'
 import { gatherEngine } from './gather-engine.ts'
-import { gatherHaproxy } from './gather-haproxy.ts'
+import { gatherHaproxy, type Http3Settings, http3Wishes } from './gather-haproxy.ts'
 
 /** The settings that the checks read. */
-export interface DoctorSettings {
+export interface DoctorSettings extends Http3Settings {
   readonly dataDirectory: string
   readonly masterKeyFile: string
   readonly tokenPepperFile: string
@@ -19,8 +19,6 @@ export interface DoctorSettings {
   readonly port: number
   readonly routerHost: string
   readonly routerPort: number
-  /** Undefined: the router speaks HTTP only. */
-  readonly routerTls: { readonly port: number } | undefined
   readonly publicPorts: Facts['publicPorts']
   readonly domain: string
   /** Undefined: the installation has no Docker Engine. */
@@ -86,6 +84,7 @@ export async function gatherFacts({
     missingFilters,
     engine,
     haproxy,
+    http3: http3Wishes(settings),
     domain,
     clock: clockFact,
     files,

@@ -1,5 +1,6 @@
-import { fail, isOlder, type Outcome, ok, parseVersion } from './check.ts'
-import type { HaproxyFact } from './facts.ts'
+import { whyNoHttp3 } from '@quayside/contract/http3.ts'
+import { fail, isOlder, type Outcome, ok, parseVersion, warn } from './check.ts'
+import type { Facts, HaproxyFact } from './facts.ts'
 
 /** The first version that accepts the router's configuration. */
 const oldest = '2.6'
@@ -10,6 +11,10 @@ const shownLetters = 80
 const remedy =
   'Install it (apt-get install haproxy), correct QUAYSIDE_HAPROXY, or unset it. ' +
   'Whenever HAProxy does not run, the router serves clients alone.'
+
+const http3Remedy =
+  'HTTP/3 needs QUAYSIDE_HAPROXY, a port of HTTPS and no proxies in front. Otherwise unset QUAYSIDE_HTTP3. ' +
+  'Clients use HTTP/2 meanwhile.'
 
 /** Pure: whether the router can start the program in front of it. */
 export function checkHaproxy(fact: HaproxyFact | undefined): Outcome {
@@ -22,6 +27,16 @@ export function checkHaproxy(fact: HaproxyFact | undefined): Outcome {
   return isOlder(version, oldest)
     ? fail(`${what}, which is version ${version}. The router needs ${oldest} or later.`, remedy)
     : ok(`HAProxy is ${version}.`)
+}
+
+/** Pure: whether HAProxy can serve HTTP/3, if that is wanted. */
+export function checkHttp3({ http3, haproxy }: Pick<Facts, 'http3' | 'haproxy'>): Outcome {
+  if (!http3) return ok('HTTP/3 is off.')
+  if (!haproxy) return warn('QUAYSIDE_HTTP3 is on, but only HAProxy serves HTTP/3.', http3Remedy)
+  const reason = whyNoHttp3({ ...http3, build: haproxy.said ?? '' })
+  return reason === undefined
+    ? ok('HAProxy can serve HTTP/3.')
+    : warn(`QUAYSIDE_HTTP3 is on, but ${reason}.`, http3Remedy)
 }
 
 /** Returns the version in the answer of HAProxy to `-v`. Undefined if another program answered. */

@@ -21,6 +21,7 @@ test('the ports on which the router listens are read by the parts that listen, c
   assert.deepEqual(withPattern(['server'], /\brouterPort\b|\brouterTls\??\.port\b/), [
     'server/config-object.ts',
     'server/config.ts',
+    'server/doctor/gather-haproxy.ts',
     'server/doctor/gather.ts',
     'server/domains/links.ts',
     'server/main.ts',
