@@ -17,7 +17,7 @@ export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'vi
   readonly tls: SecureFront
   readonly ports: Pick<Ports, 'look' | 'taken'>
   /** HAProxy in front of this router, if any. */
-  readonly front?: Pick<Front, 'follow' | 'settle' | 'drain' | 'tallies'> | undefined
+  readonly front?: Pick<Front, 'follow' | 'settle' | 'counts'> | undefined
   /** Stores a table on disk. */
   save(table: RouteTable): Promise<void>
   /** Returns the body of `GET /health`. */
@@ -70,7 +70,7 @@ export function createControlServer(options: ControlOptions): Server {
       case 'POST /wakes':
         return wakes(options.waiting, await readJson(request), signal)
       case 'GET /activity':
-        return { status: 200, body: { services: options.routes.activity(await options.front?.tallies()) } }
+        return { status: 200, body: { services: options.routes.activity(await options.front?.counts.tallies()) } }
       case 'GET /canaries':
         return { status: 200, body: { canaries: options.routes.canaries.counts() } }
       case 'POST /traffic':
@@ -209,7 +209,9 @@ async function drain({ routes, front }: ControlOptions, body: unknown, signal: A
     throw new Error('timeoutMs: milliseconds are expected')
   }
   const parsed = parseEndpoints(endpoints)
-  const open = await Promise.all([routes, ...(front ? [front] : [])].map((one) => one.drain(parsed, timeoutMs, signal)))
+  const open = await Promise.all(
+    [routes, ...(front ? [front.counts] : [])].map((one) => one.drain(parsed, timeoutMs, signal)),
+  )
   return { status: 200, body: { open: open.reduce((sum, count) => sum + count, 0) } }
 }
 

@@ -122,7 +122,7 @@ export async function createBehind(
     standIn,
     takeOver,
     count: async (counts) => {
-      for (const [label, carried] of await front.carried()) {
+      for (const [label, carried] of await front.counts.carried()) {
         const service = services.at(label)
         if (service !== undefined) counts.recordCarried(service, carried)
       }

@@ -1,9 +1,8 @@
-import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { ServedCertificate } from '../certificates.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
-import { askFrontIfAny } from './admin-socket.ts'
 import { type Configuration, configurationOf, type FrontSettings } from './configuration.ts'
+import { FrontCounts } from './front-counts.ts'
 import type { HotHosts } from './hot-table.ts'
 import { Launcher } from './launcher.ts'
 import { sendLines } from './maps.ts'
@@ -11,13 +10,11 @@ import { retireOthers } from './retire-others.ts'
 import { SecurePort } from './secure-port.ts'
 import type { StandIn } from './stand-in.ts'
 import { findHaproxy, isAlive, type Running, signalHaproxy } from './start-haproxy.ts'
-import { type Carried, openIn, shownCounts, Tallies, type Tally } from './tallies.ts'
 import { TlsStore } from './tls-store.ts'
 import { type EndWatch, watchEnd } from './watch-end.ts'
 
 /** How often the router looks after HAProxy. It notices its end at once. */
 const lookMs = 250
-const drainLookMs = 20
 /** So many certificates are sent over the socket before changes of routes have their turn. */
 const mostAtOnce = 200
 /** How long a change of certificates waits for an HAProxy that starts without it. */
@@ -55,7 +52,7 @@ export interface FrontOptions {
 export class Front {
   readonly #options: FrontOptions
   readonly #configuration: Configuration
-  readonly #tallies: Tallies
+  readonly #counts: FrontCounts
   #running: Running | undefined
   /** The lines in HAProxy. Undefined if they are unknown. */
   #lines: HotHosts | undefined
@@ -74,8 +71,8 @@ export class Front {
   constructor(options: FrontOptions) {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
-    this.#tallies = new Tallies(options.isListed)
     const { program, settings, log, isAsked, standIn } = options
+    this.#counts = new FrontCounts(settings.files.admin, options.isListed, () => this.#running !== undefined)
     this.#securePort = new SecurePort({ admin: settings.files.admin, log, isAsked, standIn })
     this.#store = new TlsStore(settings.files, log)
     this.#launcher = new Launcher({
@@ -115,7 +112,7 @@ export class Front {
   async start(): Promise<void> {
     await this.#inTurn(() => this.#ensure())
     // The router that had HAProxy before has returned these.
-    await this.carried()
+    await this.#counts.carried()
     this.#isStarted = true
     this.#lookLater()
   }
@@ -157,41 +154,9 @@ export class Front {
     if (this.#running && !(this.#lines && this.#isServed())) await this.follow()
   }
 
-  /** Returns what HAProxy carried for each endpoint since the last call, by `address:port`. */
-  async carried(): Promise<ReadonlyMap<string, Carried>> {
-    return this.#tallies.since(await this.tallies())
-  }
-
-  /** Returns the requests of each endpoint that had any, by `address:port`. */
-  async tallies(): Promise<ReadonlyMap<string, Tally>> {
-    return this.#tallies.read(await this.#ask('show table endpoints'))
-  }
-
-  /**
-   * Waits until these endpoints have no open request, for at most `timeoutMs` or until `signal`.
-   * Returns how many are still open.
-   */
-  async drain(endpoints: readonly RouteEndpoint[], timeoutMs: number, signal: AbortSignal): Promise<number> {
-    const end = monotonic() + timeoutMs
-    const keys = endpoints.map(({ address, port }) => `${address}:${port}`)
-    // A request that has read its line is counted a moment later. So one look is not enough.
-    for (let empty = 0; ; ) {
-      const open = await this.#openAt(keys)
-      empty = open === 0 ? empty + 1 : 0
-      if (empty === 2 || (open > 0 && (signal.aborted || monotonic() >= end))) return open
-      await sleep(drainLookMs)
-    }
-  }
-
-  async #openAt(keys: readonly string[]): Promise<number> {
-    let open = 0
-    for (const line of shownCounts(keys)) open += openIn(await this.#ask(line))
-    return open
-  }
-
-  /** Returns the answer of HAProxy. Empty if none runs: it has no requests then. */
-  async #ask(command: string): Promise<string> {
-    return (this.#running && (await askFrontIfAny(this.#options.settings.files.admin, command))) ?? ''
+  /** The counts of HAProxy's requests. */
+  get counts(): FrontCounts {
+    return this.#counts
   }
 
   /** Stops looking after HAProxy: another router has adopted it. */
@@ -241,7 +206,7 @@ export class Front {
   async #stayBehind(found: Running): Promise<void> {
     if (found.pid !== this.#running?.pid) {
       this.#forget()
-      this.#tallies.restart()
+      this.#counts.restart()
       this.#serves = false
       this.#securePort.forget()
       this.#unwatch()
@@ -278,7 +243,7 @@ export class Front {
       this.#running = undefined
       this.#serves = false
       this.#securePort.forget()
-      this.#tallies.restart()
+      this.#counts.restart()
       this.#forget()
     }
     const wanted = settings.tlsPort === undefined ? [] : certificates()

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { type Http3Request, startHttp3Client } from '../../test/support/http3/client.ts'
 import { wildcard } from '../../test/support/self-signed.ts'
-import { host, http3Bed, skip } from './http3-bed.ts'
+import { beds } from '../test-bed.ts'
+import { host, http3Bed, missingHttp3Front } from './test-http3.ts'
+
+beds.haproxy = haproxy
+const skip = (await missingHaproxy()) ?? (await missingHttp3Front(haproxy)) ?? false
 
 test('a request over HTTP/3 that can be read in two ways reaches no application', { skip }, async (t) => {
   const seen: string[] = []

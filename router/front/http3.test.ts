@@ -7,10 +7,14 @@ import test from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import { findFreePort } from '../../test/support/free-port.ts'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned, wildcard } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
-import { portOf } from '../test-bed.ts'
-import { certificates, echo, host, http3Bed, seenIn, skip, tls } from './http3-bed.ts'
+import { beds, portOf } from '../test-bed.ts'
+import { certificates, echo, host, http3Bed, seenIn, missingHttp3Front, tls } from './test-http3.ts'
+
+beds.haproxy = haproxy
+const skip = (await missingHaproxy()) ?? (await missingHttp3Front(haproxy)) ?? false
 
 test('HAProxy carries plain requests over HTTP/3', { skip }, async (t) => {
   const { client, tlsPort, passedOn } = await http3Bed(t)

@@ -3,20 +3,18 @@ import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import type { TestContext } from 'node:test'
 import { speaksHttp3 } from '@quayside/contract/http3.ts'
 import type { Route } from '@quayside/contract/routes.ts'
-import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { type Http3Client, missingHttp3, startHttp3Client } from '../../test/support/http3/client.ts'
 import { wildcard } from '../../test/support/self-signed.ts'
-import { beds, portOf, type TestBed, testBed, textOf } from '../test-bed.ts'
+import { portOf, type TestBed, testBed, textOf } from '../test-bed.ts'
 import { buildOf } from './start-haproxy.ts'
 
-/** Why the tests of HTTP/3 are skipped. */
-export const skip = (await missingHaproxy()) ?? (await missingBuild()) ?? (await missingHttp3()) ?? false
 export const host = 'shop.apps.far.test'
 export const tls = { from: 'platform', redirects: true } as const
 export const certificates = [{ host, chain: wildcard.cert, key: wildcard.key }]
 
-async function missingBuild(): Promise<string | undefined> {
-  if (speaksHttp3(await buildOf(haproxy))) return undefined
+/** Returns why tests of HTTP/3 with this HAProxy are skipped. Undefined if they can run. */
+export async function missingHttp3Front(haproxy: string): Promise<string | undefined> {
+  if (speaksHttp3(await buildOf(haproxy))) return missingHttp3()
   return 'this HAProxy serves no HTTP/3 (QUAYSIDE_TEST_HAPROXY can be another)'
 }
 
@@ -51,14 +49,13 @@ export const echo: RequestListener = (request, response) => {
 
 export const seenIn = (body: string): Seen => JSON.parse(body)
 
-/** A router behind HAProxy with an application and a client of HTTP/3. */
+/** A router behind the HAProxy of `beds`, with an application and a client of HTTP/3. */
 export async function http3Bed(
   t: TestContext,
   route: Partial<Route> = {},
   options: BedOptions = {},
   listener = echo,
 ): Promise<Http3Bed> {
-  beds.haproxy = haproxy
   const bed = await testBed(t, { tlsPort: 0, http3: true, ...options })
   const app = await bed.application(listener)
   await bed.lead([portOf(app)], { host, tls, ...route })
