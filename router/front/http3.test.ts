@@ -11,7 +11,7 @@ import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned, wildcard } from '../../test/support/self-signed.ts'
 import { until } from '../../test/support/until.ts'
 import { beds, portOf } from '../test-bed.ts'
-import { certificates, echo, host, http3Bed, seenIn, missingHttp3Front, tls } from './test-http3.ts'
+import { certificates, echo, host, http3Bed, missingHttp3Front, seenIn, tls } from './test-http3.ts'
 
 beds.haproxy = haproxy
 const skip = (await missingHaproxy()) ?? (await missingHttp3Front(haproxy)) ?? false
