@@ -76,7 +76,7 @@ export class Packages {
   }
 
   /**
-   * Lists the libraries that a package needs, those that they need included.
+   * Lists the libraries that a package needs, directly or through other libraries.
    * @param {string} name
    */
   async librariesOf(name) {

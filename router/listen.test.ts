@@ -22,7 +22,7 @@ async function neighbours(t: TestContext): Promise<{ readonly first: number; rea
   }
 }
 
-test('a free port is below those of outgoing connections', async () => {
+test('a free port is below the range of outgoing connections', async () => {
   const port = await freePort(host)
   assert.ok(port >= 16_384 && port <= 32_767, String(port))
   const server = createServer()

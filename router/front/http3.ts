@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
-import { readFile, writeFile } from 'node:fs/promises'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { whyNoHttp3 } from '@quayside/contract/http3.ts'
-import { codeOf } from '../log.ts'
+import { codeOf, describe } from '../log.ts'
 import { buildOf } from './start-haproxy.ts'
 
 export interface Http3Wishes {
@@ -22,27 +22,54 @@ export async function whyNot({ isWanted, program, host, tlsPort, proxies }: Http
   if (!isWanted) return 'QUAYSIDE_HTTP3 is not on'
   const reason = whyNoHttp3({ tlsPort, proxies, build: await buildOf(program) })
   if (reason !== undefined || tlsPort === undefined) return reason
-  return (await isUdpFree(host, tlsPort)) ? undefined : `another program uses UDP port ${tlsPort}`
+  return whyNotAt(host, tlsPort)
 }
 
-/** Whether HAProxy may listen at a UDP port, beside an HAProxy of the same user. */
-function isUdpFree(address: string, port: number): Promise<boolean> {
+/** Returns why HAProxy cannot listen at a UDP port, beside an HAProxy of the same user. */
+function whyNotAt(address: string, port: number): Promise<string | undefined> {
   const probe = createSocket({ type: address.includes(':') ? 'udp6' : 'udp4', reusePort: true })
   return new Promise((resolve) => {
-    probe.once('error', () => probe.close(() => resolve(false)))
-    probe.bind({ address, port }, () => probe.close(() => resolve(true)))
+    const end = (reason?: string): void => void probe.close(() => resolve(reason))
+    probe.once('error', (error) => {
+      const isUsed = codeOf(error) === 'EADDRINUSE'
+      end(isUsed ? `another program uses UDP port ${port}` : `UDP port ${port} cannot be used: ${describe(error)}`)
+    })
+    probe.bind({ address, port }, () => end())
   })
 }
 
+const secretForm = /^[0-9a-f]{64}$/
+
 /**
- * Returns the secret by which each HAProxy of an installation tells clients that connections of an
- * ended one are gone. Makes it if the file is missing.
+ * Returns the secret by which an HAProxy tells clients that connections of an earlier one are gone.
+ * It is the same for all of an installation, also if two of its routers start at once. Makes it if
+ * the file has none.
  */
 export async function http3Secret(file: string): Promise<string> {
+  const draft = `${file}.${process.pid}`
   try {
-    await writeFile(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    const kept = await readKept(file)
+    if (kept !== undefined && secretForm.test(kept)) return kept
+    await writeFile(draft, randomBytes(32).toString('hex'), { mode: 0o600 })
+    // A damaged file is replaced. A missing one is made once: the link fails for the second router.
+    if (kept !== undefined) await rename(draft, file)
+    else await link(draft, file).catch(unlessThere)
+    return await readFile(file, 'utf8')
+  } finally {
+    await rm(draft, { force: true })
   }
-  return readFile(file, 'utf8')
+}
+
+const unlessThere = (error: unknown): void => {
+  if (codeOf(error) !== 'EEXIST') throw error
+}
+
+/** Undefined if there is no such file. */
+async function readKept(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
 }

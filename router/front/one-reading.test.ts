@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { connect, type OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { haproxy, isHaproxySince, missingHaproxy } from '../../test/support/haproxy.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
 import { beds, portOf, type TestBed, testBed, textOf } from '../test-bed.ts'
 
 const skip = (await missingHaproxy()) ?? false
+/** Since 3.0, HAProxy refuses more of these requests itself. */
+const refusesMore = skip === false && (await isHaproxySince(3))
 const secureHost = 'outside.invalid'
 const rules = { maxBodyBytes: 10_000, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
 
@@ -87,9 +89,8 @@ test('each request over HTTP/1.1 is carried by HAProxy only if it has one readin
     const socket = bed.raw(`${head}\r\nX-Gone: secret\r\nX_Forwarded_For: 9.9.9.9\r\nX-Forwarded-For: 9.9.9.9\r\n\r\n`)
     const text = await answerOf(socket)
     assert.ok(text.startsWith(`HTTP/1.1 ${status} `), `${name}: ${text}`)
-    // Later versions of HAProxy refuse more of these themselves.
     const count = await passedOn()
-    assert.ok(count === passed || (status === 400 && count === 0), `${name}: ${count}`)
+    assert.ok(count === passed || (refusesMore && status === 400 && count === 0), `${name}: ${count}`)
     assert.ok(!text.includes('9.9.9.9'), `${name}: ${text}`)
     assert.equal(text.includes('secret'), status === 200 && !head.includes('X-Gone'), `${name}: ${text}`)
   }

@@ -65,7 +65,7 @@ export type EngineFact =
 /** The program in front of the router, as the router would start it. */
 export interface HaproxyFact {
   readonly program: string
-  /** What it says about its version and its build. Undefined if it does not run. */
+  /** Its description of its version and its build. Undefined if it does not run. */
   readonly said?: string | undefined
   /** Why it does not run. */
   readonly reason?: string | undefined

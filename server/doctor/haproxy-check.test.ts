@@ -26,7 +26,7 @@ test('the HAProxy of this machine is found by its name, and is new enough', { sk
   assert.match(message, /^HAProxy is [23]\.\d+\.\d+\.$/)
 })
 
-test('HAProxy is looked up in the directories of the router, and not in those of this process', async (t) => {
+test('HAProxy is looked up in the directories of the router, whatever the PATH of this process is', async (t) => {
   const before = process.env['PATH']
   t.after(() => {
     process.env['PATH'] = before

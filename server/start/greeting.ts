@@ -9,7 +9,7 @@ export interface Results {
   readonly first?: FirstStart | undefined
   /** The link of the first account. Undefined if somebody owns the organization. */
   readonly link?: string | undefined
-  /** What does not work beside it, and what to do. */
+  /** Lines about parts that do not work, with the remedy. */
   readonly problems?: readonly string[]
 }
 

@@ -37,8 +37,12 @@ test('own router: HAProxy comes in front and leaves again without a lost request
   assert.notEqual(behind.pid, home.process.pid)
   const again = await ensureRouterProcess({ ...home.options, haproxy })
   assert.deepEqual(again, { ...behind, adopted: true })
+  const withHttp3 = { ...home.options, haproxy, http3: true }
+  const other = await ensureRouterProcess(withHttp3)
+  assert.notEqual(other.pid, behind.pid)
+  assert.deepEqual(await ensureRouterProcess(withHttp3), { ...other, adopted: true })
   const alone = await ensureRouterProcess(home.options)
-  assert.notEqual(alone.pid, behind.pid)
+  assert.notEqual(alone.pid, other.pid)
   isRunning = false
   await asking
   assert.deepEqual(lost, [])
