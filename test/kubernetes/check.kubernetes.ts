@@ -11,7 +11,7 @@ import { newId } from '../../server/lib/id.ts'
 import { Secret } from '../../server/lib/secret.ts'
 import { until } from '../support/until.ts'
 import { imageName } from './cluster/build.ts'
-import { kubectl } from './cluster/commands.ts'
+import { kubectl, untilSucceeds } from './cluster/commands.ts'
 import { pki, ports } from './cluster/settings.ts'
 import { adminAccess, loopbackGuard, openKube } from './support/access.ts'
 import { allow, forbid } from './support/allow.ts'
@@ -36,9 +36,9 @@ after(async () => {
   kube.close()
 })
 
-test('each missing right is a finding whose commands mend it', async (t) => {
+async function openEngine(): Promise<KubernetesEngine> {
   const token = new Secret(await newToken())
-  const engine = new KubernetesEngine({
+  return new KubernetesEngine({
     access: async () => {
       const { server, authority } = await adminAccess()
       return { server, authority, token }
@@ -50,7 +50,33 @@ test('each missing right is a finding whose commands mend it', async (t) => {
     registry: undefined,
     hasDomain: true,
   })
+}
+
+const metricsAnswer = () =>
+  untilSucceeds('an answer of the metrics API', 90, () => kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1']))
+const setMetricsServers = (count: number) =>
+  kubectl(['--namespace', 'kube-system', 'scale', 'deployment/metrics-server', `--replicas=${count}`])
+
+test('rights on metrics are asked for once a program answers for them', async (t) => {
+  const engine = await openEngine()
+  t.after(async () => {
+    engine.close()
+    await setMetricsServers(1)
+    await metricsAnswer()
+  })
+  const messages = async () => (await engine.listFindings(limit())).map(({ message }) => message)
+  const areMissing = async () => (await messages()).some((message) => / may not .*\.metrics\.k8s\.io/.test(message))
+  await metricsAnswer()
+  assert.ok(await areMissing())
+  await setMetricsServers(0)
+  await until('no program answers', async () => (await messages()).some((message) => message.includes('no metrics')))
+  assert.equal(await areMissing(), false)
+})
+
+test('each missing right is a finding whose commands mend it', async (t) => {
+  const engine = await openEngine()
   t.after(() => engine.close())
+  await metricsAnswer()
   const findings = await engine.listFindings(limit())
   const lacking = findings.filter(({ message }) => message.includes('may not'))
   assert.ok(

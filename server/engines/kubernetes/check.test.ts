@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { gatherFacts, judgeCluster, rightsWith } from './check.ts'
+import { gatherFacts, judgeCluster } from './check.ts'
 import { KubeError, type Node, type StorageClass } from './client/index.ts'
 import { rights, roleRules } from './rights.ts'
 
@@ -38,18 +38,6 @@ test('an old version and no ready node block, and say what to do', () => {
   const [none] = judge({ nodes: [{ ...node, status: {} }] })
   assert.match(none?.message ?? '', /no node that is ready.*kubectl get nodes/)
   assert.ok(none?.isBlocking)
-})
-
-test('rights on kinds that a cluster does not have are not asked for, except those that every cluster needs', () => {
-  const groupsOf = (groups?: ReadonlySet<string>) => new Set(rightsWith(groups).map(({ group }) => group))
-  const few = groupsOf(new Set(['autoscaling']))
-  assert.deepEqual(
-    ['keda.sh', 'traefik.io', 'metrics.k8s.io'].filter((group) => few.has(group)),
-    [],
-  )
-  assert.ok(['', 'apps', 'autoscaling'].every((group) => few.has(group)))
-  assert.ok(groupsOf(new Set(['keda.sh'])).has('keda.sh'))
-  assert.deepEqual(rightsWith(undefined), rights)
 })
 
 test('missing rights are one finding for each kind, with the command that adds them', () => {

@@ -1,7 +1,8 @@
 import type { Finding } from '../engine.ts'
 import { type Kube, KubeError, type KubeVersion, kinds, type Node, type StorageClass } from './client/index.ts'
 import type { KubeHost } from './host.ts'
-import { type Right, rights } from './rights.ts'
+import { resourcesOf, rightsWith } from './known-resources.ts'
+import type { Right } from './rights.ts'
 
 /** The facts that a check of a cluster gathers. */
 export interface ClusterFacts {
@@ -32,8 +33,8 @@ const isDefaultClass = 'storageclass.kubernetes.io/is-default-class'
 
 /** Asks a cluster what the platform needs of it. Changes nothing. */
 export async function gatherFacts({ kube }: KubeHost, signal: AbortSignal): Promise<ClusterFacts> {
-  const [version, groups] = await Promise.all([kube.version(signal), groupsOf(kube, signal)])
-  const asked = rightsWith(groups).flatMap((right) => right.verbs.map((verb) => ({ right, verb })))
+  const [version, resources] = await Promise.all([kube.version(signal), resourcesOf(kube, signal)])
+  const asked = rightsWith(resources).flatMap((right) => right.verbs.map((verb) => ({ right, verb })))
   const [user, ...answers] = await Promise.all([whoAmI(kube, signal), ...asked.map((one) => mayI(kube, one, signal))])
   const missing = asked.filter((_, index) => !answers[index])
   const may = (resource: string): boolean => !missing.some(({ right }) => right.resource === resource)
@@ -44,21 +45,6 @@ export async function gatherFacts({ kube }: KubeHost, signal: AbortSignal): Prom
     nodes: may('nodes') ? (await kube.list(kinds.node, {}, signal)).items : [],
     storageClasses: may('storageclasses') ? (await kube.list(kinds.storageClass, {}, signal)).items : undefined,
     hasMetrics: await hasMetrics(kube, signal),
-  }
-}
-
-/** Leaves out optional rights on kinds that a cluster lacks: no role could name them. Pure. */
-export const rightsWith = (groups: ReadonlySet<string> | undefined): readonly Right[] =>
-  rights.filter(({ group, isOptional }) => !isOptional || group === '' || groups?.has(group) !== false)
-
-/** Returns the groups of kinds that a cluster has. Undefined if it does not tell. */
-export async function groupsOf(kube: Kube, signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
-  try {
-    const { groups } = Object(await kube.raw('/apis', signal))
-    return Array.isArray(groups) ? new Set(groups.map((group) => String(Object(group).name))) : undefined
-  } catch (error) {
-    if (error instanceof KubeError) return undefined
-    throw error
   }
 }
 

@@ -11,8 +11,8 @@ import { systemClock as clock } from '../../lib/clock.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, newRelease } from '../engine.cases.ts'
 import { EngineError } from '../engine.ts'
-import { groupsOf, rightsWith } from './check.ts'
 import { type KubeAccess, type KubeObject, kinds } from './client/index.ts'
+import { resourcesOf, rightsWith } from './known-resources.ts'
 import { KubernetesEngine } from './kubernetes-engine.ts'
 import { namespaceOf } from './names.ts'
 import { type KubernetesBench, openKubernetesBench } from './test-bench.ts'
@@ -287,7 +287,7 @@ describe('a user with the documented rights', () => {
 
   it('lists every right that is withdrawn', async () => {
     const kube = openKube()
-    const asked = rightsWith(await groupsOf(kube, limit()))
+    const asked = rightsWith(await resourcesOf(kube, limit()))
     kube.close()
     await kubectl(['delete', 'clusterrolebinding', 'quayside'])
     await until('the rights are gone', async () => {
