@@ -59,6 +59,19 @@ async function hasCertificate(tlsPort: number, root: string, host: string): Prom
   client.close()
 }
 
+interface Kill {
+  readonly kind: Kind
+  readonly at: number
+  /** The time at which the API answered again. */
+  readonly until: number
+}
+
+/** Returns the kill after which a request failed. Undefined if none was near. */
+const causeOf = ({ failedAt }: LaneFailure, kills: readonly Kill[]): Kill | undefined => {
+  const last = kills.findLast(({ at }) => at <= failedAt)
+  return last && failedAt < last.until + 1000 ? last : undefined
+}
+
 /** How many requests failed at first for each reason, and their longest time. */
 const summary = (failures: readonly LaneFailure[]): string =>
   [...Map.groupBy(failures, ({ wire, reason }) => `${wire} ${reason}`)]
@@ -104,7 +117,7 @@ for (const front of ['router', 'haproxy'] as const) {
       const door = { server, env, application }
       const lanes = startLanes({ host, plainPort: routerPort, tlsPort, root, lanes: 32, perLaneSecond: 80, patienceMs })
       t.after(() => lanes.close())
-      const killed: { readonly kind: Kind; readonly at: number; readonly until: number }[] = []
+      const killed: Kill[] = []
       const renewals = () => server.output.filter((line) => line.includes('certificate issued') && line.includes(host))
       for (let turn = 1; turn <= deployments; turn++) {
         await application.ship(web(String(turn)))
@@ -124,11 +137,8 @@ for (const front of ['router', 'haproxy'] as const) {
       }
       await lanes.sends(wanted, 3_000_000)
       const { sent, versions, failures } = await lanes.end()
-      const isNear = ({ from }: LaneFailure, { at, until }: (typeof killed)[number]) =>
-        from > at - 1000 && from < until + 1000
-      const during = (kind: Kind) =>
-        failures.filter((one) => killed.some((kill) => kill.kind === kind && isNear(one, kill)))
-      const rest = failures.filter((one) => !killed.some((kill) => isNear(one, kill)))
+      const during = (kind: Kind) => failures.filter((one) => causeOf(one, killed)?.kind === kind)
+      const rest = failures.filter((one) => !causeOf(one, killed))
       t.diagnostic(
         `${sent} requests, ${renewals().length - 1} renewals, answers of ${Object.keys(versions).length} versions`,
       )

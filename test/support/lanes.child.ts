@@ -76,7 +76,7 @@ const reasonOf = (error: unknown): string => {
 async function askUntilRight(wire: Wire, ask: Ask): Promise<LaneFailure | undefined> {
   const from = Date.now()
   const startedAt = monotonic()
-  let first: string | undefined
+  let first: { readonly reason: string; readonly failedAt: number } | undefined
   for (let attempts = 1; ; attempts++) {
     const reason = await ask().then(
       ({ status, body }) => {
@@ -86,10 +86,10 @@ async function askUntilRight(wire: Wire, ask: Ask): Promise<LaneFailure | undefi
       },
       (error: unknown) => reasonOf(error),
     )
-    first ??= reason
+    if (reason !== undefined) first ??= { reason, failedAt: Date.now() }
     const isLost = reason !== undefined && monotonic() - startedAt > target.patienceMs
     if (first !== undefined && (isLost || reason === undefined)) {
-      return { wire, reason: first, from, attempts, isLost, tookMs: monotonic() - startedAt }
+      return { wire, ...first, from, attempts, isLost, tookMs: monotonic() - startedAt }
     }
     if (reason === undefined) return undefined
     await sleep(20)

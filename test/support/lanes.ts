@@ -25,6 +25,8 @@ export interface LaneFailure {
   readonly reason: string
   /** The time of the first attempt, in milliseconds since 1970. */
   readonly from: number
+  /** The time at which the first attempt had failed. */
+  readonly failedAt: number
   readonly attempts: number
   readonly tookMs: number
   readonly isLost: boolean
