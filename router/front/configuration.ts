@@ -233,10 +233,19 @@ const forwarded = (isSecure: boolean, port: number): readonly string[] => [
 ]
 
 const countOf = (group: number): string =>
-  `  http-response sc-inc-gpc(${group - 1},1) if { status ${group}00:${group}99 }`
+  `  http-response sc-inc-gpc(${group - 1},1) if { status ${group}00:${group}99 } carried`
 
-/** Counts responses by the class of their status. Most have 2xx and meet no further rule. */
-const counting = [countOf(2), '  http-response allow if { status 200:299 }', ...[1, 3, 4, 5].map(countOf)]
+/**
+ * Counts responses of endpoints by the class of their status. Most have 2xx and meet no further
+ * rule. The router counts those that it answers.
+ */
+const counting = [
+  `  acl carried srv_name ${carrier}`,
+  countOf(2),
+  '  http-response allow if { status 200:299 } carried',
+  ...[1, 3, 4, 5].map(countOf),
+  '  http-response sc-inc-gpc(5,1) if !carried',
+]
 
 /**
  * `hot` retries requests that change nothing. `once` has a new connection for each request, so
@@ -297,5 +306,5 @@ const backends = (settings: FrontSettings): string[] => [
   `  stick-table type ipv6 size ${Math.max(settings.connections.total, 10_000)} expire 1m store conn_cur`,
   'backend endpoints',
   '  stick-table type string len 24 size 100k expire 24h ' +
-    `store conn_cur,http_req_cnt,${rateOfEndpoint},gpc(5),bytes_in_cnt,bytes_out_cnt`,
+    `store conn_cur,http_req_cnt,${rateOfEndpoint},gpc(6),bytes_in_cnt,bytes_out_cnt`,
 ]

@@ -7,9 +7,14 @@ export interface Tally {
   readonly carried: Carried
 }
 
-/** Ended requests by the class of their status, from 1xx to 5xx, and bytes of clients. */
+/**
+ * Answered requests by the class of their status, from 1xx to 5xx, and bytes of clients, which
+ * HAProxy adds when a request ends.
+ */
 export interface Carried {
   readonly statuses: readonly number[]
+  /** Requests that the router answered, because the endpoint did not. The router counts them. */
+  readonly left: number
   readonly bytesIn: number
   readonly bytesOut: number
 }
@@ -20,7 +25,7 @@ interface Seen {
   readonly base: number
 }
 
-const nothing: Carried = { statuses: [0, 0, 0, 0, 0], bytesIn: 0, bytesOut: 0 }
+const nothing: Carried = { statuses: [0, 0, 0, 0, 0], left: 0, bytesIn: 0, bytesOut: 0 }
 
 /** Returns how many requests are open, by answers to the commands of `shownCounts`. */
 export const openIn = (text: string): number =>
@@ -66,7 +71,8 @@ export class Tallies {
       if (key === undefined) continue
       const of = (name: string): number => Number(fields.get(name) ?? 0)
       const statuses = nothing.statuses.map((_, index) => of(`gpc${index}`))
-      const carried = { statuses, bytesIn: of('bytes_in_cnt'), bytesOut: of('bytes_out_cnt') }
+      const bytes = { bytesIn: of('bytes_in_cnt'), bytesOut: of('bytes_out_cnt') }
+      const carried = { statuses, left: of(`gpc${statuses.length}`), ...bytes }
       found.set(key, { open: of('conn_cur'), total: this.#totalOf(key, of('http_req_cnt')), carried })
     }
     for (const key of this.#seen.keys()) {
@@ -77,16 +83,19 @@ export class Tallies {
     return found
   }
 
-  /** Returns what each endpoint added since the last call. Skips what another router returned. */
+  /**
+   * Returns what each endpoint added since the last call. Skips what another router returned. The
+   * bytes of a long response come after its status. HAProxy also counts those that the router
+   * counts, so they are skipped if nothing else was carried.
+   */
   since(tallies: ReadonlyMap<string, Tally>): ReadonlyMap<string, Carried> {
     const added = new Map<string, Carried>()
     for (const [key, { carried }] of tallies) {
-      const before = this.#taken.get(key) ?? nothing
-      // HAProxy forgets an endpoint without requests after a day.
-      const isNew = carried.statuses.some((count, index) => count < (before.statuses[index] ?? 0))
+      const change = changeOf(carried, this.#taken.get(key) ?? nothing)
       this.#taken.set(key, carried)
-      const change = difference(carried, isNew ? nothing : before)
-      if (change.statuses.some((count) => count > 0)) added.set(key, change)
+      const isCarried = change.statuses.some((count) => count > 0)
+      const hasBytes = change.left === 0 && change.bytesIn + change.bytesOut > 0
+      if (isCarried || hasBytes) added.set(key, change)
     }
     return added
   }
@@ -112,8 +121,14 @@ export class Tallies {
 
 const splitAt = (text: string, at: number): [string, string] => [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
 
-const difference = (after: Carried, before: Carried): Carried => ({
-  statuses: after.statuses.map((count, index) => count - (before.statuses[index] ?? 0)),
-  bytesIn: Math.max(after.bytesIn - before.bytesIn, 0),
-  bytesOut: Math.max(after.bytesOut - before.bytesOut, 0),
-})
+/** HAProxy forgets an endpoint without requests after a day, and then counts from 0. */
+function changeOf(after: Carried, last: Carried): Carried {
+  const fell = after.statuses.some((count, index) => count < (last.statuses[index] ?? 0)) || after.left < last.left
+  const before = fell ? nothing : last
+  return {
+    statuses: after.statuses.map((count, index) => count - (before.statuses[index] ?? 0)),
+    left: after.left - before.left,
+    bytesIn: Math.max(after.bytesIn - before.bytesIn, 0),
+    bytesOut: Math.max(after.bytesOut - before.bytesOut, 0),
+  }
+}

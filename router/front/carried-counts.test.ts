@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import test from 'node:test'
+import { type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
+import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
+import { until } from '../../test/support/until.ts'
+import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
+
+const skip = (await missingHaproxy()) ?? false
+beds.haproxy = haproxy
+
+/** Returns how to read the numbers of the service so far. Each batch is added once. */
+function readCounts({ tell }: TestBed): () => Promise<readonly number[]> {
+  const total = new Array<number>(countLength).fill(0)
+  const stored: Record<string, number> = {}
+  return async () => {
+    const { body } = await tell('POST', '/traffic', { stored })
+    const batches: CountBatch[] = JSON.parse(JSON.stringify(body['batches']))
+    for (const { source, batch, counts } of batches) {
+      if (stored[source] === batch) continue
+      stored[source] = batch
+      for (const [position, one] of (counts['service'] ?? []).entries()) total[position] = (total[position] ?? 0) + one
+    }
+    return total
+  }
+}
+
+const statusesOf = (counts: readonly number[]): readonly number[] => counts.slice(0, countAt.own)
+
+test('the bytes of a response that ends after a look at the counts are counted', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const begun = Promise.withResolvers<ServerResponse>()
+  const app = await bed.application((_, response) => {
+    response.write('x'.repeat(1_000))
+    begun.resolve(response)
+  })
+  await bed.lead([portOf(app)])
+  const read = readCounts(bed)
+  const asked = bed.ask()
+  const response = await begun.promise
+  await until('its status is counted', async () => (await read())[countAt.success] === 1)
+  response.end('y'.repeat(50_000))
+  assert.equal((await asked).body.length, 51_000)
+  const bytesOut = async (): Promise<number> => (await read())[countAt.bytesOut] ?? 0
+  await until('its bytes are counted', async () => (await bytesOut()) > 51_000)
+  assert.ok((await bytesOut()) < 52_000, `${await bytesOut()}`)
+  assert.deepEqual(statusesOf(await read()), [0, 1, 0, 0, 0])
+})
+
+test('a request that HAProxy leaves to the router is counted once', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end())
+  const port = portOf(app)
+  await new Promise((resolve) => app.close(resolve))
+  await bed.lead([port])
+  const read = readCounts(bed)
+  for (let sent = 0; sent < 3; sent++) assert.equal((await bed.ask()).status, 502)
+  await until('all have ended', async () => {
+    const { services } = (await bed.tell('GET', '/activity')).body
+    return JSON.stringify(services).includes('"open":0')
+  })
+  await until('all are counted', async () => ((await read())[countAt.serverError] ?? 0) >= 3)
+  await read()
+  const counts = await read()
+  assert.deepEqual([...statusesOf(counts), counts[countAt.own], counts[countAt.bytesOut]], [0, 0, 0, 0, 3, 3, 0])
+})
