@@ -2,16 +2,23 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { bucketCount, bucketOf, type CountBatch, countAt, latencyBoundsMs } from '@quayside/contract/traffic-counts.ts'
+import {
+  bucketCount,
+  bucketOf,
+  type CountBatch,
+  countAt,
+  isCounts,
+  latencyBoundsMs,
+} from '@quayside/contract/traffic-counts.ts'
 import { until } from '../test/support/until.ts'
 import { KeptCounts } from './kept-counts.ts'
 import { silentLog } from './log.ts'
 import { ServiceCounts } from './service-counts.ts'
-import { portOf, type TestBed, testBed } from './test-bed.ts'
+import { moreThanBuffers, portOf, type TestBed, testBed } from './test-bed.ts'
 
 /** Takes the batches that follow the stored ones. */
 async function take({ tell }: TestBed, stored: Record<string, number> = {}): Promise<CountBatch[]> {
@@ -156,6 +163,28 @@ test('connections of a TCP port are counted with their bytes', async (t) => {
   client.destroy()
   const counts = countsOf(await take(bed))
   assert.deepEqual([counts[countAt.connections], counts[countAt.bytesIn], counts[countAt.bytesOut]], [1, 1_000, 1_000])
+})
+
+test('bytes that an endpoint never read do not take away numbers that were counted', async (t) => {
+  const app = createServer({ pauseOnConnect: true })
+  t.after(() => app.close())
+  await once(app.listen(0, '127.0.0.1'), 'listening')
+  const socket = connect(portOf(app), '127.0.0.1')
+  const [[end]]: [Socket[], unknown] = await Promise.all([once(app, 'connection'), once(socket, 'connect')])
+  const counts = new ServiceCounts()
+  counts.watch('service', socket)
+  // The system takes a part of the first bytes. The others wait in this process.
+  socket.write(Buffer.alloc(moreThanBuffers))
+  socket.write(Buffer.alloc(100_000))
+  counts.recordConnection('service')
+  assert.equal(counts.take(0)?.batch, 1)
+  socket.destroy()
+  await once(socket, 'close')
+  end?.destroy()
+  counts.recordConnection('service')
+  const second = countsOf([counts.take(1) ?? assert.fail('nothing was counted')])
+  assert.equal(second[countAt.connections], 1)
+  assert.ok(isCounts(second), `${second[countAt.bytesIn]} bytes`)
 })
 
 test('a router that ends leaves its numbers to the next one, once', async (t) => {

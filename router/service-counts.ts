@@ -137,11 +137,13 @@ function addTime(counter: Counter, sum: number, histogram: number, ms: number, w
   counter[bucket] = (counter[bucket] ?? 0) + weight
 }
 
+/** Bytes that wait in this process are not counted: a connection that breaks off drops them. */
 function settle(socket: Socket, tunnel: Tunnel): void {
-  const { bytesRead, bytesWritten } = socket
-  addBytes(tunnel.counter, bytesWritten - tunnel.bytesIn, bytesRead - tunnel.bytesOut)
-  tunnel.bytesIn = bytesWritten
-  tunnel.bytesOut = bytesRead
+  const bytesIn = socket.bytesWritten - socket.writableLength
+  const bytesOut = socket.bytesRead
+  addBytes(tunnel.counter, bytesIn - tunnel.bytesIn, bytesOut - tunnel.bytesOut)
+  tunnel.bytesIn = bytesIn
+  tunnel.bytesOut = bytesOut
 }
 
 /**
