@@ -76,24 +76,40 @@ test('without the token of the operator the platform shows nothing', async () =>
   }
 })
 
-test('deployments are counted once each, also if their environment is deleted', async () => {
+/** Returns how many canceled deployments the figures count. */
+async function canceled(): Promise<number> {
+  const { families } = await readAll()
+  const family = families.find(({ name }) => name === 'quayside_deployments_total')
+  return Number(family?.metrics.find(({ labels }) => labels?.['status'] === 'CANCELED')?.value ?? 0)
+}
+
+/** Adds a canceled deployment that ended just now, and waits until that has passed. */
+async function addCanceled(id: string): Promise<void> {
   const fresh = await platform.addObjects(a)
-  const ended = async (): Promise<number> => {
-    const { families } = await readAll()
-    const family = families.find(({ name }) => name === 'quayside_deployments_total')
-    return Number(family?.metrics.find(({ labels }) => labels?.['status'] === 'CANCELED')?.value ?? 0)
-  }
-  const before = await ended()
-  const id = '0190a000-0000-7000-8000-0000000c0117'
-  await database`insert into workflow (id, kind, key, state, input) values (${id}, 'deployment', 'x', 'done', '{}')`
+  const endedAt = new Date(platform.rooms.clock.now().getTime() + 1)
+  await database`insert into workflow (id, kind, key, state, input) values (${id}, 'deployment', ${id}, 'done', '{}')`
   await database`
     insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
       created_at, updated_at, started_at, finished_at)
-    values (${id}, ${fresh.environmentId}, 'x', 'DEPLOY', 'CANCELED', 'API', 'x', 'x', now(), now(), now(),
-      ${new Date(platform.rooms.clock.now().getTime() + 1)})`
-  await until('the deployment is counted', async () => (await ended()) === before + 1)
+    values (${id}, ${fresh.environmentId}, ${id}, 'DEPLOY', 'CANCELED', 'API', 'x', 'x', now(), now(), now(),
+      ${endedAt})`
+  await until('it has ended', () => platform.rooms.clock.now() > endedAt)
+}
+
+test('deployments are counted once each, also if their environment is deleted', async () => {
+  const before = await canceled()
+  const id = '0190a000-0000-7000-8000-0000000c0117'
+  await addCanceled(id)
+  assert.equal(await canceled(), before + 1)
   await database`delete from deployment_request where id = ${id}`
-  assert.equal(await ended(), before + 1)
+  assert.equal(await canceled(), before + 1)
+})
+
+test('deployments are counted once each if several programs read the figures at the same time', async () => {
+  const before = await canceled()
+  await addCanceled('0190a000-0000-7000-8000-0000000c0118')
+  await Promise.all([canceled(), canceled(), canceled()])
+  assert.equal(await canceled(), before + 1)
 })
 
 test('labels are escaped, and numbers that are not finite have their own words', () => {

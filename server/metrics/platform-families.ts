@@ -1,5 +1,6 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createSharedCall } from '../lib/shared-call.ts'
 import type { Family } from './exposition.ts'
 import {
   countEnded,
@@ -13,12 +14,13 @@ import {
 
 /**
  * Returns the families about the platform. Deployments are counted since the start of this process,
- * each once, so that a deleted environment does not make the counter fall.
+ * each once, so that a deleted environment does not make the counter fall. Callers at the same time
+ * share a reading, because two would count the same deployments.
  */
 export function createPlatformFamilies({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
   const ended = new Map<string, EndedDeployments>()
   let counted = clock.now()
-  return async (): Promise<readonly Family[]> => {
+  const read = createSharedCall(async (): Promise<readonly Family[]> => {
     const now = clock.now()
     const fresh = now > counted ? await countEnded(database, counted, now) : []
     counted = now
@@ -30,7 +32,8 @@ export function createPlatformFamilies({ database, clock }: { readonly database:
       ...databaseFamilies(await readDatabaseFigures(database)),
       certificateFamily(await listExpiries(database)),
     ]
-  }
+  })
+  return () => read(new AbortController().signal)
 }
 
 const added = (known: EndedDeployments | undefined, one: EndedDeployments): EndedDeployments => ({
