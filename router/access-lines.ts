@@ -9,6 +9,9 @@ export interface RequestLine {
   bytes: number
 }
 
+/** Writes the line of a request, by its status and the bytes of its response's body. */
+export type WriteLine = (status: number, bytes: number) => void
+
 /**
  * The lines of requests to services that want them, until the control plane takes them. Their
  * number is limited for each service, so that a busy one does not take the room of the others.
@@ -24,15 +27,23 @@ export class AccessLines {
    * added to what it returns.
    */
   watch(service: string, request: ClientRequest, response: ClientResponse, client: string): RequestLine {
-    const startedAt = monotonic()
     const line = { bytes: 0 }
-    response.once('close', () => {
-      const status = response.headersSent ? response.statusCode : 499
-      const ms = Math.round(monotonic() - startedAt)
-      const asked = `${levelOf(status)} ${shownMethod(request.method)} ${shownPath(request.url)}`
-      this.#add({ service, at: timestamp(), text: `${asked} ${status} ${ms} ms ${line.bytes} B ${client}` })
-    })
+    const write = this.begin(service, request, client)
+    response.once('close', () => write(response.headersSent ? response.statusCode : 499, line.bytes))
     return line
+  }
+
+  /** Returns the function that writes the line of a request that arrives now. */
+  begin(service: string, { method, url }: Pick<ClientRequest, 'method' | 'url'>, client: string): WriteLine {
+    const startedAt = monotonic()
+    let isWritten = false
+    return (status, bytes) => {
+      if (isWritten) return
+      isWritten = true
+      const ms = Math.round(monotonic() - startedAt)
+      const asked = `${levelOf(status)} ${shownMethod(method)} ${shownPath(url)}`
+      this.#add({ service, at: timestamp(), text: `${asked} ${status} ${ms} ms ${bytes} B ${client}` })
+    }
   }
 
   /** Returns the lines since the last call, oldest first. */

@@ -13,6 +13,7 @@ import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
 import { limits } from './limits.ts'
+import { linedReply } from './lined-reply.ts'
 import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
 import { challengeAnswer, misdirection } from './secure.ts'
@@ -174,12 +175,16 @@ interface UpgradeParts {
 }
 
 /** Answers one request for an upgrade, or joins it with an endpoint. Never throws. */
-export function serveUpgrade(traffic: Traffic, request: ClientRequest, { client, early, reply }: UpgradeParts): void {
+export function serveUpgrade(traffic: Traffic, request: ClientRequest, parts: UpgradeParts): void {
+  const { client, early } = parts
   client.on('error', () => client.destroy())
   traffic.counts.requests++
   const head = headOf(traffic, request)
   const host = hostOf(head.host ?? '')
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
+  const reply = target?.rules?.given.accessLines
+    ? linedReply(parts.reply, client, traffic.lines.begin(target.route.service, request, head.client))
+    : parts.reply
   const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, ...namesOf(target), head })
   const refusal = head.refusal ?? upgradeRefusal(head, target)
   const failure =
