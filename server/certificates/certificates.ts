@@ -76,7 +76,7 @@ export function createCertificates({ settings, speaking = onMachine, ...options 
       const shared = { ...options, directory, authority, serve, dns }
       return [
         ...(speaking.machine ? [createCertificateReconciler({ ...shared, at: 'machine' })] : []),
-        ...(speaking.clusters ? [createCertificateReconciler({ ...shared, hosts: [], at: 'clusters' })] : []),
+        ...(speaking.clusters ? [createCertificateReconciler({ ...shared, at: 'clusters' })] : []),
         ...(speaking.clusters && dns ? [createDelegationReconciler({ ...options, dns })] : []),
       ]
     },

@@ -160,6 +160,19 @@ test('a cluster that does not take a certificate delays no other cluster', async
   )
 })
 
+test('orders of clusters keep what is known of a name of the platform', async (t) => {
+  const { sql, certificates } = await openBench(t, { settings: { directory: 'https://localhost:1/dir' } })
+  await addCluster(sql, 'one.test', 'web.one.test')
+  const [machine, clusters] = certificates.reconcilers(async () => {})
+  for (const failures of [1, 2]) {
+    await sql`update host_certificate set due_at = 'epoch'`
+    await clusters?.reconcile(signal)
+    await machine?.reconcile(signal)
+    const [row] = await sql`select failures from host_certificate where host = 'quayside.lab.test'`
+    assert.equal(row?.['failures'], failures)
+  }
+})
+
 test('the orders of each cluster are a list of their own, and some clusters wait', () => {
   const due = ['a', 'b', 'a', 'c', 'a'].map((place, index) => ({ host: String(index), place }))
   const hosts = turnsOf(due, 2).map((list) => list.map(({ host }) => host))

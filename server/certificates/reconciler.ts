@@ -34,7 +34,7 @@ export interface CertificateOptions extends Serving {
   readonly log: Logger
   /** The address of the authority's directory. */
   readonly directory: string
-  /** The names of the platform itself. */
+  /** The names of the platform itself. The router of this machine serves them. */
   readonly hosts: readonly string[]
   /** Loads the authority when it is first needed. */
   readonly authority: () => Promise<Authority>
@@ -63,7 +63,7 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
     reconcile: async (signal) => {
       if (!vault.state.open) return
       const now = clock.now()
-      await deleteLeft(database, { ...scope, at: 'everywhere' }, now)
+      await deleteLeft(database, { ...scope, own: options.hosts, at: 'everywhere' }, now)
       await followWindows(options, signal)
       const since = new Date(now.getTime() - savedPauseMs)
       const listed = await listDueHosts(database, scope, { now, since })

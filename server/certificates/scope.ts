@@ -12,7 +12,7 @@ export const scopeOf = ({
   readonly dns?: Pick<DnsProof, 'domain'> | undefined
   readonly at: SecuredPlace
 }): CertificateScope => ({
-  own: hosts,
+  own: at === 'machine' ? hosts : [],
   shared: dns?.domain ?? null,
   at,
 })
