@@ -182,28 +182,37 @@ export const listUploadedHosts = (sql: Sql, at: SecuredPlace) =>
   sql<{ readonly host: string; readonly not_after: Date }[]>`
     select host, not_after from (${uploadedHosts(sql, at)}) u`
 
-/** Lists the hosts of the table with the states of their ordered certificates. */
-export const listHosts = (sql: Sql, scope: CertificateScope) =>
+/**
+ * Lists the hosts of the table with the states of their ordered certificates: when the one that
+ * serves ends, and how the orders of the wanted one went.
+ */
+export const listHosts = (sql: Sql, scope: CertificateScope, now: Date) =>
   sql<HostRow[]>`
-    select w.host, w.name, h.host is not null as is_known, h.not_after, h.tried_at, h.finding, h.due_at
-    from (${named(sql, scope)}) w left join lateral (
-      select * from host_certificate c where c.host in (w.name, w.host, w.wildcard)
-      order by c.not_after > now() desc nulls last, c.host = w.name desc limit 1
-    ) h on true`
+    select w.host, w.name, h.host is not null as is_known, h.not_after, o.finding,
+      coalesce(o.due_at, h.due_at) as due_at
+    from (${named(sql, scope)}) w left join host_certificate o on o.host = w.name
+      left join lateral (
+        select * from host_certificate c where c.host in (w.name, w.host, w.wildcard)
+        order by c.not_after > ${now} desc nulls last, c.host = w.name desc limit 1
+      ) h on true`
 
 /**
  * A query of the names whose certificates are served. A host's own serves until a wildcard can, and
- * a wildcard until the host has its own.
+ * a wildcard until the host has its own. Routers prefer a host's own, so one that has expired is
+ * left out if the wildcard is valid.
  */
-const served = (sql: Sql, scope: CertificateScope) => sql`
-  select unnest(array[n.name, n.host, n.wildcard]) as name from (${named(sql, scope)}) n`
+const served = (sql: Sql, scope: CertificateScope, now: Date) => sql`
+  select unnest(array[n.name, n.wildcard,
+    case when o.not_after <= ${now} and c.not_after > ${now} then null else n.host end]) as name
+  from (${named(sql, scope)}) n left join host_certificate o on o.host = n.host
+    left join host_certificate c on c.host = n.wildcard`
 
 /** Returns a text that differs if the certificates or challenges of the table do. */
-export async function readMark(sql: Sql, scope: CertificateScope): Promise<string> {
+export async function readMark(sql: Sql, scope: CertificateScope, now: Date): Promise<string> {
   const [row] = await sql<{ mark: string | null }[]>`
     select sum(hashtextextended(concat_ws(' ', one.host, one.at, one.sealed_key, one.token), 0))::text as mark from (
       select h.host, h.updated_at as at, h.sealed_key, h.challenge_token as token
-      from host_certificate h where h.host in (${served(sql, scope)})
+      from host_certificate h where h.host in (${served(sql, scope, now)})
       union all select u.host, u.uploaded_at, u.sealed_key::text, null from (${uploadedHosts(sql, scope.at)}) u) one`
   return row?.mark ?? ''
 }
@@ -218,11 +227,11 @@ export interface SealedCertificate {
   readonly challenge_answer: string | null
 }
 
-export const listCertificates = (sql: Sql, scope: CertificateScope) =>
+export const listCertificates = (sql: Sql, scope: CertificateScope, now: Date) =>
   sql<SealedCertificate[]>`
     select h.host, h.chain, h.sealed_key, h.challenge_kind, h.challenge_token, h.challenge_answer
     from host_certificate h
-    where (h.chain is not null or h.challenge_token is not null) and h.host in (${served(sql, scope)})
+    where (h.chain is not null or h.challenge_token is not null) and h.host in (${served(sql, scope, now)})
     order by h.host`
 
 /** An uploaded certificate of a host of the table. */

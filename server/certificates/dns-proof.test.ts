@@ -141,6 +141,36 @@ test('a certificate of a host serves until the wildcard of its domain is there',
   assert.deepEqual(await bind.texts(`_acme-challenge.${domain}`), [])
 })
 
+test('a wildcard serves its names once their own certificates have expired', { skip }, async (t) => {
+  const { run, runWithoutDns, lead, states, certificates, source, sql } = await openBench(t, {
+    env: { PEBBLE_VA_ALWAYS_VALID: '1' },
+  })
+  await lead(`shop.${domain}`)
+  await runWithoutDns()
+  await run()
+  const before = await source.mark()
+  // Renewals failed until they expired, and the next attempt would have been hours away.
+  await sql`
+    update host_certificate set not_after = now() - interval '1 second', finding = 'no'
+    where host <> ${`*.${domain}`}`
+  assert.deepEqual(await names(certificates), [`*.${domain}`])
+  assert.equal((await states())[`shop.${domain}`], 'READY')
+  assert.notEqual(await source.mark(), before)
+})
+
+test('a wildcard that fails says so while certificates of its names serve', { skip }, async (t) => {
+  const { run, runWithoutDns, lead, states, message, bind } = await openBench(t, {
+    env: { PEBBLE_VA_ALWAYS_VALID: '1' },
+  })
+  const host = `shop.${domain}`
+  await lead(host)
+  await runWithoutDns()
+  await writeFile(bind.keyFile, 'key "platform" { algorithm hmac-sha256; secret "AAAAAAAAAAAAAAAAAAAAAA=="; };\n')
+  await run()
+  assert.equal((await states())[host], 'READY')
+  assert.match(await message(host), /^its renewal failed: DNS did not accept the change/)
+})
+
 test("a user's wildcard is proven at the place to which its DNS leads, and nowhere else", { skip }, async (t) => {
   const { run, lead, states, message, certificates, certifies, bind } = await openBench(t)
   const [led, sly, bare] = ['*.led.lab.test', '*.sly.lab.test', '*.bare.lab.test']

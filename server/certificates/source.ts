@@ -67,10 +67,10 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
     return (await Promise.all([...ordered, ...uploaded])).filter((one) => one !== undefined)
   }
   return {
-    mark: async () => `${await readMark(database, scope)}${doorMark} ${ticketKey().mark}`,
+    mark: async () => `${await readMark(database, scope, clock.now())}${doorMark} ${ticketKey().mark}`,
     states: async () => {
       const now = clock.now()
-      const ordered = (await listHosts(database, scope)).filter(({ name }) =>
+      const ordered = (await listHosts(database, scope, now)).filter(({ name }) =>
         isCertifiable(hostIn(name).host, directory, sharedDomain !== undefined),
       )
       const uploaded = await listUploadedHosts(database, at)
@@ -89,9 +89,10 @@ export function createTlsSource(options: TlsSourceOptions): TlsSource {
         ]),
       ])
     },
-    kept: async () => (vault.state.open ? certificatesOf(await listCertificates(database, scope)) : undefined),
+    kept: async () =>
+      vault.state.open ? certificatesOf(await listCertificates(database, scope, clock.now())) : undefined,
     material: async () => {
-      const rows = await listCertificates(database, scope)
+      const rows = await listCertificates(database, scope, clock.now())
       const challenges = rows.flatMap(challengeIn)
       const others = { challenges, ticketKey: ticketKey().key, ...(door && { door }) }
       if (!vault.state.open) return { certificates: [], ...others }

@@ -5,7 +5,6 @@ import { type CertificateFacts, stateOf } from './state.ts'
 const now = new Date('2026-03-01T00:00:00Z')
 const facts = (given: Partial<CertificateFacts> = {}): CertificateFacts => ({
   not_after: null,
-  tried_at: now,
   finding: null,
   due_at: new Date('2026-03-01T01:02:03Z'),
   ...given,

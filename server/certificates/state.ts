@@ -3,7 +3,6 @@ import type { HostCertificate } from '@quayside/contract/routes.ts'
 /** What is known of a host's certificate and of the attempts to get one. */
 export interface CertificateFacts {
   readonly not_after: Date | null
-  readonly tried_at: Date | null
   readonly finding: string | null
   readonly due_at: Date
 }
