@@ -128,14 +128,17 @@ export const storeCertificate = async (sql: Sql, { host, ...rest }: StoredCertif
       ${routerProofGone(sql)}
     where host = ${host}`)
 
+/** A valid certificate for whose renewal window the authority may be asked. */
+type Askable = Pick<StoredCertificate, 'host' | 'chain' | 'not_before' | 'not_after'>
+
 /** Lists valid certificates for whose renewal windows the authority should be asked. */
 export const listAskable = (
   sql: Sql,
   scope: CertificateScope,
   { now, most }: { readonly now: Date; readonly most: number },
 ) =>
-  sql<{ readonly host: string; readonly chain: string; readonly not_before: Date }[]>`
-    select h.host, h.chain, h.not_before from host_certificate h join (${ordered(sql, scope)}) w on w.host = h.host
+  sql<Askable[]>`
+    select h.host, h.chain, h.not_before, h.not_after from host_certificate h join (${ordered(sql, scope)}) w on w.host = h.host
     where h.chain is not null and h.finding is null and h.not_after > ${now} and h.due_at > ${now}
       and coalesce(h.window_ask_at, ${now}) <= ${now}
     order by h.window_ask_at nulls first, h.host limit ${most}`

@@ -205,6 +205,20 @@ test('an answer about a renewal that is not a window changes nothing', { skip },
   assert.deepEqual(await due(), before)
 })
 
+test('a window after the end of a certificate does not delay its renewal until then', { skip }, async (t) => {
+  const { run, certificate, clock, sql, pebble } = await openBench(t)
+  await run()
+  const first = await certificate()
+  const due = async () => (await sql<{ due_at: Date }[]>`select due_at from host_certificate`)[0]?.due_at
+  for (const year of ['2199', '+275000']) {
+    const suggestedWindow = { start: `${year}-01-01T00:00:00Z`, end: `${year}-02-01T00:00:00Z` }
+    await pebble.setRenewalInfo(first?.chain ?? '', { suggestedWindow })
+    await run()
+    assert.ok(first && Number(await due()) < first.x509.validToDate.getTime(), year)
+    clock.move(25 * hourMs)
+  }
+})
+
 test('a renewal that fails keeps the certificate, and says so until it expires', { skip }, async (t) => {
   const { run, state, certificate, clock, door, sql } = await openBench(t)
   await run()

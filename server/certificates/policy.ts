@@ -41,19 +41,22 @@ export function renewalAt(host: string, { notBefore, notAfter }: Validity): Date
 }
 
 const youngestRenewedMs = 6 * 3600_000
+/** No window delays a renewal beyond this share of the life of a certificate. */
+const latestShare = 0.9
 
 /**
  * Pure: returns when a certificate is renewed by a window of the authority, by its host. An
  * authority whose windows are always in the past would otherwise be asked for one certificate after
- * the other, so each is kept for six hours.
+ * the other, so each is kept for six hours. One whose windows are too late would let it expire.
  */
 export function renewalIn(
   host: string,
   { start, end }: { readonly start: Date; readonly end: Date },
-  notBefore: Date,
+  { notBefore, notAfter }: Validity,
 ): Date {
   const wanted = start.getTime() + (end.getTime() - start.getTime()) * shareOf(host)
-  return new Date(Math.max(wanted, notBefore.getTime() + youngestRenewedMs))
+  const latest = notBefore.getTime() + (notAfter.getTime() - notBefore.getTime()) * latestShare
+  return new Date(Math.min(Math.max(wanted, notBefore.getTime() + youngestRenewedMs), latest))
 }
 
 export const moved = (time: Date, ms: number): Date => new Date(time.getTime() + ms)
