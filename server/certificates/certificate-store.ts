@@ -2,6 +2,7 @@ import type { ChallengeKind } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
 import { type SecuredPlace, securedHosts, uploadedHosts } from '../domains/index.ts'
 import type { HostProof, ProofKind } from './authority.ts'
+import type { Made } from './policy.ts'
 import type { CertificateFacts } from './state.ts'
 
 /** The names of which these questions are. */
@@ -129,7 +130,7 @@ export const storeCertificate = async (sql: Sql, { host, ...rest }: StoredCertif
     where host = ${host}`)
 
 /** A valid certificate for whose renewal window the authority may be asked. */
-type Askable = Pick<StoredCertificate, 'host' | 'chain' | 'not_before' | 'not_after'>
+type Askable = Pick<StoredCertificate, 'host' | 'chain'> & Made
 
 /** Lists valid certificates for whose renewal windows the authority should be asked. */
 export const listAskable = (
@@ -138,7 +139,9 @@ export const listAskable = (
   { now, most }: { readonly now: Date; readonly most: number },
 ) =>
   sql<Askable[]>`
-    select h.host, h.chain, h.not_before, h.not_after from host_certificate h join (${ordered(sql, scope)}) w on w.host = h.host
+    select h.host, h.chain, h.not_before as "notBefore", h.not_after as "notAfter",
+      coalesce(h.tried_at, h.not_before) as "orderedAt"
+    from host_certificate h join (${ordered(sql, scope)}) w on w.host = h.host
     where h.chain is not null and h.finding is null and h.not_after > ${now} and h.due_at > ${now}
       and coalesce(h.window_ask_at, ${now}) <= ${now}
     order by h.window_ask_at nulls first, h.host limit ${most}`

@@ -219,6 +219,22 @@ test('a window after the end of a certificate does not delay its renewal until t
   }
 })
 
+test('a clock that is ahead does not order one certificate after the other', { skip }, async (t) => {
+  const { run, state, certificate, clock } = await openBench(t)
+  clock.move(100 * dayMs)
+  await run()
+  const first = await certificate()
+  assert.equal((await state())?.state, 'EXPIRED')
+  for (let runs = 0; runs < 3; runs++) {
+    clock.move(60_000)
+    await run()
+    assert.equal((await certificate())?.chain, first?.chain)
+  }
+  clock.move(6 * hourMs)
+  await run()
+  assert.notEqual((await certificate())?.chain, first?.chain)
+})
+
 test('a renewal that fails keeps the certificate, and says so until it expires', { skip }, async (t) => {
   const { run, state, certificate, clock, door, sql } = await openBench(t)
   await run()

@@ -8,12 +8,12 @@ const later = (days: number): Date => new Date(now.getTime() + days * dayMs)
 const names = Array.from({ length: 200 }, (_, index) => `name-${index}.example.org`)
 
 test('a certificate is renewed at two thirds of its life, and hosts of the same age take turns', () => {
-  const times = names.map((name) => renewalAt(name, { notBefore: now, notAfter: later(90) }).getTime())
+  const times = names.map((name) => renewalAt(name, { notBefore: now, notAfter: later(90), orderedAt: now }).getTime())
   assert.ok(Math.max(...times) <= later(60).getTime())
   assert.ok(Math.min(...times) >= later(55.5).getTime())
   assert.ok(new Set(times).size > 190)
   const [name = ''] = names
-  const again = renewalAt(name, { notBefore: now, notAfter: later(90) }).getTime()
+  const again = renewalAt(name, { notBefore: now, notAfter: later(90), orderedAt: now }).getTime()
   assert.equal(again, times[0])
 })
 
@@ -52,9 +52,16 @@ test('a certificate is renewed in the window of the authority, and not within it
     renewalIn(
       'shop.example.org',
       { start: later(start), end: later(end) },
-      { notBefore: now, notAfter: later(90) },
+      { notBefore: now, notAfter: later(90), orderedAt: now },
     ).getTime()
   assert.ok(at(10, 11) >= later(10).getTime() && at(10, 11) <= later(11).getTime())
   assert.equal(at(-2, -1), later(0.25).getTime())
   assert.equal(at(100, 101), later(81).getTime())
+  const early = { notBefore: later(-90), notAfter: now, orderedAt: now }
+  assert.equal(renewalAt('shop.example.org', early).getTime(), later(0.25).getTime())
+  const short = { notBefore: now, notAfter: later(0.1), orderedAt: now }
+  assert.equal(
+    renewalIn('shop.example.org', { start: later(-2), end: later(-1) }, short).getTime(),
+    later(0.01).getTime(),
+  )
 })

@@ -31,40 +31,53 @@ const pausesMs = [1, 5, 20, 60, 180, 360, 720].map((minutes) => minutes * minute
 /** A longer pause that an authority asks for is a mistake. */
 const longestPauseMs = 14 * 24 * 60 * minuteMs
 
+/** A certificate that an authority has made. */
+export interface Made {
+  readonly notBefore: Date
+  readonly notAfter: Date
+  /** When it was ordered, by the clock of this machine, which may differ from the authority's. */
+  readonly orderedAt: Date
+}
+
+const lifeOf = ({ notBefore, notAfter }: Made): number => notAfter.getTime() - notBefore.getTime()
+
 /**
  * Pure: returns when a certificate is renewed: at two thirds of its life, earlier by up to a
  * twentieth. How much depends on the host, so that hosts of the same age take turns.
  */
-export function renewalAt(host: string, { notBefore, notAfter }: Validity): Date {
-  const life = notAfter.getTime() - notBefore.getTime()
-  return new Date(notBefore.getTime() + life * (2 / 3 - shareOf(host) / 20))
+export function renewalAt(host: string, made: Made): Date {
+  const wanted = made.notBefore.getTime() + lifeOf(made) * (2 / 3 - shareOf(host) / 20)
+  return new Date(Math.max(wanted, earliestOf(made)))
 }
 
 const youngestRenewedMs = 6 * 3600_000
+/** So much of the life of a certificate is enough, if it is shorter than six hours. */
+const youngestShare = 0.1
 /** No window delays a renewal beyond this share of the life of a certificate. */
 const latestShare = 0.9
 
 /**
- * Pure: returns when a certificate is renewed by a window of the authority, by its host. An
- * authority whose windows are always in the past would otherwise be asked for one certificate after
- * the other, so each is kept for six hours. One whose windows are too late would let it expire.
+ * Returns when a certificate may be renewed. An authority whose windows are always in the past, or
+ * a clock that is far ahead, would otherwise have one certificate ordered after the other.
+ */
+const earliestOf = (made: Made): number =>
+  made.orderedAt.getTime() + Math.max(minuteMs, Math.min(youngestRenewedMs, lifeOf(made) * youngestShare))
+
+/**
+ * Pure: returns when a certificate is renewed by a window of the authority, by its host. One whose
+ * windows are too late would let it expire.
  */
 export function renewalIn(
   host: string,
   { start, end }: { readonly start: Date; readonly end: Date },
-  { notBefore, notAfter }: Validity,
+  made: Made,
 ): Date {
   const wanted = start.getTime() + (end.getTime() - start.getTime()) * shareOf(host)
-  const latest = notBefore.getTime() + (notAfter.getTime() - notBefore.getTime()) * latestShare
-  return new Date(Math.min(Math.max(wanted, notBefore.getTime() + youngestRenewedMs), latest))
+  const latest = made.notBefore.getTime() + lifeOf(made) * latestShare
+  return new Date(Math.max(Math.min(wanted, latest), earliestOf(made)))
 }
 
 export const moved = (time: Date, ms: number): Date => new Date(time.getTime() + ms)
-
-export interface Validity {
-  readonly notBefore: Date
-  readonly notAfter: Date
-}
 
 /**
  * Pure: returns when the attempt after a failure begins. `failures` counts the last one. The pause

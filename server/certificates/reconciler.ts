@@ -189,6 +189,7 @@ const keep = ({ database, vault, clock }: CertificateOptions, host: string, issu
   inTransaction(database, async (sql) => {
     const { chain, key, notBefore, notAfter } = issued
     const sealed_key = await vault.sealOwn(sql, hostKeyCell(host), key.reveal())
-    const validity = { not_before: notBefore, not_after: notAfter, due_at: renewalAt(host, issued) }
-    await storeCertificate(sql, { host, chain, sealed_key, ...validity }, clock.now())
+    const now = clock.now()
+    const due_at = renewalAt(host, { notBefore, notAfter, orderedAt: now })
+    await storeCertificate(sql, { host, chain, sealed_key, not_before: notBefore, not_after: notAfter, due_at }, now)
   })

@@ -22,7 +22,7 @@ export async function followWindows(options: CertificateOptions, signal: AbortSi
   if (askable.length === 0) return
   const { renewalWindow } = await options.authority()
   await everyOne(
-    askable.map(async ({ host, chain, not_before: notBefore, not_after: notAfter }) => {
+    askable.map(async ({ host, chain, ...made }) => {
       const found = await ask(renewalWindow, chain, signal).catch((error: unknown) => {
         if (signal.aborted || !(error instanceof RefusedError)) throw error
         log.info({ host, reason: error.message }, 'renewal window unknown')
@@ -30,7 +30,7 @@ export async function followWindows(options: CertificateOptions, signal: AbortSi
       })
       const now = clock.now()
       const ask_at = moved(now, found ? found.askAgainSeconds * 1000 : pauseMs)
-      const due_at = found ? renewalIn(host, found, { notBefore, notAfter }) : null
+      const due_at = found ? renewalIn(host, found, made) : null
       await storeWindow(database, { host, due_at, ask_at })
     }),
   )
