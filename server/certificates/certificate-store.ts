@@ -2,7 +2,7 @@ import type { ChallengeKind } from '@quayside/contract/routes.ts'
 import type { Sql } from '../database/index.ts'
 import { type SecuredPlace, securedHosts, uploadedHosts } from '../domains/index.ts'
 import type { HostProof, ProofKind } from './authority.ts'
-import type { Made } from './policy.ts'
+import { clockToleranceMs, type Made, moved } from './policy.ts'
 import type { CertificateFacts } from './state.ts'
 
 /** The names of which these questions are. */
@@ -58,7 +58,8 @@ export interface DueHost {
 
 /**
  * Lists hosts whose certificate must be ordered or renewed, the longest-waiting first. A host whose
- * domain was saved after the last attempt is due too, unless that attempt began after `since`.
+ * domain was saved after the last attempt is due too, unless that attempt began after `since`. An
+ * attempt that is in the future began while the clock was ahead, and does not count.
  */
 export const listDueHosts = (
   sql: Sql,
@@ -69,7 +70,7 @@ export const listDueHosts = (
     select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind, h.chain, h.challenge_token as left_token,
       h.challenge_answer as left_answer, w.place
     from (${ordered(sql, scope)}) w left join host_certificate h on h.host = w.host
-    where h.host is null or h.due_at <= ${now}
+    where h.host is null or h.due_at <= ${now} or h.tried_at > ${moved(now, clockToleranceMs)}
       or (h.finding is not null and h.tried_at < w.saved_at and h.tried_at < ${since})
     order by h.due_at nulls first, w.host`
 

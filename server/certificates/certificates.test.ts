@@ -235,6 +235,18 @@ test('a clock that is ahead does not order one certificate after the other', { s
   assert.notEqual((await certificate())?.chain, first?.chain)
 })
 
+test('a clock that was ahead delays no renewal once it is right', { skip }, async (t) => {
+  const { run, certificate, clock, sql } = await openBench(t)
+  clock.move(3650 * dayMs)
+  await run()
+  clock.move(-3650 * dayMs)
+  await run()
+  await run()
+  const [row] = await sql<{ due_at: Date }[]>`select due_at from host_certificate`
+  const found = await certificate()
+  assert.ok(row && found && row.due_at < found.x509.validToDate, row?.due_at.toISOString())
+})
+
 test('a renewal that fails keeps the certificate, and says so until it expires', { skip }, async (t) => {
   const { run, state, certificate, clock, door, sql } = await openBench(t)
   await run()

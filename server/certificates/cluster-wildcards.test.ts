@@ -140,7 +140,7 @@ test('a cluster that names the domain of another one gets no wildcard of it', { 
   assert.deepEqual(await statesOf(other.id), { [`x.${domain}`]: 'READY' })
   // Also if the record was seen for it once, the order looks again.
   await sql`
-    update cluster set wildcard_domain = ${domain}, wildcard_asked_at = now() + interval '1 day'
+    update cluster set wildcard_domain = ${domain}, wildcard_asked_at = now() + interval '30 minutes'
     where id = ${other.id}`
   await run()
   const [row] = await sql<{ finding: string }[]>`

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { clockToleranceMs, moved } from './policy.ts'
 
 /** A cluster with a domain and with routers of the platform that speak TLS. */
 export interface DomainOfCluster {
@@ -6,11 +7,18 @@ export interface DomainOfCluster {
   readonly domain: string
 }
 
-/** Lists clusters about whose domains DNS was not asked since then, the longest-waiting first. */
-export const listUnasked = (sql: Sql, { since, most }: { readonly since: Date; readonly most: number }) =>
+/**
+ * Lists clusters about whose domains DNS was not asked since then, the longest-waiting first. A
+ * question that is in the future was asked while the clock was ahead, and does not count.
+ */
+export const listUnasked = (
+  sql: Sql,
+  { since, now, most }: { readonly since: Date; readonly now: Date; readonly most: number },
+) =>
   sql<DomainOfCluster[]>`
     select id as cluster, traffic_domain as domain from cluster
-    where traffic_domain is not null and has_own_tls and coalesce(wildcard_asked_at, 'epoch') < ${since}
+    where traffic_domain is not null and has_own_tls
+      and (wildcard_asked_at between ${since} and ${moved(now, clockToleranceMs)}) is not true
     order by wildcard_asked_at nulls first, id limit ${most}`
 
 /**

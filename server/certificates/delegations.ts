@@ -29,7 +29,7 @@ export function createDelegationReconciler({ database, clock, dns }: DelegationO
     everyMs: 15_000,
     reconcile: async (signal) => {
       const now = clock.now()
-      const due = await listUnasked(database, { since: moved(now, -askMs), most: mostAtOnce })
+      const due = await listUnasked(database, { since: moved(now, -askMs), now, most: mostAtOnce })
       const ask = async (one: (typeof due)[number]): Promise<void> => {
         const leads = await dns.leads({ host: `*.${one.domain}`, cluster: one.cluster }, signal)
         await storeDelegation(database, one, { leads, now })

@@ -77,6 +77,9 @@ export function renewalIn(
   return new Date(Math.max(Math.min(wanted, latest), earliestOf(made)))
 }
 
+/** A time that is further in the future was written while the clock was ahead. */
+export const clockToleranceMs = 60 * minuteMs
+
 export const moved = (time: Date, ms: number): Date => new Date(time.getTime() + ms)
 
 /**
