@@ -26,7 +26,7 @@ export interface CertificateScope {
  * below such a domain.
  */
 const named = (sql: Sql, { own, shared, at }: CertificateScope) => sql`
-  select s.host, s.saved_at, s.place, w.wildcard,
+  select s.host, s.organization, s.saved_at, s.place, w.wildcard,
     case when ${shared}::text is not null and (s.place is null or k.wildcard_domain = k.traffic_domain)
       then coalesce(w.wildcard, s.host) else s.host end as name
   from (${securedHosts(sql, own, at)}) s left join cluster k on k.id = s.place
@@ -36,9 +36,13 @@ const named = (sql: Sql, { own, shared, at }: CertificateScope) => sql`
       where right(s.host, length(below.suffix)) = below.suffix
         and left(s.host, -length(below.suffix)) ~ '^[^.*]+$') w on true`
 
-/** A query of the names for which certificates are ordered. */
+/**
+ * A query of the names for which certificates are ordered. `organization` is the one that has the
+ * name, or null if it is shared or the platform's own.
+ */
 const ordered = (sql: Sql, scope: CertificateScope) => sql`
-  select n.name as host, max(n.saved_at) as saved_at, min(n.place::text) as place
+  select n.name as host, max(n.saved_at) as saved_at, min(n.place::text) as place,
+    min(n.organization::text) filter (where n.name = n.host) as organization
   from (${named(sql, scope)}) n group by n.name`
 
 /** A host for which a certificate is due. */
@@ -54,6 +58,8 @@ export interface DueHost {
   readonly left_answer: string | null
   /** The id of the cluster whose routers serve the host. Null: the router of this machine. */
   readonly place: string | null
+  /** The id of the organization that has the host. Null: the platform, or several share it. */
+  readonly organization: string | null
 }
 
 /**
@@ -68,7 +74,7 @@ export const listDueHosts = (
 ) =>
   sql<DueHost[]>`
     select w.host, coalesce(h.failures, 0) as failures, h.challenge_kind, h.chain, h.challenge_token as left_token,
-      h.challenge_answer as left_answer, w.place
+      h.challenge_answer as left_answer, w.place, w.organization
     from (${ordered(sql, scope)}) w left join host_certificate h on h.host = w.host
     where h.host is null or h.due_at <= ${now} or h.tried_at > ${moved(now, clockToleranceMs)}
       or (h.finding is not null and h.tried_at < w.saved_at and h.tried_at < ${since})

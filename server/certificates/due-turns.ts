@@ -10,3 +10,17 @@ interface Due {
  */
 export const turnsOf = <T extends Due>(due: readonly T[], most: number): readonly (readonly T[])[] =>
   [...Map.groupBy(due, ({ place }) => place).values()].slice(0, most)
+
+/**
+ * Returns the hosts so that organizations take turns, each in its order. Many names of one that
+ * fail delay the names of others little. Pure.
+ */
+export function alternating<T extends { readonly organization: string | null }>(due: readonly T[]): readonly T[] {
+  const counts = new Map<string | null, number>()
+  const ranked = due.map((one) => {
+    const rank = counts.get(one.organization) ?? 0
+    counts.set(one.organization, rank + 1)
+    return { one, rank }
+  })
+  return ranked.toSorted((a, b) => a.rank - b.rank).map(({ one }) => one)
+}

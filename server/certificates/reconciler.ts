@@ -18,7 +18,7 @@ import {
   storeFailure,
 } from './certificate-store.ts'
 import type { DnsProof } from './dns-proof.ts'
-import { turnsOf } from './due-turns.ts'
+import { alternating, turnsOf } from './due-turns.ts'
 import { isLost, listLostDomains } from './lost-domain-store.ts'
 import { hostKeyCell } from './own-columns.ts'
 import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
@@ -42,11 +42,11 @@ export interface CertificateOptions extends Serving {
   readonly dns?: DnsProof | undefined
 }
 
-/** Orders that run at the same time. */
+/** Orders of the router of this machine that run at the same time. */
 const slots = 4
 /** Each cluster has one order at a time. The others wait for the next run. */
 const clustersAtOnce = 16
-/** A run over clusters begins no further order after this time, so that clusters take turns. */
+/** A run begins no further order after this time. The next one begins with what is new by then. */
 const runMs = 30_000
 /** The time limit of one order. */
 const orderMs = 3 * 60_000
@@ -70,32 +70,27 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
       const certifiable = listed.filter(({ host }) => isCertifiable(hostIn(host).host, directory, dns !== undefined))
       const lost = at === 'machine' || certifiable.length === 0 ? [] : await listLostDomains(database, now)
       const due = certifiable.filter((one) => !isLost(one, lost))
-      if (at === 'machine') await workOff(options, { due, slots }, signal)
-      else await everyOne(turnsOf(due, clustersAtOnce).map((own) => workOffInTime(options, own, signal)))
+      if (at === 'machine') await workOff(options, { due: alternating(due), slots }, signal)
+      else await everyOne(turnsOf(due, clustersAtOnce).map((own) => workOff(options, { due: own, slots: 1 }, signal)))
     },
   }
 }
 
-/** Tries to get certificates, so many at the same time. */
+/** Tries to get certificates, so many at the same time, until the time of a run is over. */
 async function workOff(
   options: CertificateOptions,
   { due, slots: most }: { readonly due: readonly DueHost[]; readonly slots: number },
   signal: AbortSignal,
 ): Promise<void> {
   const waiting = due.values()
+  const end = options.clock.monotonic() + runMs
   const work = async (): Promise<void> => {
-    for (const one of waiting) if (!signal.aborted) await attempt(options, one, signal)
+    for (const one of waiting) {
+      if (signal.aborted || options.clock.monotonic() > end) return
+      await attempt(options, one, signal)
+    }
   }
   await everyOne(Array.from({ length: Math.min(most, due.length) }, work))
-}
-
-/** Tries to get the certificates of one cluster, until the time of a run is over. */
-async function workOffInTime(options: CertificateOptions, due: readonly DueHost[], signal: AbortSignal): Promise<void> {
-  const end = options.clock.monotonic() + runMs
-  for (const one of due) {
-    if (signal.aborted || options.clock.monotonic() > end) return
-    await attempt(options, one, signal)
-  }
 }
 
 /**

@@ -37,12 +37,15 @@ export const uploadedHosts = (sql: Sql, at: SecuredPlace) => sql`
  * names, proven custom domains whose users want one and uploaded none, and `own`, the names of the
  * platform itself. The platform orders these certificates. Names of a cluster's domain have none if
  * the cluster says that something in front of its routers ends TLS. `saved_at` is when the user
- * last saved the domain, else null. `place` is as in `uploadedHosts`.
+ * last saved the domain, else null. `place` is as in `uploadedHosts`, and `organization` has the
+ * host.
  */
 export const securedHosts = (sql: Sql, own: readonly string[], at: SecuredPlace) => sql`
-  select unnest(${[...own]}::text[]) as host, null::timestamptz as saved_at, null::uuid as place
+  select unnest(${[...own]}::text[]) as host, null::timestamptz as saved_at, null::uuid as place,
+    null::uuid as organization
   union
-  select r.host, max(d.updated_at) as saved_at, ${placeColumn(sql)} as place
+  select r.host, max(d.updated_at) as saved_at, ${placeColumn(sql)} as place,
+    min(k.organization_id::text)::uuid as organization
   from route r join service s on s.id = r.service_id
     join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
     left join custom_domain d on d.id = r.custom_domain_id
