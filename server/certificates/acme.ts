@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto'
 import { type Authorization, axios, Client, crypto } from 'acme-client'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
@@ -13,6 +12,7 @@ import {
   RefusedError,
   type RenewalWindow,
 } from './authority.ts'
+import { checkIssued } from './check-issued.ts'
 
 export interface AcmeOptions {
   /** The address of the authority's directory (RFC 8555). */
@@ -124,7 +124,7 @@ async function order(client: Client, { host, kind, replaces }: Named, publish: P
   }
   const [key, request] = await crypto.createCsr({ altNames: [host] }, await crypto.createPrivateEcdsaKey())
   const chain = await client.getCertificate(await client.finalizeOrder(created, request))
-  return { chain, key: new Secret(String(key)), ...validityOf(chain) }
+  return checkIssued(host, { chain, key: new Secret(String(key)) })
 }
 
 /** Answers the challenge of an authorization. Throws RefusedError with `isCheck` if that fails. */
@@ -163,11 +163,6 @@ async function answerTo(authorization: Authorization, kind: ProofKind, text: str
     await crypto.createPrivateEcdsaKey(),
   )
   return `${certificate}\n${key}`
-}
-
-function validityOf(chain: string): Pick<Issued, 'notBefore' | 'notAfter'> {
-  const { validFromDate: notBefore, validToDate: notAfter } = new X509Certificate(chain)
-  return { notBefore, notAfter }
 }
 
 /** Does the work until `signal` aborts. Translates errors of the library. */

@@ -1,6 +1,7 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { AppError, messageOf } from '../lib/error.ts'
+import { covers, namesOf, readChain } from './read-chain.ts'
 
 /** A certificate and its private key as a user uploads them, in PEM format. */
 export interface Upload {
@@ -20,14 +21,12 @@ export interface CheckedUpload {
   readonly not_after: Date
 }
 
-const mostCertificates = 10
-
 /**
  * Checks that the router can serve a certificate for a host. Throws `invalid`, which names the
  * field and its fault.
  */
 export function checkUpload({ chain, private_key }: Upload, host: string, now: Date): CheckedUpload {
-  const certificates = readChain(chain)
+  const certificates = readChain(chain, (fault, cause) => invalid('chain', fault, cause))
   const [leaf] = certificates
   if (!leaf) throw invalid('chain', 'has no certificate. Send "-----BEGIN CERTIFICATE-----" and its lines')
   const key = readKey(private_key)
@@ -49,22 +48,6 @@ export function checkUpload({ chain, private_key }: Upload, host: string, now: D
     not_before: leaf.validFromDate,
     not_after: leaf.validToDate,
   }
-}
-
-const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----']
-
-/** Reads the certificates of a text. Other text between them is ignored, as openssl writes it. */
-function readChain(text: string): readonly X509Certificate[] {
-  const parts = text.split(begin).slice(1)
-  if (parts.length > mostCertificates) throw invalid('chain', `has more than ${mostCertificates} certificates`)
-  return parts.map((part, index) => {
-    const length = part.indexOf(end)
-    try {
-      return new X509Certificate(`${begin}${part.slice(0, length < 0 ? 0 : length)}${end}\n`)
-    } catch (cause) {
-      throw invalid('chain', `has a certificate that cannot be read, number ${index + 1}`, cause)
-    }
-  })
 }
 
 function readKey(text: string): KeyObject {
@@ -116,19 +99,6 @@ function refuseUnusable(cert: string, key: string): void {
     throw invalid('chain', `cannot be used for TLS: ${messageOf(cause)}`, cause)
   }
 }
-
-/** Whether a certificate names a host. `*.example.org` must be named itself. */
-const covers = (certificate: X509Certificate, host: string): boolean =>
-  host.startsWith('*.')
-    ? namesOf(certificate).includes(host)
-    : certificate.checkHost(host, { subject: 'never' }) !== undefined
-
-/** Lists the host names of a certificate. */
-const namesOf = ({ subjectAltName = '' }: X509Certificate): readonly string[] =>
-  subjectAltName
-    .split(', ')
-    .filter((name) => name.startsWith('DNS:'))
-    .map((name) => name.slice('DNS:'.length).toLowerCase())
 
 const nameOf = ({ subject }: X509Certificate): string => `"${commonName(subject)}"`
 
