@@ -70,3 +70,28 @@ test('clientGroup returns the same group for all addresses of a subscriber', () 
   }
   for (const [address, group] of Object.entries(groups)) assert.equal(clientGroup(address), group, address)
 })
+
+test('a network contains addresses of its own family only', () => {
+  const everyV6 = networkList(['::/0'])
+  assert.deepEqual([everyV6('2001:db8::1'), everyV6('10.0.0.1')], [true, false])
+  const everyV4 = networkList(['0.0.0.0/0'])
+  assert.deepEqual([everyV4('10.0.0.1'), everyV4('2001:db8::1')], [true, false])
+  assert.equal(networkList(['::/1'])('10.0.0.1'), false)
+})
+
+test('a network of mapped addresses is the network of IPv4 that it stands for', () => {
+  for (const network of ['::ffff:10.1.0.0/112', '::FFFF:a01:0/112', '0:0:0:0:0:ffff:10.1.0.0/112']) {
+    const contains = networkList([network])
+    assert.deepEqual([contains('10.1.2.3'), contains('10.2.2.3')], [true, false], network)
+  }
+  assert.equal(networkList(['::ffff:0:0/96'])('10.1.2.3'), true)
+})
+
+test('a mapped address is read as IPv4 in each spelling', () => {
+  for (const address of ['::ffff:10.1.2.3', '::FFFF:a01:203', '0:0:0:0:0:ffff:a01:203', '0:0::ffff:10.1.2.3']) {
+    assert.equal(plainAddress(address), '10.1.2.3', address)
+    assert.equal(clientGroup(address), '10.1.2.3', address)
+  }
+  for (const address of ['::1', '::fffe:a01:203', '::ffff:0:a01:203', '::a01:203'])
+    assert.equal(plainAddress(address), address)
+})

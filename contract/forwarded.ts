@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, SocketAddress } from 'node:net'
 
 /** Finds the sender of a request that came through proxies, for the router and the API server. */
 
@@ -6,23 +6,49 @@ import { BlockList, isIP } from 'node:net'
 const mostHops = 20
 
 /**
- * Returns a check whether an address is in one of these addresses or CIDRs. Throws an Error that
+ * Returns a check whether an address is in one of these addresses or CIDRs. A network of IPv6
+ * contains no IPv4 address, and one of mapped addresses is a network of IPv4. Throws an Error that
  * names an invalid one.
  */
 export function networkList(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false
-  const list = new BlockList()
+  // A list of both families would count the IPv4 addresses to `::/0`.
+  const [ipv4, ipv6] = [new BlockList(), new BlockList()]
   for (const network of networks) {
-    const [address = '', prefix, more] = network.split('/')
-    const family = isIP(address)
-    const most = family === 6 ? 128 : 32
-    const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
-    if (family === 0 || more !== undefined || bits < 0 || bits > most) {
-      throw new Error(`"${network}" is not an address or a CIDR such as 10.1.0.0/16`)
-    }
-    list.addSubnet(address, bits, family === 6 ? 'ipv6' : 'ipv4')
+    const { address, bits, isIpv4 } = readNetwork(network)
+    if (isIpv4) ipv4.addSubnet(address, bits, 'ipv4')
+    else ipv6.addSubnet(address, bits, 'ipv6')
   }
-  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return (given) => {
+    const address = mappedAddress(given) ?? given
+    const family = isIP(address)
+    return family === 4 ? ipv4.check(address, 'ipv4') : family === 6 && ipv6.check(address, 'ipv6')
+  }
+}
+
+function readNetwork(network: string): { readonly address: string; readonly bits: number; readonly isIpv4: boolean } {
+  const [address = '', prefix, more] = network.split('/')
+  const family = isIP(address)
+  const most = family === 6 ? 128 : 32
+  const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
+  if (family === 0 || more !== undefined || bits < 0 || bits > most) {
+    throw new Error(`"${network}" is not an address or a CIDR such as 10.1.0.0/16`)
+  }
+  const mapped = bits < mappedBits ? undefined : mappedAddress(address)
+  return mapped === undefined
+    ? { address, bits, isIpv4: family === 4 }
+    : { address: mapped, bits: bits - mappedBits, isIpv4: true }
+}
+
+/** The bits in front of a mapped IPv4 address (RFC 4291, 2.5.5.2). */
+const mappedBits = 96
+
+/** Returns the IPv4 address that an IPv6 address stands for, in whatever spelling. */
+function mappedAddress(address: string): string | undefined {
+  // Each spelling begins with zeros.
+  if (!/^[0:]/.test(address) || isIP(address) !== 6) return undefined
+  const usual = new SocketAddress({ address: address.toLowerCase(), family: 'ipv6' }).address
+  return /^::ffff:([\d.]+)$/.exec(usual)?.[1]
 }
 
 /**
@@ -30,12 +56,8 @@ export function networkList(networks: readonly string[]): (address: string) => b
  * an address.
  */
 export function plainAddress(text: string): string | undefined {
-  const address =
-    text
-      .toLowerCase()
-      .replace(/^::ffff:(?=\d{1,3}\.)/, '')
-      .split('%', 1)[0] ?? ''
-  return isIP(address) === 0 ? undefined : address
+  const address = text.toLowerCase().split('%', 1)[0] ?? ''
+  return mappedAddress(address) ?? (isIP(address) === 0 ? undefined : address)
 }
 
 /** Reads one entry of `X-Forwarded-For`, to which some proxies add the port. */

@@ -42,6 +42,17 @@ test('requests and upgrades from denied or not allowed networks get 403', async 
   assert.equal((await ask({ headers: from('192.0.2.7') })).status, 502)
 })
 
+test('a denied network of IPv6 leaves clients of IPv4 alone, and mapped addresses are IPv4', async (t) => {
+  const { ask, lead } = await bedWith(t, { deny: ['::/0'] }, [ok])
+  assert.equal((await ask({ headers: from('2001:db8::1') })).status, 403)
+  assert.equal((await ask({ headers: from('192.0.2.1') })).status, 200)
+  await lead([1], { rules: { deny: ['10.0.0.0/8'], requestsPerMinute: 1 } })
+  assert.equal((await ask({ headers: from('::ffff:a01:203') })).status, 403)
+  assert.equal((await ask({ headers: from('::ffff:c000:201') })).status, 502)
+  assert.equal((await ask({ headers: from('::ffff:c000:202') })).status, 502)
+  assert.equal((await ask({ headers: from('192.0.2.1') })).status, 429)
+})
+
 test('the forwarded client address counts only from a trusted peer', async (t) => {
   const bed = await testBed(t)
   await bed.lead([portOf(await bed.application(ok))], { rules: { deny: ['127.0.0.1'] } })

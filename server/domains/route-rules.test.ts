@@ -73,6 +73,16 @@ test('what a router could not act on is refused by its name, and left out where 
   }
 })
 
+test('allowed networks are a rule unless they are every address', () => {
+  const allowOf = (networks: string) => rulesOf('container', ingress({ whitelist_source_range: networks }))?.allow
+  for (const all of ['0.0.0.0/0', '0.0.0.0/0, ::/0', '10.0.0.0/8 0.0.0.0/0', '::/0,0.0.0.0/0,fd00::/8']) {
+    assert.equal(allowOf(all), undefined, all)
+  }
+  assert.deepEqual(allowOf('10.0.0.0/8, ::/0'), ['10.0.0.0/8', '::/0'])
+  assert.deepEqual(allowOf('0.0.0.0/0, fd00::/8'), ['0.0.0.0/0', 'fd00::/8'])
+  assert.deepEqual(allowOf('::/0'), ['::/0'])
+})
+
 test('timeouts of gRPC apply to its ports alone', () => {
   const sent = ingress({ grpc_read_timeout_seconds: 5, grpc_send_timeout_seconds: 0, proxy_send_timeout_seconds: 7 })
   assert.equal(rulesProblem(sent), undefined)

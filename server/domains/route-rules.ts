@@ -9,7 +9,6 @@ import { positive, type RuleReader, seconds, text } from './rule-reader.ts'
 import { visitorReaders } from './visitor-readers.ts'
 
 const prefix = 'network.ingress.'
-const anywhere = new Set(['0.0.0.0/0', '::/0'])
 const usualCors = {
   origins: '*',
   methods: 'GET, PUT, POST, DELETE, PATCH, OPTIONS',
@@ -45,6 +44,14 @@ function networksOf(value: unknown): string[] {
       throw new Error(`"${network}" is not a network such as 10.1.0.0/16`)
   }
   return networks
+}
+/**
+ * Whether a list of allowed networks leaves nobody out. The default, `0.0.0.0/0`, stands for the
+ * clients of IPv6 too, unless the list names networks of IPv6.
+ */
+function isEverywhere(networks: readonly string[]): boolean {
+  const ofIpv6 = networks.filter((network) => network.includes(':'))
+  return networks.includes('0.0.0.0/0') && (ofIpv6.length === 0 || ofIpv6.includes('::/0'))
 }
 /** Reads headers. Throws unless the value is an object with strings by header name. */
 function headersOf(value: unknown): Readonly<Record<string, string>> {
@@ -87,7 +94,7 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
   proxy_connect_timeout_seconds: (value) => (value === 60 ? {} : connectTimeout(value)),
   whitelist_source_range: (value) => {
     const allow = networksOf(value)
-    return allow.length === 0 || allow.some((network) => anywhere.has(network)) ? {} : { allow }
+    return allow.length === 0 || isEverywhere(allow) ? {} : { allow }
   },
   denylist_source_range: (value) => {
     const deny = networksOf(value)
