@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { limits } from '../limits.ts'
 import type { FrontFiles } from './front-files.ts'
+import { globalSection, type ProcessSettings } from './global-section.ts'
 import { hotRules } from './hot-routes.ts'
-import { http3Bind, http3Globals, http3Hint } from './http3-rules.ts'
+import { http3Bind, http3Hint } from './http3-rules.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
 import { carrier, rateOfEndpoint, ringSection, silentRule, timeLines, timeRules } from './times.ts'
 import { unreadRules } from './unread-rules.ts'
 
 /** The settings of a front. */
-export interface FrontSettings {
+export interface FrontSettings extends ProcessSettings {
   readonly host: string
   readonly port: number
   /** Undefined: HTTP only. */
@@ -17,16 +18,11 @@ export interface FrontSettings {
   /** The ports that clients use, if they are others. */
   readonly publicPort?: number | undefined
   readonly publicTlsPort?: number | undefined
-  readonly files: FrontFiles
   readonly connections: ConnectionLimits
   /** Networks of trusted proxies. Their requests go to the router, which reads their headers. */
   readonly trusted: readonly string[]
   /** Networks of load balancers whose connections begin with a PROXY header. */
   readonly proxies: readonly string[]
-  /** The secret of HTTP/3, which HAProxy serves beside HTTPS then. */
-  readonly http3?: string | undefined
-  /** The CPUs to which threads are bound. Undefined: the system moves threads. */
-  readonly cpus?: readonly number[] | undefined
 }
 
 /** The share of all connections that one trusted proxy may have, as in `ConnectionShares`. */
@@ -39,20 +35,6 @@ const crowdedShare = 0.8
  */
 const connectMs = 100
 const dayMs = 86_400_000
-/** Of one request's or response's header block. */
-const headerBytes = 16 * 1024
-/** The headers that are added have at most 500 bytes. */
-const rewriteBytes = 1024
-
-/** The intermediate profile of https://wiki.mozilla.org/Security/Server_Side_TLS. */
-const profile = [
-  'ssl-default-bind-ciphers ' +
-    ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'].join(':') +
-    ':' +
-    ['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'].join(':'),
-  'ssl-default-bind-ciphersuites TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256',
-  'ssl-default-bind-options prefer-client-ciphers ssl-min-ver TLSv1.2',
-]
 
 /** The configuration of HAProxy, with a mark by which another process knows it again. */
 export interface Configuration {
@@ -62,7 +44,7 @@ export interface Configuration {
 
 /** Returns the configuration of a front. Equal settings have the same mark. */
 export function configurationOf(settings: FrontSettings): Configuration {
-  const { tlsPort, files, cpus, http3 } = settings
+  const { tlsPort, http3 } = settings
   const body = [
     ...defaults(),
     ...frontend(settings, 'plain', { port: settings.port, publicPort: settings.publicPort }),
@@ -73,23 +55,7 @@ export function configurationOf(settings: FrontSettings): Configuration {
     ...backends(settings),
   ]
   const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 16)
-  const first = [
-    'global',
-    `  description quayside-${mark}`,
-    `  stats socket ${files.admin} mode 600 level admin`,
-    // The router reads times and notices its end over connections that are often silent.
-    '  stats timeout 1d',
-    `  hard-stop-after ${limits.shutdownMs}ms`,
-    // A request's header block fits into one buffer, beside the room for added headers. HAProxy
-    // copies the whole buffer of each request that it may send again, so it is not larger.
-    `  tune.bufsize ${headerBytes + rewriteBytes}`,
-    `  tune.maxrewrite ${rewriteBytes}`,
-    ...(cpus ? [`  nbthread ${cpus.length}`, `  cpu-map auto:1/1-${cpus.length} ${cpus.join(' ')}`] : []),
-    ...(http3 === undefined ? [] : http3Globals(http3)),
-    '  ssl-load-extra-files none',
-    ...profile.map((line) => `  ${line}`),
-  ]
-  return { text: `${[...first, ...ringSection, ...body].join('\n')}\n`, mark }
+  return { text: `${[...globalSection(settings, mark), ...ringSection, ...body].join('\n')}\n`, mark }
 }
 
 const defaults = (): string[] => [
