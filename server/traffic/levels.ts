@@ -35,15 +35,24 @@ export interface Part {
 /** Pure: returns the start of the window or step in which a time is. */
 export const floorTo = (ms: number, seconds: number): number => Math.floor(ms / (seconds * 1000)) * seconds * 1000
 
+/** A range that a client asks for. */
+interface Wish {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly stepSeconds: number | undefined
+}
+
+const stepFor = ({ fromMs, toMs, stepSeconds = 0 }: Wish, { seconds }: Level): number =>
+  Math.ceil(Math.max(stepSeconds, seconds, (toMs - fromMs) / 1000 / (mostPoints - 1)) / seconds) * seconds
+
 /**
- * Pure: returns the range to read for a wish. Its step is a length of windows that reach back far
- * enough, or a multiple of it. Its ends are at the edges of steps.
+ * Pure: returns the range to read for a wish. Its step is a length of windows that reach back to
+ * the begin of its first step, or a multiple of it. Its ends are at the edges of steps.
  */
-export function rangeOf(wish: { fromMs: number; toMs: number; stepSeconds: number | undefined }, nowMs: number): Range {
+export function rangeOf(wish: Wish, nowMs: number): Range {
   const { fromMs, toMs } = wish
-  const level = levels.find(({ keptSeconds }) => fromMs >= nowMs - keptSeconds * 1000) ?? levels.at(-1) ?? levels[0]
-  const wanted = Math.max(wish.stepSeconds ?? 0, level.seconds, (toMs - fromMs) / 1000 / (mostPoints - 1))
-  const stepSeconds = Math.ceil(wanted / level.seconds) * level.seconds
+  const reaches = (level: Level): boolean => floorTo(fromMs, stepFor(wish, level)) >= nowMs - level.keptSeconds * 1000
+  const stepSeconds = stepFor(wish, levels.find(reaches) ?? levels.at(-1) ?? levels[0])
   const endMs = floorTo(toMs - 1, stepSeconds) + stepSeconds * 1000
   return { fromMs: floorTo(fromMs, stepSeconds), toMs: endMs, stepSeconds }
 }

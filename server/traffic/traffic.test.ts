@@ -198,6 +198,25 @@ test('a range is read from windows that reach back far enough, in at most 1,500 
   assert.ok((toMs - fromMs) / 1000 / stepSeconds <= 1_500)
 })
 
+test('the first step of a range does not begin before its windows do', async (t) => {
+  const { router, batchOf, collector, keep, reader, service, clock } = await bed(t)
+  const collected = collector()
+  for (let batch = 1; batch <= 48; batch++) {
+    router.batches = [batchOf(batch, 1)]
+    await collected.reconcile(signal)
+    clock.ms += 5 * minute
+    await keep()
+  }
+  const query = { from: new Date(clock.ms - hour), step_seconds: 7_260 }
+  const { points, from, step_seconds } = await reader.ofService(service, query)
+  const sent = Array.from({ length: 48 }, (_, index) => start + index * 5 * minute)
+  assert.ok(step_seconds >= 7_260)
+  assert.equal(
+    points.reduce((sum, { requests }) => sum + requests, 0),
+    sent.filter((ms) => ms >= from.getTime()).length,
+  )
+})
+
 test('the parts of a range follow each other from coarse to fine', () => {
   const range = rangeOf({ fromMs: start - 24 * hour, toMs: start, stepSeconds: 3600 }, start)
   const until = new Map([
