@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -16,7 +17,7 @@ import { silentLogger as log } from '../lib/log.ts'
 import { addPlace } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
 import { type CertificateSettings, createCertificates } from './certificates.ts'
-import { recordNames } from './dns-proof.ts'
+import { createDnsProof, recordNames } from './dns-proof.ts'
 import type { DnsRecord, DnsRecords } from './dns-records.ts'
 import type { DnsSettings } from './dns-settings.ts'
 import { createDynamicUpdates } from './nsupdate.ts'
@@ -199,6 +200,28 @@ test('a record that an ended attempt left is removed by the next one', { skip },
   assert.deepEqual(await bind.texts(name), [])
 })
 
+test('a left record of a zone that the platform no longer has delays no certificate', { skip }, async (t) => {
+  const { run, lead, states, sql } = await openBench(t)
+  const host = '*.led.lab.test'
+  await lead(host)
+  await sql`
+    insert into host_certificate (host, challenge_kind, challenge_token, challenge_answer, due_at, updated_at)
+    values (${host}, 'dns-01', '_acme-challenge.led.lab.test.old.test', 'left-behind', 'epoch', now())`
+  await run()
+  assert.equal((await states())[host], 'READY')
+})
+
+test('name servers that do not answer are the reason, and not a missing record', { skip }, async (t) => {
+  const silent = await openSilentServer(t)
+  const proof = createDnsProof({
+    domain,
+    nameServers: [silent],
+    clock: systemClock,
+    records: { add: async () => {}, remove: async () => {} },
+  })
+  await assert.rejects(proof.place({ host: '*.led.lab.test', cluster: undefined }, signal), /name servers.*not answer/)
+})
+
 test('DNS that refuses the key fails the attempt with its reason', { skip }, async (t) => {
   const { run, lead, message, states, bind } = await openBench(t)
   await writeFile(bind.keyFile, 'key "platform" { algorithm hmac-sha256; secret "AAAAAAAAAAAAAAAAAAAAAA=="; };\n')
@@ -215,6 +238,14 @@ test('without the program nsupdate the reason names its package', { skip }, asyn
   await run()
   assert.match(await message(`shop.${domain}`), /bind9-dnsutils/)
 })
+
+/** Opens a port of UDP at which nobody answers. */
+async function openSilentServer(t: TestContext): Promise<string> {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  t.after(() => socket.close())
+  return `127.0.0.1:${socket.address().port}`
+}
 
 /** Starts a webhook. Returns its address, and what it was asked. */
 async function startWebhook(t: TestContext, change: (url: string, record: DnsRecord) => Promise<void>) {

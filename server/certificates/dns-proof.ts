@@ -81,7 +81,8 @@ export function recordNames({ host, cluster }: NamedHost, domain: string): Recor
 
 async function placeOf(resolver: Resolver, { own, target }: RecordNames, signal: AbortSignal): Promise<string> {
   if (own === target) return own
-  const found = (await targetsOf(resolver, own, signal)) ?? []
+  const found = await targetsOf(resolver, own, signal)
+  if (!found) throw new RefusedError(`The name servers do not answer which CNAME ${own} has.`)
   if (leadsTo(found, target)) return target
   const seen = found.length === 0 ? 'it is missing' : `it leads to ${String(found[0]).slice(0, 253)}`
   throw new RefusedError(`The record ${own} CNAME ${target} is needed, and ${seen}.`, { isCheck: true })

@@ -1,3 +1,4 @@
+import { startDeadline } from '../lib/deadline.ts'
 import { messageOf } from '../lib/error.ts'
 import type { HostProof } from './authority.ts'
 import { type CertificateName, hostIn } from './certificate-name.ts'
@@ -27,7 +28,8 @@ export async function publishProof(
   const record = { name: await dns.place(hostIn(name), signal), value: proof.answer }
   // An attempt that does not end leaves the record. The next one finds it here.
   await setChallenge(database, { ...proof, host: name, token: record.name }, clock.now())
-  const removal = (): Promise<void> => withdraw(options, name, record)
+  // Also after the time of the attempt.
+  const removal = (): Promise<void> => withdraw(options, name, record, AbortSignal.timeout(withdrawMs))
   try {
     await dns.show(record, signal)
   } catch (error) {
@@ -37,23 +39,28 @@ export async function publishProof(
   return removal
 }
 
-/** Takes the record of an attempt that did not end out of DNS. Throws RefusedError. */
+/**
+ * Takes the record of an attempt that did not end out of DNS. It proves nothing, and its zone may
+ * be gone, so a failure is logged only.
+ */
 export async function withdrawProof(options: ProofOptions, due: DueHost, signal: AbortSignal): Promise<void> {
   const { host, challenge_kind: kind, left_token: name, left_answer: value } = due
   if (kind !== 'dns-01' || name === null || value === null) return
-  await options.dns?.remove({ name, value }, signal)
-  await clearChallenge(options.database, host)
+  await withdraw(options, host, { name, value }, startDeadline(withdrawMs, signal).signal)
+  signal.throwIfAborted()
 }
 
 const withdrawMs = 10_000
 
-/**
- * Takes a record out of DNS, also after the time of its attempt. One that stays proves nothing, and
- * the next attempt removes it, so a failure is logged only.
- */
-async function withdraw({ database, dns, log }: ProofOptions, host: string, record: DnsRecord): Promise<void> {
+/** Takes a record out of DNS. One that stays is logged, and the next attempt tries it again. */
+async function withdraw(
+  { database, dns, log }: ProofOptions,
+  host: CertificateName,
+  record: DnsRecord,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await dns?.remove(record, AbortSignal.timeout(withdrawMs))
+    await dns?.remove(record, signal)
     await clearChallenge(database, host)
   } catch (error) {
     log.warn({ name: record.name, reason: messageOf(error) }, 'DNS record could not be removed')
