@@ -6,7 +6,7 @@ import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { monotonic } from './clock.ts'
 import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
-import { preflightOf, type Rules, refusalBy } from './rules.ts'
+import { preflightOf, type Rules, readableBy, refusalBy } from './rules.ts'
 import { signInFailure } from './sign-in.ts'
 import type { Traffic } from './traffic.ts'
 import { maintenanceOf, redirectOf } from './visitor-rules.ts'
@@ -32,12 +32,12 @@ export function answeredByRules(
   if (rules.isOpen && !head.hasBody) return false
   const refuse = (failure: Failure): true => {
     traffic.counts.refused++
-    answerFailure(request, response, failure, head)
+    answerFailure(request, response, readableBy(failure, rules, request.headers.origin), head)
     return true
   }
   const failure = refusalOf(traffic, request, ruled)
   if (failure) return refuse(failure)
-  // Browsers send a preflight without a password.
+  // Browsers send a preflight without a password, and follow no redirect of it.
   const { origin, 'access-control-request-method': asked } = request.headers
   const preflight = preflightOf(rules, { method: request.method ?? '', origin, asks: asked !== undefined })
   if (!preflight) {
@@ -50,8 +50,8 @@ export function answeredByRules(
 }
 
 /**
- * Returns why the rules answer a request: its client, its path or the length of its body. Undefined
- * if they do not.
+ * Returns why the rules refuse a request: its client, the length of its body, or maintenance.
+ * Undefined if they do not.
  */
 export function refusalOf(traffic: Traffic, request: ClientRequest, ruled: Ruled): Failure | undefined {
   const { rules, name, head } = ruled
@@ -59,8 +59,7 @@ export function refusalOf(traffic: Traffic, request: ClientRequest, ruled: Ruled
   return (
     refusalBy(rules, { client: head.client, length, name }) ??
     excessOf(traffic, ruled) ??
-    maintenanceOf(rules, head.client) ??
-    redirectOf(rules.given.redirects, request.url ?? '/')
+    maintenanceOf(rules, head.client)
   )
 }
 
@@ -73,9 +72,14 @@ function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ru
   return { status: 429, message, retryAfterSeconds: Math.ceil(waitMs / 1000) }
 }
 
-/** Returns why a request has to identify its sender first. Undefined if it does not. */
+/**
+ * Returns the redirect of a request, or why its sender has to be identified first. Undefined if it
+ * may go to an endpoint.
+ */
 export const doorOf = (traffic: Traffic, request: ClientRequest, ruled: Ruled): Failure | undefined =>
-  signInFailure(traffic, request, ruled) ?? challengeOf(traffic, request, ruled)
+  redirectOf(ruled.rules.given.redirects, request.url ?? '/') ??
+  signInFailure(traffic, request, ruled) ??
+  challengeOf(traffic, request, ruled)
 
 /** Replaces headers of a request by the ones that its endpoint gets. */
 export function setRequestHeaders(rules: Rules | undefined, { forwarded }: RequestHead): void {

@@ -20,7 +20,7 @@ import type { RequestHead } from './request-head.ts'
 import { announcedTrailers, type DispatchOptions } from './request-trailers.ts'
 import { responseHeaders } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
-import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
+import { type Rules, readableBy, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import { headBytes } from './service-counts.ts'
 import { StreamBroken } from './stream-broken.ts'
 import { seenTarget, type Target } from './target.ts'
@@ -320,7 +320,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#record.status ||= failure?.status ?? 502
     this.#end()
     this.#traffic.counts.failed++
-    if (failure) answerFailure(this.#request, this.#response, failure, { hasBody: this.#options.body != null })
+    if (!failure) return
+    const page = readableBy(failure, this.#rules, this.#request.headers.origin)
+    answerFailure(this.#request, this.#response, page, { hasBody: this.#options.body != null })
   }
 
   #end(isWhole = false): void {

@@ -30,6 +30,8 @@ export interface Failure {
   readonly location?: string
   /** Values of `Set-Cookie` headers. */
   readonly cookies?: readonly string[]
+  /** Further headers, as alternating names and values. */
+  readonly headers?: readonly string[]
 }
 
 export interface Page {
@@ -61,6 +63,7 @@ export function pageFor(failure: Failure, accept: string | undefined): Page {
   if (failure.location !== undefined) headers.push('Location', failure.location)
   if (failure.challenge !== undefined) headers.push('WWW-Authenticate', failure.challenge)
   for (const cookie of failure.cookies ?? []) headers.push('Set-Cookie', cookie)
+  headers.push(...(failure.headers ?? []))
   return { headers, body }
 }
 

@@ -110,6 +110,37 @@ test('a CORS rule sets the headers of responses and answers preflights', async (
   )
 })
 
+test('a response of a route with a CORS rule is safe in a cache, whichever request it answered', async (t) => {
+  const cors = { origins: ['https://shop.example'], methods: 'GET', headers: 'X-One' }
+  const { ask, lead } = await bedWith(t, { cors }, [(_request, response) => response.end('ok')])
+  for (const headers of [{}, { origin: 'https://evil.example' }, { origin: 'https://shop.example' }]) {
+    assert.equal((await ask({ headers })).headers.vary, 'Origin', JSON.stringify(headers))
+  }
+  await lead([1], { rules: { cors: { ...cors, origins: ['*'] }, maintenance: { message: 'Back soon' } } })
+  const { headers } = await ask()
+  assert.deepEqual([headers['access-control-allow-origin'], headers.vary], ['*', undefined])
+})
+
+test('pages of other origins read the responses of rules, and follow redirects after a preflight', async (t) => {
+  const cors = { origins: ['https://shop.example'], methods: 'PUT', headers: 'X-One' }
+  const redirects = [{ from: '/old', to: '/new', status: 308 }] as const
+  const { ask, lead } = await bedWith(t, { cors, redirects, requestsPerMinute: 2 }, [ok])
+  const origin = 'https://shop.example'
+  const preflight = { origin, 'access-control-request-method': 'PUT' }
+  const allowed = await ask({ path: '/old', method: 'OPTIONS', headers: preflight })
+  assert.deepEqual([allowed.status, allowed.headers['content-length']], [204, undefined])
+  for (const status of [308, 429]) {
+    const moved = await ask({ path: '/old', method: 'PUT', headers: { origin } })
+    const { vary, 'access-control-allow-origin': reader } = moved.headers
+    assert.deepEqual([moved.status, vary, reader], [status, 'Origin', origin])
+  }
+  await lead([1], { rules: { cors } })
+  const failed = await ask({ headers: { origin } })
+  assert.deepEqual([failed.status, failed.headers['access-control-allow-origin']], [502, origin])
+  const foreign = await ask({ headers: { origin: 'https://evil.example' } })
+  assert.deepEqual([foreign.status, foreign.headers['access-control-allow-origin']], [502, undefined])
+})
+
 const flaky = (statuses: readonly number[]) => {
   const asked: string[] = []
   const listener: RequestListener = (request, response) => {

@@ -70,8 +70,8 @@ export const tooLarge = (name: string, maxBytes: number): Failure => ({
  * response.
  */
 export function allowedOrigin({ given: { cors } }: Rules, origin: string | undefined): string | undefined {
+  if (cors?.origins.includes('*')) return '*'
   if (!cors || origin === undefined) return undefined
-  if (cors.origins.includes('*')) return '*'
   const anyLabel = origin.replace(/^(https?:\/\/)[^.:/]+\./, '$1*.')
   return cors.origins.some((one) => one === origin || one === anyLabel) ? origin : undefined
 }
@@ -86,27 +86,35 @@ export function preflightOf(
 ): readonly string[] | undefined {
   const { cors } = rules.given
   if (!cors || request.method !== 'OPTIONS' || !request.asks) return undefined
-  const origin = allowedOrigin(rules, request.origin)
-  if (origin === undefined) return ['Vary', 'Origin', 'Content-Length', '0']
+  const readers = corsHeaders(rules, request.origin)
+  if (allowedOrigin(rules, request.origin) === undefined) return readers
   return [
-    ...corsHeaders(origin),
+    ...readers,
     'Access-Control-Allow-Methods',
     cors.methods,
     'Access-Control-Allow-Headers',
     cors.headers,
     'Access-Control-Max-Age',
     '1728000',
-    'Content-Length',
-    '0',
   ]
 }
 
-/** Allows credentials only for a named origin. */
-const corsHeaders = (origin: string): string[] => [
-  'Access-Control-Allow-Origin',
-  origin,
-  ...(origin === '*' ? [] : ['Access-Control-Allow-Credentials', 'true', 'Vary', 'Origin']),
-]
+/**
+ * Returns the headers that say which origin may read a response, with credentials only for a named
+ * one. If that depends on the origin, each response says so: a cache must not answer one origin
+ * with the response to another.
+ */
+function corsHeaders(rules: Rules, origin: string | undefined): string[] {
+  if (!rules.given.cors) return []
+  const allowed = allowedOrigin(rules, origin)
+  if (allowed === undefined) return ['Vary', 'Origin']
+  const readers = ['Access-Control-Allow-Origin', allowed]
+  return allowed === '*' ? readers : [...readers, 'Access-Control-Allow-Credentials', 'true', 'Vary', 'Origin']
+}
+
+/** Returns a page of the router that the origins of the route's CORS rule may read. */
+export const readableBy = (failure: Failure, rules: Rules | undefined, origin: string | undefined): Failure =>
+  rules?.given.cors ? { ...failure, headers: corsHeaders(rules, origin) } : failure
 
 /**
  * Applies the rules to the headers of a response, as alternating names and values. `cookie` keeps
@@ -125,11 +133,10 @@ export function ruledHeaders(
   const isSet = (name: string): boolean =>
     rules.headers.has(name) || (cors !== undefined && /^access-control-allow-(?:origin|credentials)$/.test(name))
   const kept = headers.filter((_, index) => !isSet(headers[index - (index % 2)]?.toLowerCase() ?? ''))
-  const allowed = allowedOrigin(rules, origin)
   return [
     ...(rules.given.signIn ? privateHeaders(kept) : kept),
     ...[...rules.headers.values()].flat(),
-    ...(allowed === undefined ? [] : corsHeaders(allowed)),
+    ...corsHeaders(rules, origin),
     ...(cookie === undefined ? [] : ['Set-Cookie', `${stickyCookie}=${cookie}; Path=${path}; HttpOnly; SameSite=Lax`]),
   ]
 }

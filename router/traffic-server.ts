@@ -16,6 +16,7 @@ import { limits } from './limits.ts'
 import { linedReply } from './lined-reply.ts'
 import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
+import { readableBy } from './rules.ts'
 import { challengeAnswer, misdirection } from './secure.ts'
 import { withholdCookies } from './sign-in-cookies.ts'
 import { signInReturn } from './sign-in-return.ts'
@@ -140,13 +141,13 @@ export function serve(
       go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(awake),
       fail: (reason) => {
         traffic.counts.failed++
-        answerFailure(request, response, reason, head)
+        answerFailure(request, response, readableBy(reason, rules, request.headers.origin), head)
         traffic.services.recordOwn(target.route.service, reason.status, monotonic() - heldAt)
       },
     })
     response.once('close', cancel)
   } else if (failure) {
-    answerFailure(request, response, failure, head)
+    answerFailure(request, response, readableBy(failure, rules, request.headers.origin), head)
     if (target) traffic.services.recordOwn(target.route.service, failure.status, 0)
   } else new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(target)
 }
