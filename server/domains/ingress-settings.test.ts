@@ -39,8 +39,9 @@ const logins = 'network.ingress.basic_auth_env_var'
 
 /** The rules that a setting changes. Passwords are read at a deployment, members from a table. */
 function changedBy(key: string): RouteRules {
-  // It acts together with the message.
+  // They act together with another one.
   if (key === 'network.router.maintenance_source_range') return changedBy('network.router.maintenance_message')
+  if (key.includes('.cors_allow_')) return changedBy('network.ingress.enable_cors')
   if (key === logins) return { basicAuth: [{ login: 'ada', hash: '$apr1$salt$hash' }] }
   if (key === signInSetting) return { signIn: signInRule('', [], undefined) }
   const all = rulesOf('application', { [key]: samples[key] ?? null }, key.includes('.grpc_')) ?? {}

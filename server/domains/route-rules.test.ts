@@ -83,6 +83,30 @@ test('allowed networks are a rule unless they are every address', () => {
   assert.deepEqual(allowOf('::/0'), ['::/0'])
 })
 
+test('an origin that no browser sends is refused, and stored ones leave the others in force', () => {
+  const good = '*, https://shop.example http://*.shop.example:8080, http://[::1]:3000, capacitor://localhost'
+  assert.equal(rulesProblem(ingress({ cors_allow_origin: good })), undefined)
+  for (const bad of [
+    ...['shop.example', 'https://shop.example/', 'https://Shop.example', 'https://shop.example:443', 'null', ','],
+    ...['*.shop.example', 'https://app-*.shop.example', 'https://a.*.example', 'https://*', 'capacitor://*.a.example'],
+    ...['https://ada@shop.example', 'https://shop.example/a', 'https://b\u00fccher.example', 'https://a.example:70000'],
+  ]) {
+    const sent = ingress({ cors_allow_origin: bad })
+    assert.match(rulesProblem(sent) ?? '', /^network\.ingress\.cors_allow_origin: /, bad)
+    assert.equal(rulesProblem(sent, sent), undefined)
+  }
+  const stored = ingress({ enable_cors: true, cors_allow_origin: 'shop.example, https://shop.example' })
+  assert.deepEqual(rulesOf('container', stored)?.cors?.origins, ['shop.example', 'https://shop.example'])
+})
+
+test('a new value of a CORS setting is checked though CORS was enabled before', () => {
+  const stored = ingress({ enable_cors: true })
+  for (const name of ['cors_allow_methods', 'cors_allow_headers']) {
+    const problem = rulesProblem({ ...stored, ...ingress({ [name]: 'G\u00c9T' }) }, stored)
+    assert.match(problem ?? '', new RegExp(`^network\\.ingress\\.${name}: `))
+  }
+})
+
 test('timeouts of gRPC apply to its ports alone', () => {
   const sent = ingress({ grpc_read_timeout_seconds: 5, grpc_send_timeout_seconds: 0, proxy_send_timeout_seconds: 7 })
   assert.equal(rulesProblem(sent), undefined)

@@ -4,18 +4,12 @@ import type { RouteRules } from '@quayside/contract/routes.ts'
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { type KindName, kindNames } from '@quayside/contract/services/kinds.ts'
 import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
+import { corsReaders } from './cors-rule.ts'
 import { gatewayReaders } from './gateway-rules.ts'
-import { positive, type RuleReader, seconds, text } from './rule-reader.ts'
+import { listOf, positive, type RuleReader, seconds, text } from './rule-reader.ts'
 import { visitorReaders } from './visitor-readers.ts'
 
 const prefix = 'network.ingress.'
-const usualCors = {
-  origins: '*',
-  methods: 'GET, PUT, POST, DELETE, PATCH, OPTIONS',
-  headers:
-    'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, ' +
-    'Authorization',
-}
 /** Headers that define how a response is read. Users must not set them. */
 const framing = new Set([
   'connection',
@@ -29,10 +23,6 @@ const framing = new Set([
   'upgrade',
 ])
 
-const listOf = (value: unknown, fallback = ''): string[] =>
-  text(value, fallback)
-    .split(/[\s,]+/)
-    .filter((part) => part !== '')
 /** Reads networks. Throws if one is invalid. */
 function networksOf(value: unknown): string[] {
   const networks = listOf(value)
@@ -68,13 +58,6 @@ function headersOf(value: unknown): Readonly<Record<string, string>> {
   }
   return given
 }
-function corsOf(all: SettingValues) {
-  const of = (name: string): unknown => all[`${prefix}cors_allow_${name}`]
-  const [methods, headers] = [text(of('methods'), usualCors.methods), text(of('headers'), usualCors.headers)]
-  if (!/^[\x20-\x7e]*$/.test(methods + headers)) throw new Error('methods and headers must be ASCII')
-  return { origins: listOf(of('origin'), usualCors.origins), methods, headers }
-}
-
 function connectTimeout(value: unknown): RouteRules {
   if (positive(value) === undefined) throw new Error('it must be at least 1')
   return seconds('connectTimeoutMs')(value, {})
@@ -101,7 +84,6 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
     return deny.length === 0 ? {} : { deny }
   },
   enable_sticky_session: (value) => (value === true ? { sticky: true } : {}),
-  enable_cors: (value, all) => (value === true ? { cors: corsOf(all) } : {}),
   extra_headers: (value) => {
     const headers = headersOf(value)
     return Object.keys(headers).length === 0 ? {} : { headers }
@@ -117,6 +99,7 @@ const ingressReaders: Readonly<Record<string, RuleReader>> = {
 
 const readers: Readonly<Record<string, RuleReader>> = {
   ...Object.fromEntries(Object.entries(ingressReaders).map(([name, read]) => [prefix + name, read])),
+  ...corsReaders,
   ...gatewayReaders,
   ...visitorReaders(headersOf, networksOf),
 }

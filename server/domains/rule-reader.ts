@@ -10,6 +10,12 @@ export const positive = (value: unknown): number | undefined =>
 export const text = (value: unknown, fallback = ''): string =>
   typeof value === 'string' && value !== '' ? value : fallback
 
+/** Reads words that commas or spaces separate. */
+export const listOf = (value: unknown, fallback = ''): string[] =>
+  text(value, fallback)
+    .split(/[\s,]+/)
+    .filter((part) => part !== '')
+
 /** Longer times are reduced to a day. */
 const mostSeconds = 86_400
 
