@@ -79,6 +79,21 @@ test('paths are redirected with their query, to paths and addresses', async (t) 
   for (const path of ['/older', '/old/more', '/blogs', '/']) assert.equal((await ask({ path })).status, 200, path)
 })
 
+test('a query is added before the fragment of a redirect', async (t) => {
+  const { ask } = await bedWith(t, {
+    redirects: [
+      { from: '/faq', to: '/help#faq', status: 308 },
+      { from: '/app/*', to: 'https://app.example.org/#/*', status: 308 },
+      { from: '/one', to: '/two?a=1#part', status: 308 },
+    ],
+  })
+  const location = async (path: string) => (await ask({ path })).headers['location']
+  assert.equal(await location('/faq?q=1'), '/help?q=1#faq')
+  assert.equal(await location('/faq'), '/help#faq')
+  assert.equal(await location('/app/x?q=1'), 'https://app.example.org/?q=1#/x')
+  assert.equal(await location('/one?q=1'), '/two?a=1#part')
+})
+
 test('a redirect never leads to a host that the path names', () => {
   const rules = [{ from: '/old/*', to: '/*', status: 308 }] as const
   for (const rest of ['/evil.test', '//evil.test', '/\\evil.test', '\\/evil.test', '\\\\evil.test']) {

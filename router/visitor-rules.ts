@@ -19,10 +19,16 @@ export function redirectOf(redirects: readonly RedirectRule[] | undefined, url: 
     const rest = restOf(path, from)
     if (rest === undefined) continue
     const place = to.endsWith('/*') ? to.slice(0, -1) + rest : to
-    const location = query === -1 || place.includes('?') ? place : place + url.slice(query)
+    const location = query === -1 ? place : withQuery(place, url.slice(query))
     return { status, message: `This address has moved to ${location}.`, location }
   }
   return undefined
+}
+
+/** Adds a query to an address that has none, before its fragment. */
+function withQuery(place: string, query: string): string {
+  const [address = '', ...fragment] = place.split('#')
+  return address.includes('?') ? place : [address + query, ...fragment].join('#')
 }
 
 /**
