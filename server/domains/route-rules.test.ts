@@ -83,6 +83,14 @@ test('allowed networks are a rule unless they are every address', () => {
   assert.deepEqual(allowOf('::/0'), ['::/0'])
 })
 
+test('headers between the parts of the platform cannot be set', () => {
+  for (const key of ['network.ingress.extra_headers', 'network.router.request_headers']) {
+    const sent = { [key]: '{"X-Quayside-Page": "Zm9yZ2Vk"}' }
+    assert.match(rulesProblem(sent) ?? '', /"X-Quayside-Page" is not a header that can be set/)
+    assert.deepEqual(rulesOf('container', sent), usual)
+  }
+})
+
 test('an origin that no browser sends is refused, and stored ones leave the others in force', () => {
   const good = '*, https://shop.example http://*.shop.example:8080, http://[::1]:3000, capacitor://localhost'
   assert.equal(rulesProblem(ingress({ cors_allow_origin: good })), undefined)

@@ -23,6 +23,9 @@ const framing = new Set([
   'upgrade',
 ])
 
+/** Headers between the parts of the platform. HAProxy reads one of them as a page of the router. */
+const ofPlatform = /^x-quayside-/i
+
 /** Reads networks. Throws if one is invalid. */
 function networksOf(value: unknown): string[] {
   const networks = listOf(value)
@@ -50,7 +53,7 @@ function headersOf(value: unknown): Readonly<Record<string, string>> {
     throw new Error('it is not a JSON object')
   const given: Record<string, string> = {}
   for (const [name, one] of Object.entries(headers)) {
-    if (!/^[A-Za-z0-9-]{1,100}$/.test(name) || framing.has(name.toLowerCase())) {
+    if (!/^[A-Za-z0-9-]{1,100}$/.test(name) || framing.has(name.toLowerCase()) || ofPlatform.test(name)) {
       throw new Error(`"${name}" is not a header that can be set`)
     }
     if (typeof one !== 'string' || !/^[\x20-\x7e\t]*$/.test(one)) throw new Error(`"${name}" must be a string of ASCII`)

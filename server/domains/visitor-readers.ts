@@ -85,6 +85,6 @@ export const visitorReaders = (
   },
 })
 
-/** Headers about the client or the connection, and the one by which the server knows its router. */
+/** Headers about the client or the connection. */
 const isOfSender = (name: string): boolean =>
-  /^(?:host|expect|forwarded|via|proxy|proxy-.*|x-forwarded-.*|x-real-ip|x-quayside-.*|http2-settings)$/.test(name)
+  /^(?:host|expect|forwarded|via|proxy|proxy-.*|x-forwarded-.*|x-real-ip|http2-settings)$/.test(name)
