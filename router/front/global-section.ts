@@ -20,7 +20,7 @@ const rewriteBytes = 1024
  * Of each thread: freed memory that it keeps. By default it is half a megabyte, which the buffers
  * of thirty requests fill. More requests at once, as over HTTP/2, free and allocate all the time.
  */
-const keptBytes = 4 * 1024 * 1024
+const keptBytes = 8 * 1024 * 1024
 
 /** The intermediate profile of https://wiki.mozilla.org/Security/Server_Side_TLS. */
 const profile = [
