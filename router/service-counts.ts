@@ -66,11 +66,14 @@ export class ServiceCounts {
     addTime(counter, countAt.wholeMs, countAt.whole, wholeMs, weight)
   }
 
-  /** Counts one request that the router answered itself, or that got no whole answer. */
-  recordOwn(service: string, status: number, wholeMs: number): void {
+  /**
+   * Counts a request that the router answered itself, or that got no whole answer. It may stand for
+   * several ones.
+   */
+  recordOwn(service: string, status: number, wholeMs: number, weight = 1): void {
     const counter = this.of(service)
-    addRequest(counter, status, wholeMs, wholeMs)
-    counter[countAt.own] = (counter[countAt.own] ?? 0) + 1
+    addRequest(counter, status, wholeMs, wholeMs, weight)
+    counter[countAt.own] = (counter[countAt.own] ?? 0) + weight
   }
 
   /** Counts a connection of a TCP port, or a client of a UDP port. */
@@ -123,12 +126,21 @@ export function addBytes(counter: Counter, bytesIn: number, bytesOut: number): v
   counter[countAt.bytesOut] = (counter[countAt.bytesOut] ?? 0) + bytesOut
 }
 
-/** Adds one request by its status and its times in milliseconds. A negative time is unknown. */
-export function addRequest(counter: Counter, status: number, firstByteMs: number, wholeMs: number): void {
+/**
+ * Adds one request, or several like it, by its status and its times in milliseconds. A negative
+ * time is unknown.
+ */
+export function addRequest(
+  counter: Counter,
+  status: number,
+  firstByteMs: number,
+  wholeMs: number,
+  weight?: number,
+): void {
   const position = Math.min(Math.max(Math.trunc(status / 100), 1), 5) - 1
-  counter[position] = (counter[position] ?? 0) + 1
-  if (firstByteMs >= 0) addTime(counter, countAt.firstByteMs, countAt.firstByte, firstByteMs)
-  if (wholeMs >= 0) addTime(counter, countAt.wholeMs, countAt.whole, wholeMs)
+  counter[position] = (counter[position] ?? 0) + (weight ?? 1)
+  if (firstByteMs >= 0) addTime(counter, countAt.firstByteMs, countAt.firstByte, firstByteMs, weight)
+  if (wholeMs >= 0) addTime(counter, countAt.wholeMs, countAt.whole, wholeMs, weight)
 }
 
 function addTime(counter: Counter, sum: number, histogram: number, ms: number, weight = 1): void {

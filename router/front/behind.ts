@@ -87,9 +87,12 @@ export async function createBehind(
         hasCertificate: (name) => certificates.at(name) !== undefined,
       }),
   })
-  const times = new TimeLines(files.admin, ({ endpoint, firstByteMs, wholeMs, weight }) => {
-    const service = front.isLeft ? undefined : services.at(endpoint)
-    if (service !== undefined) traffic.services.recordTimes(service, firstByteMs, wholeMs, weight)
+  const times = new TimeLines(files.admin, (line) => {
+    const service = front.isLeft ? undefined : services.at(line.endpoint)
+    if (service === undefined) return
+    const { wholeMs, weight } = line
+    if ('status' in line) traffic.services.recordOwn(service, line.status, wholeMs, weight)
+    else traffic.services.recordTimes(service, line.firstByteMs, wholeMs, weight)
   })
   let taken: Promise<void> | undefined
   const take = async (): Promise<void> => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import test from 'node:test'
 import { type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
+import { limits } from '../limits.ts'
 import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
 
 const skip = (await missingHaproxy()) ?? false
@@ -63,4 +65,37 @@ test('a request that HAProxy leaves to the router is counted once', { skip }, as
   await read()
   const counts = await read()
   assert.deepEqual([...statusesOf(counts), counts[countAt.own], counts[countAt.bytesOut]], [0, 0, 0, 0, 3, 3, 0])
+})
+
+test('a request whose client leaves before the answer counts as 4xx', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const arrived = Promise.withResolvers<void>()
+  const app = await bed.application(() => arrived.resolve())
+  await bed.lead([portOf(app)])
+  const read = readCounts(bed)
+  const socket = connect(bed.router.port, '127.0.0.1')
+  socket.write(`GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n`)
+  await arrived.promise
+  socket.destroy()
+  await until('it is counted', async () => ((await read())[countAt.clientError] ?? 0) > 0)
+  const counts = await read()
+  assert.deepEqual([...statusesOf(counts), counts[countAt.own]], [0, 0, 0, 1, 0, 1])
+})
+
+test('requests that HAProxy refuses because too many are open count as 5xx', { skip }, async (t) => {
+  const bed = await testBed(t, { connections: { total: 10_000, perClient: 3_000 } })
+  const app = await bed.application(() => {})
+  await bed.lead([portOf(app)])
+  const read = readCounts(bed)
+  const sockets = Array.from({ length: limits.openPerEndpoint + 3 }, () => {
+    const socket = connect(bed.router.port, '127.0.0.1')
+    socket.write(`GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n`)
+    return socket.on('error', () => {})
+  })
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await until('three are counted', async () => ((await read())[countAt.serverError] ?? 0) >= 3)
+  const counts = await read()
+  assert.deepEqual([counts[countAt.serverError], counts[countAt.own]], [3, 3])
 })

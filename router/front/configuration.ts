@@ -6,7 +6,7 @@ import { globalSection, type ProcessSettings } from './global-section.ts'
 import { hotRules } from './hot-routes.ts'
 import { http3Bind, http3Hint } from './http3-rules.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
-import { carrier, rateOfEndpoint, ringSection, silentRule, timeLines, timeRules } from './times.ts'
+import { carrier, rateOfEndpoint, ringSection, routerServer, silentRule, timeLines, timeRules } from './times.ts'
 import { unreadRules } from './unread-rules.ts'
 
 /** The settings of a front. */
@@ -241,7 +241,7 @@ function hotBackends({ files }: FrontSettings, name: Door, port: number): string
 }
 
 const ownServer = ({ own }: FrontFiles): string =>
-  `server own unix@${own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
+  `server ${routerServer} unix@${own} send-proxy-v2-ssl proxy-v2-options ssl,authority`
 
 /**
  * A WebSocket over HTTP/2 becomes an upgrade of HTTP/1.1 (RFC 8441). HAProxy would do the same for

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { after } from '../clock.ts'
-import { type CarriedTimes, parseTimes, ring } from './times.ts'
+import { type CarriedLine, parseLine, ring } from './times.ts'
 
 /** How long the reader waits before it connects again. */
 const againMs = 250
@@ -17,7 +17,7 @@ const mostChars = 4_096
 /** Reads the times of carried requests from HAProxy ten times a second, across its restarts. */
 export class TimeLines {
   readonly #admin: string
-  readonly #note: (times: CarriedTimes) => void
+  readonly #note: (line: CarriedLine) => void
   #socket: Socket | undefined
   /** Cancels the next start or the next reading. */
   #cancel = (): void => {}
@@ -26,7 +26,7 @@ export class TimeLines {
   #isAdopted = true
 
   /** `admin` is the path of HAProxy's socket. `note` is called for each line. */
-  constructor(admin: string, note: (times: CarriedTimes) => void) {
+  constructor(admin: string, note: (line: CarriedLine) => void) {
     this.#admin = admin
     this.#note = note
   }
@@ -45,8 +45,8 @@ export class TimeLines {
       const lines = `${rest}${chunk}`.split('\n')
       rest = (lines.pop() ?? '').slice(0, mostChars)
       for (const line of lines) {
-        const times = parseTimes(line)
-        if (times) this.#note(times)
+        const read = parseLine(line)
+        if (read) this.#note(read)
       }
       if (chunk.length > manyChars) return
       socket.pause()

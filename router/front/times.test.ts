@@ -5,7 +5,7 @@ import { bucketCount, type CountBatch, countAt, countLength } from '@quayside/co
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
 import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
-import { parseTimes } from './times.ts'
+import { parseLine } from './times.ts'
 
 const skip = (await missingHaproxy()) ?? false
 beds.haproxy = haproxy
@@ -133,16 +133,27 @@ test('times are measured again after HAProxy was killed', { skip }, async (t) =>
   await until('requests have times again', measured)
 })
 
-test('only lines of requests that HAProxy carried to their end are read', () => {
-  const parsed = parseTimes('direct -- 127.0.0.1:80 0 1 20 3 1')
-  assert.deepEqual(parsed, { endpoint: '127.0.0.1:80', firstByteMs: 21, wholeMs: 24, weight: 1 })
-  assert.equal(parseTimes('direct -- 127.0.0.1:80 0 1 20 3 64')?.weight, 64)
+test('lines of requests that HAProxy carried are read, and no others', () => {
+  const whole = { endpoint: '127.0.0.1:80', firstByteMs: 21, wholeMs: 24, weight: 1 }
+  assert.deepEqual(parseLine('direct -- 200 127.0.0.1:80 0 1 20 3 24 1'), whole)
+  assert.equal(parseLine('direct -- 200 127.0.0.1:80 0 1 20 3 24 64')?.weight, 64)
   const others = [
     '',
-    'direct -- 127.0.0.1:80 0 1 20 3 -',
-    'own -- 127.0.0.1:80 0 0 0 0 1',
-    'direct CD 127.0.0.1:80 0 1 -1 3 1',
-    'direct SC - 0 0 -1 0 1',
+    'direct -- 200 - 0 1 20 3 24 1',
+    'own -- 200 127.0.0.1:80 0 0 0 0 0 1',
+    'own CH -1 127.0.0.1:80 0 0 -1 -1 9 1',
+    'direct CD 200 127.0.0.1:80 0 1 5 -1 9 1',
+    'direct SC 503 - 0 -1 -1 -1 9 1',
   ]
-  for (const line of others) assert.equal(parseTimes(line), undefined, line)
+  for (const line of others) assert.equal(parseLine(line), undefined, line)
+})
+
+test('a line without a response of the endpoint has the status of the client', () => {
+  const of = (line: string) => {
+    const read = parseLine(line)
+    return read && 'status' in read ? [read.status, read.wholeMs, read.weight] : undefined
+  }
+  assert.deepEqual(of('direct sH 504 127.0.0.1:80 0 1 -1 -1 60001 3'), [504, 60_001, 3])
+  assert.deepEqual(of('direct CH -1 127.0.0.1:80 0 1 -1 -1 12 1'), [499, 12, 1])
+  assert.deepEqual(of('<NOSRV> PR 503 127.0.0.1:80 -1 -1 -1 -1 0 -'), [503, 0, 1])
 })

@@ -1,7 +1,8 @@
 /**
- * How HAProxy tells the times of requests that it carries: as lines of a ring in its memory, which
- * the router reads over the admin socket. A full ring overwrites its oldest lines, so a router that
- * is away costs nothing but their times.
+ * How HAProxy tells the times of requests that it carries, and those requests that it cannot count
+ * by their responses: as lines of a ring in its memory, which the router reads over the admin
+ * socket. A full ring overwrites its oldest lines, so a router that is away costs nothing but
+ * these.
  */
 
 /** The name of the ring. */
@@ -13,14 +14,16 @@ export const ring = 'times'
 const linesPerSecond = 200
 /** The server of a request that HAProxy carried alone, as its backends name it. */
 export const carrier = 'direct'
+/** The server that is the router. It counts and measures its requests itself. */
+export const routerServer = 'own'
 
-/** Of the section of the ring. A line has at most 90 bytes. */
+/** Of the section of the ring. A line has at most 110 bytes. */
 export const ringSection: readonly string[] = [`ring ${ring}`, '  format raw', '  maxlen 128', '  size 262144']
 
 /** Of a frontend: the line of each request that is not silent. */
 export const timeLines: readonly string[] = [
   `  log ring@${ring} format raw local0`,
-  `  log-format "%s %ts %[var(txn.route)] %Tw %Tc %Tr %Td %[var(txn.weight)]"`,
+  `  log-format "%s %ts %ST %[var(txn.route)] %Tw %Tc %Tr %Td %Ta %[var(txn.weight)]"`,
 ]
 
 /** Of a backend whose requests have no line, because the router measures them. */
@@ -41,27 +44,46 @@ export const timeRules = (frontend: string): readonly string[] => [
   `${silentRule} if { rand(1048576),mod(txn.weight) gt 0 }`,
 ]
 
-/** The times of one request, or of several like it. */
-export interface CarriedTimes {
+/** The facts of one request in a line, or of several like it. Times are milliseconds. */
+export type CarriedLine = Whole | Unanswered
+
+interface Line {
   /** `address:port`. */
   readonly endpoint: string
-  /** Milliseconds from the whole head of the request to the head of its response. */
-  readonly firstByteMs: number
-  /** The same to the last byte of its response. */
-  readonly wholeMs: number
   /** How many requests this one stands for. */
   readonly weight: number
+  /** From the whole head of the request to the last byte of its response, or to its end. */
+  readonly wholeMs: number
 }
 
-const form = /^(\S+) (\S+) (\d+\.\d+\.\d+\.\d+:\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/
+/** A request that was carried to its regular end. HAProxy counts its status by endpoint. */
+interface Whole extends Line {
+  /** From the whole head of the request to the head of its response. */
+  readonly firstByteMs: number
+}
+
+/** A request without a response of its endpoint. HAProxy counts none for it. */
+interface Unanswered extends Line {
+  /** The status of HAProxy's own answer. 499 if the client left before. */
+  readonly status: number
+}
+
+const form = /^(\S+) (\S+) (-?\d+) (\d+\.\d+\.\d+\.\d+:\d+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (\d+|-)$/
 
 /**
- * Reads a line. Undefined for a request that HAProxy did not carry to its regular end alone: the
- * router measures those that come to it.
+ * Reads a line. Undefined for a request that came to the router, and for one whose response was
+ * broken off.
  */
-export function parseTimes(line: string): CarriedTimes | undefined {
-  const [, server, ending, endpoint, waited, connected, answered, sent, weight] = form.exec(line) ?? []
-  if (server !== carrier || ending !== '--' || endpoint === undefined) return undefined
-  const firstByteMs = Number(waited) + Number(connected) + Number(answered)
-  return { endpoint, firstByteMs, wholeMs: firstByteMs + Number(sent), weight: Number(weight) }
+export function parseLine(line: string): CarriedLine | undefined {
+  const [, server, ending = '', status, endpoint, ...figures] = form.exec(line) ?? []
+  if (server === routerServer || endpoint === undefined) return undefined
+  const [waited = 0, connected = 0, answered = 0, sent = 0, whole = 0, weight = 1] = figures.map(Number)
+  // A request that HAProxy refuses has a line in any case, and no weight yet.
+  const facts = { endpoint, weight: Number.isNaN(weight) ? 1 : weight }
+  if (answered < 0) {
+    return { ...facts, wholeMs: Math.max(whole, 0), status: ending.startsWith('C') ? 499 : Number(status) }
+  }
+  if (server !== carrier || ending !== '--') return undefined
+  const firstByteMs = waited + connected + answered
+  return { ...facts, firstByteMs, wholeMs: firstByteMs + sent }
 }
