@@ -2,30 +2,15 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
+import { countAt } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
 import { limits } from '../limits.ts'
-import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
+import { beds, portOf, testBed } from '../test-bed.ts'
+import { readCounts } from '../test-traffic.ts'
 
 const skip = (await missingHaproxy()) ?? false
 beds.haproxy = haproxy
-
-/** Returns how to read the numbers of the service so far. Each batch is added once. */
-function readCounts({ tell }: TestBed): () => Promise<readonly number[]> {
-  const total = new Array<number>(countLength).fill(0)
-  const stored: Record<string, number> = {}
-  return async () => {
-    const { body } = await tell('POST', '/traffic', { stored })
-    const batches: CountBatch[] = JSON.parse(JSON.stringify(body['batches']))
-    for (const { source, batch, counts } of batches) {
-      if (stored[source] === batch) continue
-      stored[source] = batch
-      for (const [position, one] of (counts['service'] ?? []).entries()) total[position] = (total[position] ?? 0) + one
-    }
-    return total
-  }
-}
 
 const statusesOf = (counts: readonly number[]): readonly number[] => counts.slice(0, countAt.own)
 

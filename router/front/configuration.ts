@@ -203,7 +203,7 @@ const countOf = (group: number): string =>
 
 /**
  * Counts responses of endpoints by the class of their status. Most have 2xx and meet no further
- * rule. The router counts those that it answers.
+ * rule. The router counts the ones that it answers.
  */
 const counting = [
   `  acl carried srv_name ${carrier}`,

@@ -85,8 +85,8 @@ export class Tallies {
 
   /**
    * Returns what each endpoint added since the last call. Skips what another router returned. The
-   * bytes of a long response come after its status. HAProxy also counts those that the router
-   * counts, so they are skipped if nothing else was carried.
+   * bytes of a long response come after its status. HAProxy also counts the bytes of requests that
+   * it left to the router, which are skipped if nothing else was carried.
    */
   since(tallies: ReadonlyMap<string, Tally>): ReadonlyMap<string, Carried> {
     const added = new Map<string, Carried>()

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { Agent, type RequestListener } from 'node:http'
 import test from 'node:test'
-import { bucketCount, type CountBatch, countAt, countLength } from '@quayside/contract/traffic-counts.ts'
+import { bucketCount, countAt } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
 import { beds, portOf, type TestBed, testBed } from '../test-bed.ts'
+import { readCounts } from '../test-traffic.ts'
 import { parseLine } from './times.ts'
 
 const skip = (await missingHaproxy()) ?? false
@@ -23,17 +24,11 @@ interface Times {
   readonly buckets: readonly number[]
 }
 
-/** Returns how to read them. Each batch is added once. */
-function readTimes({ tell }: TestBed, service = 'service'): () => Promise<Times> {
-  const total = new Array<number>(countLength).fill(0)
-  const stored: Record<string, number> = {}
+/** Returns how to read them. */
+function readTimes(bed: TestBed, service?: string): () => Promise<Times> {
+  const read = readCounts(bed, service)
   return async () => {
-    const { body } = await tell('POST', '/traffic', { stored })
-    const batches: CountBatch[] = JSON.parse(JSON.stringify(body['batches']))
-    for (const { source, batch, counts } of batches) {
-      stored[source] = batch
-      for (const [position, one] of (counts[service] ?? []).entries()) total[position] = (total[position] ?? 0) + one
-    }
+    const total = await read()
     const buckets = total.slice(countAt.whole, countAt.whole + bucketCount)
     const count = buckets.reduce((sum, one) => sum + one, 0)
     return { count, buckets, sumMs: total[countAt.wholeMs] ?? 0, firstByteMs: total[countAt.firstByteMs] ?? 0 }
@@ -156,4 +151,5 @@ test('a line without a response of the endpoint has the status of the client', (
   assert.deepEqual(of('direct sH 504 127.0.0.1:80 0 1 -1 -1 60001 3'), [504, 60_001, 3])
   assert.deepEqual(of('direct CH -1 127.0.0.1:80 0 1 -1 -1 12 1'), [499, 12, 1])
   assert.deepEqual(of('<NOSRV> PR 503 127.0.0.1:80 -1 -1 -1 -1 0 -'), [503, 0, 1])
+  assert.deepEqual(of('direct KH -1 127.0.0.1:80 0 1 -1 -1 12 1'), [502, 12, 1])
 })

@@ -1,5 +1,5 @@
 /**
- * How HAProxy tells the times of requests that it carries, and those requests that it cannot count
+ * How HAProxy reports the times of requests that it carries, and the requests that it cannot count
  * by their responses: as lines of a ring in its memory, which the router reads over the admin
  * socket. A full ring overwrites its oldest lines, so a router that is away costs nothing but
  * these.
@@ -64,7 +64,7 @@ interface Whole extends Line {
 
 /** A request without a response of its endpoint. HAProxy counts none for it. */
 interface Unanswered extends Line {
-  /** The status of HAProxy's own answer. 499 if the client left before. */
+  /** The status of HAProxy's own answer. 499 if the client left before, 502 without an answer. */
   readonly status: number
 }
 
@@ -81,7 +81,8 @@ export function parseLine(line: string): CarriedLine | undefined {
   // A request that HAProxy refuses has a line in any case, and no weight yet.
   const facts = { endpoint, weight: Number.isNaN(weight) ? 1 : weight }
   if (answered < 0) {
-    return { ...facts, wholeMs: Math.max(whole, 0), status: ending.startsWith('C') ? 499 : Number(status) }
+    const own = Number(status) < 400 ? 502 : Number(status)
+    return { ...facts, wholeMs: Math.max(whole, 0), status: ending.startsWith('C') ? 499 : own }
   }
   if (server !== carrier || ending !== '--') return undefined
   const firstByteMs = waited + connected + answered
