@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../../server/lib/run.ts'
@@ -34,25 +34,39 @@ export async function loadFront({ seconds, ...to }: FrontLoad): Promise<number> 
 }
 
 /**
- * Returns the times of requests in microseconds, while a fixed number of them a second is sent.
- * Each connection has a process of its own: `h2load` sends what is due every 10 ms, and would send
- * it over all connections of a process at the same moment.
+ * Returns the times of requests in microseconds, while about this many a second are sent at random
+ * moments. Each connection has a process of its own, because all connections of a process follow
+ * the same list of moments.
  */
 export async function timesOf({ seconds, ...to }: FrontLoad, perSecond: number): Promise<number[]> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-times-'))
   try {
-    const rate = `--rps=${Math.max(Math.floor(perSecond / connections), 1)}`
     const times = await Promise.all(
       Array.from({ length: connections }, async (_, index) => {
-        const file = join(folder, `times-${index}`)
-        await load(to, ['-c1', `-D${seconds}`, rate, `--log-file=${file}`])
-        return timesIn(await readFile(file, 'utf8'))
+        const [moments, log] = [join(folder, `moments-${index}`), join(folder, `times-${index}`)]
+        await writeFile(moments, momentsOf(urlOf(to), perSecond / connections, seconds))
+        await load(to, ['-c1', `--timing-script-file=${moments}`, `--log-file=${log}`])
+        return timesIn(await readFile(log, 'utf8'))
       }),
     )
     return times.flat()
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/**
+ * Returns a list for `h2load` of independent moments, in milliseconds. Its own fixed rate sends in
+ * bursts, every 10 ms what is due.
+ */
+function momentsOf(url: string, perSecond: number, seconds: number): string {
+  const lines: string[] = []
+  let at = 0
+  do {
+    at += (-Math.log(1 - Math.random()) * 1000) / perSecond
+    lines.push(`${at.toFixed(3)}\t${url}`)
+  } while (at < seconds * 1000)
+  return `${lines.join('\n')}\n`
 }
 
 /** Reads the times of successful requests from a log of `h2load`. */
@@ -86,12 +100,14 @@ function secondsOf(text: string): number {
   return seconds
 }
 
+const urlOf = ({ wire, host }: FrontPort): string => `${wire === 'http' ? 'http' : 'https'}://${host}/`
+
 /** Returns what `h2load` prints. Throws unless every request succeeds. */
-async function load({ wire, host, port }: FrontPort, what: readonly string[]): Promise<string> {
-  const scheme = wire === 'http' ? 'http' : 'https'
+async function load(to: FrontPort, what: readonly string[]): Promise<string> {
+  const { wire, port } = to
   const protocol = wire === 'h2' ? ['-m', String(streams)] : ['--h1']
   const args = [...protocol, '-t1', ...what, `--connect-to=127.0.0.1:${port}`]
-  const { stdout, stderr } = await run('h2load', [...args, `${scheme}://${host}/`], { timeoutMs: 120_000 })
+  const { stdout, stderr } = await run('h2load', [...args, urlOf(to)], { timeoutMs: 120_000 })
   const text = stdout.toString()
   const failed = /(\d+) failed, (\d+) errored, (\d+) timeout/.exec(text)
   const status = /status codes: (\d+) 2xx, (.*)/.exec(text)
