@@ -9,24 +9,34 @@ import { Refusal } from './progress.mjs'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
 /**
- * Calls `work` with the packages of a release of Debian, by its name such as `trixie`. apt reads
- * them from a directory of their own, so the lists, the pins and the installed packages of this
- * machine are neither read nor changed. Throws a Refusal if the lists cannot be read.
+ * A release of Debian by its name, such as `trixie`. `newer` names one package that comes from
+ * another suite, such as `experimental`, which has few packages of its own.
+ * @typedef {{ suite: string, newer?: { suite: string, name: string } }} Release
+ */
+
+/**
+ * Calls `work` with the packages of a release of Debian. apt reads them from a directory of their
+ * own, so the lists, the pins and the installed packages of this machine are neither read nor
+ * changed. Throws a Refusal if the lists cannot be read.
  * @template T
- * @param {string} suite
+ * @param {Release} release
  * @param {(packages: Packages) => Promise<T>} work
  * @param {{ run?: typeof execute, keys?: string }} [options]
  * @returns {Promise<T>}
  */
-export async function withPackagesOf(suite, work, { run = execute, keys = keyring } = {}) {
+export async function withPackagesOf({ suite, newer }, work, { run = execute, keys = keyring } = {}) {
   if (!existsSync(keys)) throw new Refusal(`${keys} is missing (apt-get install debian-archive-keyring)`)
   const place = await mkdtemp(join(tmpdir(), 'quayside-packages-'))
   try {
     // apt reads the network as a user of its own.
     await chmod(place, 0o755)
     for (const path of ['lists/partial', 'cache/archives/partial']) await mkdir(join(place, path), { recursive: true })
-    const source = `deb [signed-by=${keys}] http://deb.debian.org/debian ${suite} main\n`
-    await writeFile(join(place, 'sources.list'), source)
+    const sources = [suite, ...(newer ? [newer.suite] : [])].map(
+      (name) => `deb [signed-by=${keys}] http://deb.debian.org/debian ${name} main\n`,
+    )
+    await writeFile(join(place, 'sources.list'), sources.join(''))
+    const pin = newer ? `Package: ${newer.name}\nPin: release a=${newer.suite}\nPin-Priority: 990\n` : ''
+    await writeFile(join(place, 'preferences'), pin)
     const packages = new Packages(place, run)
     await packages.update()
     return await work(packages)
@@ -48,7 +58,7 @@ export class Packages {
     const options = {
       'Dir::Etc::SourceList': join(place, 'sources.list'),
       'Dir::Etc::SourceParts': '/dev/null',
-      'Dir::Etc::Preferences': '/dev/null',
+      'Dir::Etc::Preferences': join(place, 'preferences'),
       'Dir::Etc::PreferencesParts': '/dev/null',
       'Dir::State::Lists': join(place, 'lists'),
       'Dir::State::status': '/dev/null',

@@ -57,7 +57,7 @@ test('packages come from the release alone, signed, and leave the lists of the m
   let place = ''
   const run = apt(ran)
   const version = await withPackagesOf(
-    'trixie',
+    { suite: 'trixie' },
     (packages) => {
       const options = ran[0]?.command.split(' -o ').slice(1) ?? []
       const settings = Object.fromEntries(options.map((option) => option.split('=')))
@@ -73,13 +73,30 @@ test('packages come from the release alone, signed, and leave the lists of the m
   assert.ok(!existsSync(place))
 })
 
+test('one package can come from a suite that is newer than the release', () => {
+  /** @type {Ran[]} */
+  const ran = []
+  const release = { suite: 'sid', newer: { suite: 'experimental', name: 'haproxy' } }
+  return withPackagesOf(
+    release,
+    async () => {
+      const path = (/** @type {string} */ name) => ran[0]?.command.split(`Dir::Etc::${name}=`)[1]?.split(' ')[0] ?? ''
+      const sources = readFileSync(path('SourceList'), 'utf8')
+      assert.deepEqual(sources.match(/debian \S+ main/g), ['debian sid main', 'debian experimental main'])
+      const pin = 'Package: haproxy\nPin: release a=experimental\nPin-Priority: 990\n'
+      assert.equal(readFileSync(path('Preferences'), 'utf8'), pin)
+    },
+    { run: apt(ran), keys },
+  )
+})
+
 test('a package is unpacked with the libraries of its libraries', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'quayside-bootstrap-'))
   /** @type {Ran[]} */
   const ran = []
   try {
     await withPackagesOf(
-      'trixie',
+      { suite: 'trixie' },
       async (packages) => {
         const libraries = await packages.librariesOf('haproxy')
         assert.deepEqual(libraries, ['libc6', 'libgcc-s1', 'libssl3t64', 'zlib1g'])
@@ -98,10 +115,10 @@ test('a package is unpacked with the libraries of its libraries', async () => {
 
 test('without keys, or if apt refuses, the reason is one line', async () => {
   const never = async () => assert.fail('it was called')
-  await assert.rejects(withPackagesOf('trixie', never, { run: apt([]), keys: '/nowhere/keys.gpg' }), {
+  await assert.rejects(withPackagesOf({ suite: 'trixie' }, never, { run: apt([]), keys: '/nowhere/keys.gpg' }), {
     message: '/nowhere/keys.gpg is missing (apt-get install debian-archive-keyring)',
   })
-  await assert.rejects(withPackagesOf('trixie', never, { run: apt([], 'apt-get update'), keys }), {
+  await assert.rejects(withPackagesOf({ suite: 'trixie' }, never, { run: apt([], 'apt-get update'), keys }), {
     message: '"apt-get update" failed: E: It is not signed.',
   })
 })

@@ -8,14 +8,14 @@ import { execute } from './execute.mjs'
 import { Refusal } from './progress.mjs'
 import { isInstalled } from './system.mjs'
 
-/** @typedef {{ suite: string, name: string }} Debian */
+/** @typedef {import('./debian-packages.mjs').Release & { name: string }} Debian */
 /**
  * @typedef {Pick<import('./debian-packages.mjs').Packages,
  *   'versionOf' | 'librariesOf' | 'unpack'>} Packages
  */
 /**
  * @template T
- * @typedef {(suite: string, work: (packages: Packages) => Promise<T>) => Promise<T>} WithPackages
+ * @typedef {(debian: Debian, work: (packages: Packages) => Promise<T>) => Promise<T>} WithPackages
  */
 /** @typedef {{ program: string, version: string }} Haproxy */
 
@@ -24,6 +24,7 @@ import { isInstalled } from './system.mjs'
  * the later entries, and 3.0 of Debian 13 ends now and then in one of the tests.
  */
 export const laterDebians = [
+  { suite: 'sid', newer: { suite: 'experimental', name: 'haproxy' }, name: 'Debian experimental' },
   { suite: 'forky', name: 'Debian 14' },
   { suite: 'trixie', name: 'Debian 13' },
 ]
@@ -56,13 +57,13 @@ const usualCache = () => join(homedir(), '.cache', 'quayside')
  *   say?: (text: string) => void, withPackages?: WithPackages<Haproxy | undefined> }} options
  * @returns {Promise<Haproxy | undefined>}
  */
-export async function bringLaterHaproxy({ suite, name }, options) {
+export async function bringLaterHaproxy(debian, options) {
   const { installed, say = console.log, withPackages = withPackagesOf } = options
-  const prefix = `haproxy-${suite}-`
+  const prefix = `haproxy-${debian.newer?.suite ?? debian.suite}-`
   await mkdir(options.cache ?? usualCache(), { recursive: true })
   const cache = await realpath(options.cache ?? usualCache())
   try {
-    return await withPackages(suite, async (packages) => {
+    return await withPackages(debian, async (packages) => {
       const version = await packages.versionOf('haproxy')
       if (installed !== undefined && isBranchOf(installed, version)) return undefined
       const place = join(cache, `${prefix}${version}`)
@@ -74,7 +75,9 @@ export async function bringLaterHaproxy({ suite, name }, options) {
     if (!(error instanceof Refusal) || last === undefined) throw error
     const version = last.slice(prefix.length)
     if (installed !== undefined && isBranchOf(installed, version)) return undefined
-    say(`The HAProxy of ${name} is not updated: ${error.message}. Tests use ${version}, which was fetched before.`)
+    say(
+      `The HAProxy of ${debian.name} is not updated: ${error.message}. Tests use ${version}, which was fetched before.`,
+    )
     return { program: join(cache, last, program), version }
   }
 }

@@ -51,7 +51,7 @@ async function onMachine(work) {
             ran.push([name, ...args].join(' '))
             return { code: 0, output: args[0] === '--list' ? listed : '' }
           },
-          withPackages: (suite, useThem) => {
+          withPackages: ({ suite }, useThem) => {
             assert.equal(suite, 'trixie')
             if (reason !== undefined) throw new Refusal(reason)
             return useThem({ ...packages, versionOf: async () => version })
