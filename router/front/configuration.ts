@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { limits } from '../limits.ts'
 import type { FrontFiles } from './front-files.ts'
-import { globalSection, type ProcessSettings } from './global-section.ts'
+import { globalSection, type ProcessSettings, smallCopies } from './global-section.ts'
 import { hotRules } from './hot-routes.ts'
 import { http3Bind, http3Hint } from './http3-rules.ts'
 import { choosingRules, droppingRule, readingRules } from './request-rules.ts'
@@ -235,6 +235,7 @@ function hotBackends({ files }: FrontSettings, name: Door, port: number): string
   return [
     ...hot('hot', 'conn-failure empty-response'),
     '  http-reuse safe',
+    ...smallCopies('  option use-small-buffers l7-retries'),
     ...hot('once', 'conn-failure'),
     '  option http-server-close',
   ]

@@ -22,6 +22,21 @@ const rewriteBytes = 1024
  */
 const keptBytes = 8 * 1024 * 1024
 
+/** Most requests fit, with their cookies and the headers that are added. */
+const smallBytes = 4 * 1024
+
+/**
+ * Returns lines for an HAProxy that can copy small requests into small buffers for a retry. 3.4.0
+ * to 3.4.4 can too, but then they close every connection of HTTP/1.1 after one response.
+ */
+export const smallCopies = (...lines: readonly string[]): string[] => since('3.4.5', lines)
+
+const since = (version: string, lines: readonly string[]): string[] => [
+  `.if version_atleast(${version})`,
+  ...lines,
+  '.endif',
+]
+
 /** The intermediate profile of https://wiki.mozilla.org/Security/Server_Side_TLS. */
 const profile = [
   'ssl-default-bind-ciphers ' +
@@ -42,12 +57,11 @@ export function globalSection({ files, cpus, http3 }: ProcessSettings, mark: str
     '  stats timeout 1d',
     `  hard-stop-after ${limits.shutdownMs}ms`,
     // A request's header block fits into one buffer, beside the room for added headers. HAProxy
-    // copies the whole buffer of each request that it may send again, so it is not larger.
+    // copies the whole buffer of most requests that it may send again, so it is not larger.
     `  tune.bufsize ${headerBytes + rewriteBytes}`,
     `  tune.maxrewrite ${rewriteBytes}`,
-    '.if version_atleast(2.8)',
-    `  tune.memory.hot-size ${keptBytes}`,
-    '.endif',
+    ...smallCopies(`  tune.bufsize.small ${smallBytes}`),
+    ...since('2.8', [`  tune.memory.hot-size ${keptBytes}`]),
     ...(cpus ? [`  nbthread ${cpus.length}`, `  cpu-map auto:1/1-${cpus.length} ${cpus.join(' ')}`] : []),
     ...(http3 === undefined ? [] : http3Globals(http3)),
     '  ssl-load-extra-files none',
