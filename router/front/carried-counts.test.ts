@@ -8,6 +8,8 @@ import { until } from '../../test/support/until.ts'
 import { limits } from '../limits.ts'
 import { beds, portOf, testBed } from '../test-bed.ts'
 import { readCounts } from '../test-traffic.ts'
+import { askFront } from './admin-socket.ts'
+import { frontFiles } from './front-files.ts'
 
 const skip = (await missingHaproxy()) ?? false
 beds.haproxy = haproxy
@@ -83,4 +85,24 @@ test('requests that HAProxy refuses because too many are open count as 5xx', { s
   await until('three are counted', async () => ((await read())[countAt.serverError] ?? 0) >= 3)
   const counts = await read()
   assert.deepEqual([counts[countAt.serverError], counts[countAt.own]], [3, 3])
+})
+
+test('a count of HAProxy continues after it wraps', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end('ok'))
+  await bed.lead([portOf(app)])
+  const requests = async (): Promise<number> => {
+    const [service] = Object((await bed.tell('GET', '/activity')).body).services
+    return service.requests
+  }
+  assert.equal((await bed.ask()).status, 200)
+  await until('it is counted', async () => (await requests()) === 1)
+  const { admin } = frontFiles(bed.control)
+  const [, key = ''] = /key=(\S+)/.exec(await askFront(admin, 'show table endpoints')) ?? []
+  // No command sets the counts of statuses, which wrap in the same way.
+  assert.equal(await askFront(admin, `set table endpoints key ${key} data.http_req_cnt 4294967293`), '')
+  const before = await requests()
+  for (let sent = 0; sent < 5; sent++) assert.equal((await bed.ask()).status, 200)
+  assert.match(await askFront(admin, 'show table endpoints'), / http_req_cnt=2 /)
+  assert.equal((await requests()) - before, 5)
 })

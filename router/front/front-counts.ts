@@ -24,7 +24,8 @@ export class FrontCounts {
 
   /** Returns what HAProxy carried for each endpoint since the last call. */
   async carried(): Promise<ReadonlyMap<string, Carried>> {
-    return this.#tallies.since(await this.tallies())
+    await this.tallies()
+    return this.#tallies.take()
   }
 
   /** Returns the requests of each endpoint that had any. */
@@ -50,11 +51,11 @@ export class FrontCounts {
 
   async #openAt(keys: readonly string[]): Promise<number> {
     let open = 0
-    for (const line of shownCounts(keys)) open += openIn(await this.#ask(line))
+    for (const line of shownCounts(keys)) open += openIn((await this.#ask(line)) ?? '')
     return open
   }
 
-  async #ask(command: string): Promise<string> {
-    return (this.#isRunning() && (await askFrontIfAny(this.#admin, command))) || ''
+  async #ask(command: string): Promise<string | undefined> {
+    return this.#isRunning() ? await askFrontIfAny(this.#admin, command) : undefined
   }
 }

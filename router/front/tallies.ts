@@ -3,8 +3,6 @@ export interface Tally {
   readonly open: number
   /** Every request so far. It only grows while this process runs. */
   readonly total: number
-  /** What ended since HAProxy started. */
-  readonly carried: Carried
 }
 
 /**
@@ -19,13 +17,17 @@ export interface Carried {
   readonly bytesOut: number
 }
 
-interface Seen {
-  readonly raw: number
-  /** Added to the raw number. An entry that HAProxy has dropped starts at 0 again. */
-  readonly base: number
+/** What HAProxy counted for an endpoint since it has its entry. */
+interface Row extends Carried {
+  readonly requests: number
 }
 
-const nothing: Carried = { statuses: [0, 0, 0, 0, 0], left: 0, bytesIn: 0, bytesOut: 0 }
+interface Seen {
+  readonly row: Row
+  readonly total: number
+}
+
+const nothing: Row = { requests: 0, statuses: [0, 0, 0, 0, 0], left: 0, bytesIn: 0, bytesOut: 0 }
 
 /** Returns how many requests are open, by answers to the commands of `shownCounts`. */
 export const openIn = (text: string): number =>
@@ -50,8 +52,8 @@ export const shownCounts = (keys: readonly string[]): readonly string[] =>
 export class Tallies {
   readonly #isListed: (key: string) => boolean
   readonly #seen = new Map<string, Seen>()
-  /** What of each endpoint was returned by `since`. */
-  readonly #taken = new Map<string, Carried>()
+  /** What was counted for each endpoint since the last call of `take`. */
+  readonly #fresh = new Map<string, Carried>()
 
   constructor(isListed: (key: string) => boolean) {
     this.#isListed = isListed
@@ -62,23 +64,24 @@ export class Tallies {
     return this.#seen.size
   }
 
-  /** Reads the answer to `show table endpoints`. */
-  read(text: string): ReadonlyMap<string, Tally> {
+  /**
+   * Reads the answer to `show table endpoints`. Without an answer, because HAProxy does not run,
+   * no request is open.
+   */
+  read(text: string | undefined): ReadonlyMap<string, Tally> {
     const found = new Map<string, Tally>()
-    for (const line of text.split('\n')) {
+    for (const line of text?.split('\n') ?? []) {
       const fields = new Map(line.split(' ').map((field) => splitAt(field, field.indexOf('='))))
       const key = fields.get('key')
       if (key === undefined) continue
-      const of = (name: string): number => Number(fields.get(name) ?? 0)
-      const statuses = nothing.statuses.map((_, index) => of(`gpc${index}`))
-      const bytes = { bytesIn: of('bytes_in_cnt'), bytesOut: of('bytes_out_cnt') }
-      const carried = { statuses, left: of(`gpc${statuses.length}`), ...bytes }
-      found.set(key, { open: of('conn_cur'), total: this.#totalOf(key, of('http_req_cnt')), carried })
+      const total = this.#note(key, rowOf(fields))
+      found.set(key, { open: Number(fields.get('conn_cur') ?? 0), total })
     }
-    for (const key of this.#seen.keys()) {
+    for (const [key, { total }] of this.#seen) {
       if (found.has(key)) continue
-      if (this.#isListed(key)) found.set(key, { open: 0, total: this.#totalOf(key, 0), carried: nothing })
-      else this.#forget(key)
+      if (text !== undefined) this.#seen.set(key, { row: nothing, total })
+      if (this.#isListed(key)) found.set(key, { open: 0, total })
+      else if (text !== undefined) this.#seen.delete(key)
     }
     return found
   }
@@ -88,47 +91,79 @@ export class Tallies {
    * bytes of a long response come after its status. HAProxy also counts the bytes of requests that
    * it left to the router, which are skipped if nothing else was carried.
    */
-  since(tallies: ReadonlyMap<string, Tally>): ReadonlyMap<string, Carried> {
-    const added = new Map<string, Carried>()
-    for (const [key, { carried }] of tallies) {
-      const change = changeOf(carried, this.#taken.get(key) ?? nothing)
-      this.#taken.set(key, carried)
-      const isCarried = change.statuses.some((count) => count > 0)
-      const hasBytes = change.left === 0 && change.bytesIn + change.bytesOut > 0
-      if (isCarried || hasBytes) added.set(key, change)
-    }
-    return added
+  take(): ReadonlyMap<string, Carried> {
+    const taken = new Map(
+      [...this.#fresh].filter(([, { statuses, left, bytesIn, bytesOut }]) => {
+        const isCarried = statuses.some((count) => count > 0)
+        return isCarried || (left === 0 && bytesIn + bytesOut > 0)
+      }),
+    )
+    this.#fresh.clear()
+    return taken
   }
 
   /** Must be called when another HAProxy runs, which counts from 0. */
   restart(): void {
-    this.#taken.clear()
-    for (const [key, { raw, base }] of this.#seen) this.#seen.set(key, { raw: 0, base: base + raw })
+    for (const [key, { total }] of this.#seen) this.#seen.set(key, { row: nothing, total })
   }
 
-  #forget(key: string): void {
-    this.#seen.delete(key)
-    this.#taken.delete(key)
-  }
-
-  #totalOf(key: string, raw: number): number {
-    const last = this.#seen.get(key) ?? { raw: 0, base: 0 }
-    const base = raw < last.raw ? last.base + last.raw : last.base
-    this.#seen.set(key, { raw, base })
-    return base + raw
+  /** Adds what changed since the last row. Returns the total of requests. */
+  #note(key: string, row: Row): number {
+    const last = this.#seen.get(key)
+    const change = changeOf(row, last?.row ?? nothing)
+    const total = (last?.total ?? 0) + change.requests
+    this.#seen.set(key, { row, total })
+    const fresh = this.#fresh.get(key) ?? nothing
+    this.#fresh.set(key, {
+      statuses: change.statuses.map((count, index) => count + (fresh.statuses[index] ?? 0)),
+      left: change.left + fresh.left,
+      bytesIn: change.bytesIn + fresh.bytesIn,
+      bytesOut: change.bytesOut + fresh.bytesOut,
+    })
+    return total
   }
 }
 
 const splitAt = (text: string, at: number): [string, string] => [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
 
-/** HAProxy forgets an endpoint without requests after a day, and then counts from 0. */
-function changeOf(after: Carried, last: Carried): Carried {
-  const fell = after.statuses.some((count, index) => count < (last.statuses[index] ?? 0)) || after.left < last.left
-  const before = fell ? nothing : last
+function rowOf(fields: ReadonlyMap<string, string>): Row {
+  const of = (name: string): number => Number(fields.get(name) ?? 0)
   return {
-    statuses: after.statuses.map((count, index) => count - (before.statuses[index] ?? 0)),
-    left: after.left - before.left,
-    bytesIn: Math.max(after.bytesIn - before.bytesIn, 0),
-    bytesOut: Math.max(after.bytesOut - before.bytesOut, 0),
+    requests: of('http_req_cnt'),
+    statuses: nothing.statuses.map((_, index) => of(`gpc${index}`)),
+    left: of(`gpc${nothing.statuses.length}`),
+    bytesIn: of('bytes_in_cnt'),
+    bytesOut: of('bytes_out_cnt'),
   }
+}
+
+/** HAProxy counts bytes with 64 bits, and all else with 32, which begin again at 0. */
+const range = 2 ** 32
+
+/** HAProxy forgets an endpoint without requests after a day, and then counts from 0. */
+function changeOf(row: Row, last: Row): Row {
+  const before = isCountedFromZero(row, last) ? nothing : last
+  const grown = (count: number, from: number): number => (count < from ? count + range : count) - from
+  return {
+    requests: grown(row.requests, before.requests),
+    statuses: row.statuses.map((count, index) => grown(count, before.statuses[index] ?? 0)),
+    left: grown(row.left, before.left),
+    bytesIn: row.bytesIn - before.bytesIn,
+    bytesOut: row.bytesOut - before.bytesOut,
+  }
+}
+
+/**
+ * Whether an entry has been dropped since its last row. Bytes of an entry never fall, and no count
+ * grows by half of its range between two looks.
+ */
+function isCountedFromZero(row: Row, last: Row): boolean {
+  const fell = (count: number, from: number): boolean => count < from && from - count <= range / 2
+  return (
+    row.bytesIn < last.bytesIn ||
+    row.bytesOut < last.bytesOut ||
+    fell(row.requests, last.requests) ||
+    fell(row.left, last.left) ||
+    row.statuses.some((count, index) => fell(count, last.statuses[index] ?? 0))
+  )
 }
