@@ -4,6 +4,7 @@ import { Canaries, type Canary } from './canaries.ts'
 import { chooseVersion, leastBusy, usable } from './choose-endpoint.ts'
 import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
+import { endpointKey } from './front/endpoint-keys.ts'
 import type { Tally } from './front/tallies.ts'
 import { limits } from './limits.ts'
 import { normalPath } from './normal-path.ts'
@@ -157,7 +158,7 @@ export class Routes {
 
   /**
    * Returns the total and open requests of every service that has endpoints. `others` are the
-   * requests that another program carried, by the label of their endpoint.
+   * requests that another program carried, by the key of their endpoint.
    */
   activity(others?: ReadonlyMap<string, Tally>): { service: string; requests: number; open: number }[] {
     const services = new Map<string, Set<Endpoint>>()
@@ -171,7 +172,7 @@ export class Routes {
     return [...services].map(([service, endpoints]) => {
       let [requests, open] = [0, 0]
       for (const endpoint of endpoints) {
-        const other = others?.get(endpoint.label)
+        const other = others?.get(endpointKey(endpoint, service))
         requests += endpoint.total + (other?.total ?? 0)
         open += endpoint.open + (other?.open ?? 0)
       }

@@ -75,7 +75,8 @@ export async function createBehind(
     log,
     standIn,
     isMine: own.isMine,
-    isListed: (label) => services.isListed(label),
+    isListed: (key) => services.isListed(key),
+    keysOf: (endpoint) => services.keysOf(endpoint),
     isAsked: () => certificates.isAsked,
     certificates: () => (certificates.first ? undefined : certificates.served),
     settings: { host, port, tlsPort, publicPort, publicTlsPort, files, connections, trusted, proxies, http3, cpus },
@@ -125,8 +126,8 @@ export async function createBehind(
     standIn,
     takeOver,
     count: async (counts) => {
-      for (const [label, carried] of await front.counts.carried()) {
-        const service = services.at(label)
+      for (const [key, carried] of await front.counts.carried()) {
+        const service = services.at(key)
         if (service !== undefined) counts.recordCarried(service, carried)
       }
     },

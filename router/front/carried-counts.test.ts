@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { countAt } from '@quayside/contract/traffic-counts.ts'
+import { bucketCount, countAt } from '@quayside/contract/traffic-counts.ts'
 import { haproxy, missingHaproxy } from '../../test/support/haproxy.ts'
 import { until } from '../../test/support/until.ts'
 import { limits } from '../limits.ts'
 import { beds, portOf, testBed } from '../test-bed.ts'
 import { readCounts } from '../test-traffic.ts'
 import { askFront } from './admin-socket.ts'
+import { FrontCounts } from './front-counts.ts'
 import { frontFiles } from './front-files.ts'
 
 const skip = (await missingHaproxy()) ?? false
@@ -105,4 +106,48 @@ test('a count of HAProxy continues after it wraps', { skip }, async (t) => {
   for (let sent = 0; sent < 5; sent++) assert.equal((await bed.ask()).status, 200)
   assert.match(await askFront(admin, 'show table endpoints'), / http_req_cnt=2 /)
   assert.equal((await requests()) - before, 5)
+})
+
+test('requests count for the service that had the address when they came', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const late = Promise.withResolvers<ServerResponse>()
+  const app = await bed.application((request, response) => {
+    if (request.url === '/late') late.resolve(response)
+    else response.end('ok')
+  })
+  const read = readCounts(bed)
+  const both = async () => [await read('first'), await read('second')]
+  await bed.lead([portOf(app)], { service: 'first' })
+  for (let sent = 0; sent < 5; sent++) assert.equal((await bed.ask()).status, 200)
+  const asked = bed.ask({ path: '/late' })
+  const response = await late.promise
+  await bed.lead([portOf(app)], { service: 'second' })
+  for (let sent = 0; sent < 3; sent++) assert.equal((await bed.ask()).status, 200)
+  response.end('late')
+  assert.equal((await asked).status, 200)
+  const times = (counts: readonly number[]): number =>
+    counts.slice(countAt.whole, countAt.whole + bucketCount).reduce((sum, one) => sum + one, 0)
+  await until('all have their times', async () => (await both()).map(times).reduce((sum, one) => sum + one) >= 9)
+  const counts = await both()
+  assert.deepEqual(counts.map(statusesOf), [
+    [0, 6, 0, 0, 0],
+    [0, 3, 0, 0, 0],
+  ])
+  assert.deepEqual(counts.map(times), [6, 3])
+})
+
+test('a drain waits for a request to an endpoint that only the previous router had', { skip }, async (t) => {
+  const bed = await testBed(t)
+  const begun = Promise.withResolvers<ServerResponse>()
+  const app = await bed.application((_, response) => begun.resolve(response))
+  await bed.lead([portOf(app)])
+  const asked = bed.ask()
+  const response = await begun.promise
+  const { admin } = frontFiles(bed.control)
+  const counts = new FrontCounts(admin, { isListed: () => false, keysOf: () => undefined }, () => true)
+  const endpoint = { address: '127.0.0.1', port: portOf(app) }
+  assert.equal(await counts.drain([endpoint], 10, new AbortController().signal), 1)
+  response.end()
+  await asked
+  assert.equal(await counts.drain([endpoint], 10_000, new AbortController().signal), 0)
 })

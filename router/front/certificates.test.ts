@@ -55,6 +55,7 @@ async function frontBed(t: TestContext, first: readonly ServedCertificate[]): Pr
       log: silentLog,
       hosts: () => new Map(),
       isListed: () => false,
+      keysOf: () => [],
       certificates: () => certificates,
       isMine: async () => true,
       isAsked: () => false,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import { limits } from '../limits.ts'
+import { longestKey } from './endpoint-keys.ts'
 import type { FrontFiles } from './front-files.ts'
 import { globalSection, type ProcessSettings, smallCopies } from './global-section.ts'
 import { hotRules } from './hot-routes.ts'
@@ -272,6 +273,6 @@ const backends = (settings: FrontSettings): string[] => [
   'backend streams',
   `  stick-table type ipv6 size ${Math.max(settings.connections.total, 10_000)} expire 1m store conn_cur`,
   'backend endpoints',
-  '  stick-table type string len 24 size 100k expire 24h ' +
+  `  stick-table type string len ${longestKey} size 100k expire 24h ` +
     `store conn_cur,http_req_cnt,${rateOfEndpoint},gpc(6),bytes_in_cnt,bytes_out_cnt`,
 ]

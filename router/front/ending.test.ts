@@ -33,6 +33,7 @@ test('an HAProxy that ends while its router looks after it is not started again'
     },
     hosts: () => new Map(),
     isListed: () => false,
+    keysOf: () => [],
     certificates: () => [],
     isAsked: () => false,
     standIn: { open: nothing, openSecure: nothing, close: nothing, closePlain: nothing },

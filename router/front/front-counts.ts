@@ -1,20 +1,32 @@
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import { monotonic, sleep } from '../clock.ts'
 import { askFrontIfAny } from './admin-socket.ts'
+import { labelIn } from './endpoint-keys.ts'
 import { type Carried, openIn, shownCounts, Tallies, type Tally } from './tallies.ts'
 
 const drainLookMs = 20
 
-/** The requests that HAProxy carries, by `address:port` of endpoints. None if it does not run. */
+/** The endpoints whose requests are counted. */
+export interface CountedEndpoints {
+  /** Whether the table lists an endpoint for the service of this key. */
+  isListed(key: string): boolean
+  /** Returns the keys of an endpoint. Undefined if it has not been in the table of this process. */
+  keysOf(endpoint: RouteEndpoint): readonly string[] | undefined
+}
+
+/** The requests that HAProxy carries, by the keys of endpoints. None if it does not run. */
 export class FrontCounts {
   readonly #admin: string
   readonly #isRunning: () => boolean
   readonly #tallies: Tallies
 
-  constructor(admin: string, isListed: (label: string) => boolean, isRunning: () => boolean) {
+  readonly #endpoints: CountedEndpoints
+
+  constructor(admin: string, endpoints: CountedEndpoints, isRunning: () => boolean) {
     this.#admin = admin
+    this.#endpoints = endpoints
     this.#isRunning = isRunning
-    this.#tallies = new Tallies(isListed)
+    this.#tallies = new Tallies((key) => endpoints.isListed(key))
   }
 
   /** Must be called if another HAProxy runs, or none: its counts begin at zero. */
@@ -39,7 +51,7 @@ export class FrontCounts {
    */
   async drain(endpoints: readonly RouteEndpoint[], timeoutMs: number, signal: AbortSignal): Promise<number> {
     const end = monotonic() + timeoutMs
-    const keys = endpoints.map(({ address, port }) => `${address}:${port}`)
+    const keys = await this.#keysOf(endpoints)
     // A request that has read its line is counted a moment later. So one look is not enough.
     for (let empty = 0; ; ) {
       const open = await this.#openAt(keys)
@@ -47,6 +59,14 @@ export class FrontCounts {
       if (empty === 2 || (open > 0 && (signal.aborted || monotonic() >= end))) return open
       await sleep(drainLookMs)
     }
+  }
+
+  /** A previous router of the same HAProxy may have removed an endpoint that this one never had. */
+  async #keysOf(endpoints: readonly RouteEndpoint[]): Promise<readonly string[]> {
+    const isKnown = endpoints.every((one) => this.#endpoints.keysOf(one))
+    const counted = isKnown ? [] : [...(await this.tallies()).keys()]
+    const found = Map.groupBy(counted, labelIn)
+    return endpoints.flatMap((one) => this.#endpoints.keysOf(one) ?? found.get(`${one.address}:${one.port}`) ?? [])
   }
 
   async #openAt(keys: readonly string[]): Promise<number> {

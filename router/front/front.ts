@@ -2,7 +2,7 @@ import type { ServedCertificate } from '../certificates.ts'
 import { after, monotonic, sleep } from '../clock.ts'
 import { describe, type Log } from '../log.ts'
 import { type Configuration, configurationOf, type FrontSettings } from './configuration.ts'
-import { FrontCounts } from './front-counts.ts'
+import { type CountedEndpoints, FrontCounts } from './front-counts.ts'
 import type { HotHosts } from './hot-table.ts'
 import { Launcher } from './launcher.ts'
 import { sendLines } from './maps.ts'
@@ -23,7 +23,7 @@ const startingMs = 3_000
 const patienceMs = 4_000
 const againMs = 20
 
-export interface FrontOptions {
+export interface FrontOptions extends CountedEndpoints {
   readonly program: string
   readonly settings: FrontSettings
   readonly log: Log
@@ -34,8 +34,6 @@ export interface FrontOptions {
    * they are unknown yet: a running HAProxy then keeps its own ones.
    */
   certificates(): readonly ServedCertificate[] | undefined
-  /** Whether the table lists an endpoint, by `address:port`. */
-  isListed(label: string): boolean
   /** Returns whether HAProxy still belongs to this router, and not to a later one. */
   isMine(): Promise<boolean>
   /** Whether an authority may ask for a certificate that HAProxy does not choose. */
@@ -72,7 +70,7 @@ export class Front {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
     const { program, settings, log, isAsked, standIn } = options
-    this.#counts = new FrontCounts(settings.files.admin, options.isListed, () => this.#running !== undefined)
+    this.#counts = new FrontCounts(settings.files.admin, options, () => this.#running !== undefined)
     this.#securePort = new SecurePort({ admin: settings.files.admin, log, isAsked, standIn })
     this.#store = new TlsStore(settings.files, log)
     this.#launcher = new Launcher({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { platformService, type Route } from '@quayside/contract/routes.ts'
+import { endpointKey } from './endpoint-keys.ts'
 import { hotBodyBytes } from './hot-routes.ts'
 import { HotTable } from './hot-table.ts'
 import { linesOf, mapCommands } from './map-changes.ts'
@@ -15,6 +16,8 @@ const sources = {
   endpointsOf: (one: Route) => one.endpoints,
 }
 
+const keyAt = (address: string, port = 8080): string => endpointKey({ address, port }, route.service)
+
 const mapsOf = (routes: readonly Route[]) => {
   const hosts = new HotTable().hosts(routes, sources)
   const [plain, secure, shares] = (['plain', 'secure', 'shares'] as const).map((name) => linesOf(hosts, name))
@@ -26,14 +29,14 @@ const mapsOf = (routes: readonly Route[]) => {
 }
 
 test('a plain route is hot at its name, and at its name with the port of clients', () => {
-  const line = '10.0.0.3:8080'
+  const line = keyAt('10.0.0.3')
   assert.deepEqual(mapsOf([route]), { plain: { 'app.test': line, 'app.test:8080': line }, secure: {}, shares: {} })
 })
 
 test('a route without rules is hot, and one that allows smaller bodies than HAProxy is not', () => {
   const { rules: _, ...bare } = route
   const most = (maxBodyBytes: number): Route => ({ ...route, rules: { ...rules, maxBodyBytes } })
-  for (const one of [bare, most(hotBodyBytes)]) assert.equal(mapsOf([one]).plain['app.test'], '10.0.0.3:8080')
+  for (const one of [bare, most(hotBodyBytes)]) assert.equal(mapsOf([one]).plain['app.test'], keyAt('10.0.0.3'))
   assert.deepEqual(mapsOf([most(hotBodyBytes - 1)]).plain, {})
 })
 
@@ -53,8 +56,8 @@ test('the endpoints of a route share its requests equally', () => {
   assert.deepEqual(
     [...counts].map(([label, all]) => [label, all.length]),
     [
-      ['10.0.0.3:8080', 30],
-      ['10.0.0.4:8080', 30],
+      [keyAt('10.0.0.3'), 30],
+      [keyAt('10.0.0.4'), 30],
     ],
   )
 })
@@ -95,8 +98,9 @@ test('a change among ten thousand routes computes and sends the lines of the cha
   routes[5_000] = { ...route, host: 'app-5000.test', endpoints: [{ address: '10.0.0.9', port: 80 }] }
   const after = table.hosts(routes, sources)
   assert.equal(table.computed, 10_001)
+  const changed = keyAt('10.0.0.9', 80)
   assert.deepEqual(mapCommands(files, before, after), [
-    'set map plain app-5000.test 10.0.0.9:80; set map plain app-5000.test:8080 10.0.0.9:80',
+    `set map plain app-5000.test ${changed}; set map plain app-5000.test:8080 ${changed}`,
   ])
   assert.deepEqual(mapCommands(files, after, table.hosts(routes, sources)), [])
 })

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net'
 import { platformService, type Route, type RouteRules } from '@quayside/contract/routes.ts'
+import { endpointKey } from './endpoint-keys.ts'
 
 /** The maps by which HAProxy finds the endpoints of requests that it carries on its own. */
 export const mapNames = ['shares', 'plain', 'secure'] as const
@@ -44,7 +45,7 @@ export function hotLines(route: Route, endpoints: Route['endpoints'], context: H
   if (!isHot(route) || endpoints.length === 0 || endpoints.length > mostEndpoints) return undefined
   if (!endpoints.every(({ address }) => isIPv4(address))) return undefined
   const { host, tls } = route
-  const lines = endpoints.map((one) => `${one.address}:${one.port}`)
+  const lines = endpoints.map((one) => endpointKey(one, route.service))
   const line = lines.length === 1 ? (lines[0] ?? '') : `#${host}#`
   const isPlain = !(tls?.redirects && isCertified)
   return {

@@ -46,8 +46,8 @@ export const shownCounts = (keys: readonly string[]): readonly string[] =>
   })
 
 /**
- * Reads the counts of endpoints from HAProxy, across its restarts. Keys are `address:port`. An
- * endpoint that neither HAProxy nor the table has any more is forgotten.
+ * Reads the counts of endpoints from HAProxy by their keys, across its restarts. An endpoint that
+ * neither HAProxy nor the table has any more is forgotten.
  */
 export class Tallies {
   readonly #isListed: (key: string) => boolean

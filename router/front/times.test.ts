@@ -26,9 +26,9 @@ interface Times {
 
 /** Returns how to read them. */
 function readTimes(bed: TestBed, service?: string): () => Promise<Times> {
-  const read = readCounts(bed, service)
+  const read = readCounts(bed)
   return async () => {
-    const total = await read()
+    const total = await read(service)
     const buckets = total.slice(countAt.whole, countAt.whole + bucketCount)
     const count = buckets.reduce((sum, one) => sum + one, 0)
     return { count, buckets, sumMs: total[countAt.wholeMs] ?? 0, firstByteMs: total[countAt.firstByteMs] ?? 0 }
@@ -129,15 +129,15 @@ test('times are measured again after HAProxy was killed', { skip }, async (t) =>
 })
 
 test('lines of requests that HAProxy carried are read, and no others', () => {
-  const whole = { endpoint: '127.0.0.1:80', firstByteMs: 21, wholeMs: 24, weight: 1 }
-  assert.deepEqual(parseLine('direct -- 200 127.0.0.1:80 0 1 20 3 24 1'), whole)
-  assert.equal(parseLine('direct -- 200 127.0.0.1:80 0 1 20 3 24 64')?.weight, 64)
+  const whole = { endpoint: '127.0.0.1:80:pJ_-4abc', firstByteMs: 21, wholeMs: 24, weight: 1 }
+  assert.deepEqual(parseLine('direct -- 200 127.0.0.1:80:pJ_-4abc 0 1 20 3 24 1'), whole)
+  assert.equal(parseLine('direct -- 200 127.0.0.1:80:pJ_-4abc 0 1 20 3 24 64')?.weight, 64)
   const others = [
     '',
     'direct -- 200 - 0 1 20 3 24 1',
-    'own -- 200 127.0.0.1:80 0 0 0 0 0 1',
-    'own CH -1 127.0.0.1:80 0 0 -1 -1 9 1',
-    'direct CD 200 127.0.0.1:80 0 1 5 -1 9 1',
+    'own -- 200 127.0.0.1:80:pJ_-4abc 0 0 0 0 0 1',
+    'own CH -1 127.0.0.1:80:pJ_-4abc 0 0 -1 -1 9 1',
+    'direct CD 200 127.0.0.1:80:pJ_-4abc 0 1 5 -1 9 1',
     'direct SC 503 - 0 -1 -1 -1 9 1',
   ]
   for (const line of others) assert.equal(parseLine(line), undefined, line)
@@ -148,8 +148,8 @@ test('a line without a response of the endpoint has the status of the client', (
     const read = parseLine(line)
     return read && 'status' in read ? [read.status, read.wholeMs, read.weight] : undefined
   }
-  assert.deepEqual(of('direct sH 504 127.0.0.1:80 0 1 -1 -1 60001 3'), [504, 60_001, 3])
-  assert.deepEqual(of('direct CH -1 127.0.0.1:80 0 1 -1 -1 12 1'), [499, 12, 1])
-  assert.deepEqual(of('<NOSRV> PR 503 127.0.0.1:80 -1 -1 -1 -1 0 -'), [503, 0, 1])
-  assert.deepEqual(of('direct KH -1 127.0.0.1:80 0 1 -1 -1 12 1'), [502, 12, 1])
+  assert.deepEqual(of('direct sH 504 127.0.0.1:80:pJ_-4abc 0 1 -1 -1 60001 3'), [504, 60_001, 3])
+  assert.deepEqual(of('direct CH -1 127.0.0.1:80:pJ_-4abc 0 1 -1 -1 12 1'), [499, 12, 1])
+  assert.deepEqual(of('<NOSRV> PR 503 127.0.0.1:80:pJ_-4abc -1 -1 -1 -1 0 -'), [503, 0, 1])
+  assert.deepEqual(of('direct KH -1 127.0.0.1:80:pJ_-4abc 0 1 -1 -1 12 1'), [502, 12, 1])
 })

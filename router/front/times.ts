@@ -17,7 +17,7 @@ export const carrier = 'direct'
 /** The server that is the router. It counts and measures its requests itself. */
 export const routerServer = 'own'
 
-/** Of the section of the ring. A line has at most 110 bytes. */
+/** Of the section of the ring. A line has at most 120 bytes. */
 export const ringSection: readonly string[] = [`ring ${ring}`, '  format raw', '  maxlen 128', '  size 262144']
 
 /** Of a frontend: the line of each request that is not silent. */
@@ -48,7 +48,7 @@ export const timeRules = (frontend: string): readonly string[] => [
 export type CarriedLine = Whole | Unanswered
 
 interface Line {
-  /** `address:port`. */
+  /** The key of the endpoint. */
   readonly endpoint: string
   /** How many requests this one stands for. */
   readonly weight: number
@@ -68,7 +68,7 @@ interface Unanswered extends Line {
   readonly status: number
 }
 
-const form = /^(\S+) (\S+) (-?\d+) (\d+\.\d+\.\d+\.\d+:\d+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (\d+|-)$/
+const form = /^(\S+) (\S+) (-?\d+) (\d+\.\d+\.\d+\.\d+:\d+:[\w-]+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (\d+|-)$/
 
 /**
  * Reads a line. Undefined for a request that came to the router, and for one whose response was
