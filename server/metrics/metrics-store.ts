@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import type { EndedDeployment } from './ended-deployments.ts'
 import type { ServiceTotal } from './service-families.ts'
 
 /** Services of one answer at most. */
@@ -13,18 +14,11 @@ export const listTotals = (sql: Sql, organizationId?: string) => sql<ServiceTota
   where ${organizationId === undefined ? sql`true` : sql`o.id = ${organizationId}`}
   order by o.id, p.id, e.id, s.id limit ${mostServices}`
 
-export interface EndedDeployments {
-  readonly action: string
-  readonly status: string
-  readonly count: number
-  readonly seconds: number
-}
-
-/** Counts the deployments that ended after `from` and not after `to`. */
-export const countEnded = (sql: Sql, from: Date, to: Date) => sql<EndedDeployments[]>`
-  select action, status, count(*)::int as count,
-    coalesce(sum(extract(epoch from finished_at - coalesce(started_at, created_at))), 0)::float8 as seconds
-  from deployment_request where finished_at > ${from} and finished_at <= ${to} group by action, status`
+/** Lists the deployments that ended after a time. None has a negative duration. */
+export const listEnded = (sql: Sql, from: Date) => sql<EndedDeployment[]>`
+  select id, action, status,
+    greatest(extract(epoch from finished_at - coalesce(started_at, created_at)), 0)::float8 as seconds
+  from deployment_request where finished_at > ${from}`
 
 /** One figure of a kind, such as the number of services in a state. */
 export interface Figure {

@@ -1,13 +1,13 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createSharedCall } from '../lib/shared-call.ts'
+import { EndedCounter, type EndedDeployments } from './ended-deployments.ts'
 import type { Family } from './exposition.ts'
 import {
-  countEnded,
   countStates,
   type DatabaseFigures,
-  type EndedDeployments,
   type Figure,
+  listEnded,
   listExpiries,
   readDatabaseFigures,
 } from './metrics-store.ts'
@@ -18,16 +18,10 @@ import {
  * share a reading, because two would count the same deployments.
  */
 export function createPlatformFamilies({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
-  const ended = new Map<string, EndedDeployments>()
-  let counted = clock.now()
+  const ended = new EndedCounter(clock, (from) => listEnded(database, from))
   const read = createSharedCall(async (): Promise<readonly Family[]> => {
-    const now = clock.now()
-    const fresh = now > counted ? await countEnded(database, counted, now) : []
-    counted = now
-    for (const one of fresh)
-      ended.set(`${one.action} ${one.status}`, added(ended.get(`${one.action} ${one.status}`), one))
     return [
-      ...deploymentFamilies([...ended.values()]),
+      ...deploymentFamilies(await ended.count()),
       ...stateFamilies(await countStates(database)),
       ...databaseFamilies(await readDatabaseFigures(database)),
       certificateFamily(await listExpiries(database)),
@@ -35,12 +29,6 @@ export function createPlatformFamilies({ database, clock }: { readonly database:
   })
   return () => read(new AbortController().signal)
 }
-
-const added = (known: EndedDeployments | undefined, one: EndedDeployments): EndedDeployments => ({
-  ...one,
-  count: (known?.count ?? 0) + one.count,
-  seconds: (known?.seconds ?? 0) + one.seconds,
-})
 
 /** Pure: returns the families about deployments that have ended. */
 function deploymentFamilies(ended: readonly EndedDeployments[]): readonly Family[] {
