@@ -16,6 +16,14 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
+/** Pure: returns the family that counts what an answer leaves out, because it has no room. */
+export const truncated = (what: 'services' | 'certificates', value: number): Family => ({
+  name: `quayside_metrics_truncated_${what}`,
+  help: `The ${what} without figures, because the answer has too many.`,
+  type: 'gauge',
+  samples: [{ value }],
+})
+
 /**
  * Pure: writes families in the text format of Prometheus (version 0.0.4). A family without samples
  * is left out.

@@ -54,7 +54,11 @@ test('an organization reads its own services only, with names of any characters'
   const requests = families.find(({ name }) => name === 'quayside_service_requests_total')
   assert.equal(requests?.metrics.length, 5)
   assert.deepEqual(requests?.metrics[1]?.value, '2')
-  assert.ok(families.every(({ name }) => name.startsWith('quayside_service_')))
+  const others = families.filter(({ name }) => !name.startsWith('quayside_service_'))
+  assert.deepEqual(
+    others.map(({ name, metrics: [one] }) => [name, one?.value]),
+    [['quayside_metrics_truncated_services', '0']],
+  )
 })
 
 test('the buckets of a histogram grow, and the last one has every request', async () => {
@@ -123,4 +127,25 @@ test('labels are escaped, and numbers that are not finite have their own words',
     { name: 'empty', help: 'none', type: 'gauge', samples: [] },
   ])
   assert.equal(text, '# HELP x one\\ntwo\n# TYPE x gauge\nx{a="\\"\\\\\\n"} +Inf\n')
+})
+
+test('services and certificates beyond the limits of an answer are counted', async (t) => {
+  const services = 5_002
+  const { applicationId } = a.objects
+  await database`
+    insert into service (id, environment_id, stage_id, created_at, updated_at, kind, name, settings)
+    select gen_random_uuid(), environment_id, stage_id, now(), now(), kind, 'many-' || n, settings
+    from service, generate_series(1, ${services}) as n where id = ${applicationId}`
+  await database`
+    insert into traffic_total (service_id, counts) select id, ${counts}::bigint[] from service where name like 'many-%'`
+  await database`
+    insert into host_certificate (host, chain, sealed_key, not_before, not_after, due_at, updated_at)
+    select 'many-' || n || '.test', 'x', 'x', now(), now(), now(), now() from generate_series(1, 1003) as n`
+  const begin = performance.now()
+  const [all, own] = [await ask(secret), await call(a.tokens.READ, 'GET', `/organization/${a.organizationId}/metrics`)]
+  t.diagnostic(`${all.payload.length + own.text.length} bytes in ${Math.round(performance.now() - begin)} ms`)
+  assert.match(all.payload, /^quayside_metrics_truncated_services 4$/m)
+  assert.match(all.payload, /^quayside_metrics_truncated_certificates 3$/m)
+  assert.match(own.text, /^quayside_metrics_truncated_services 3$/m)
+  for (const text of [all.payload, own.text]) assert.equal(text.match(/^quayside_service_info/gm)?.length, 5_000)
 })

@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { exposition } from './exposition.ts'
-import { listTotals } from './metrics-store.ts'
+import { exposition, truncated } from './exposition.ts'
+import { countTotals, listTotals, mostServices } from './metrics-store.ts'
 import { createPlatformFamilies } from './platform-families.ts'
 import { createProcessFamilies, diskFamilies } from './process-families.ts'
 import { type ServiceTotal, serviceFamilies } from './service-families.ts'
@@ -31,8 +31,12 @@ export function createMetrics({ database, clock, version, dataDirectory }: Metri
         ...(await diskFamilies(dataDirectory)),
         ...(await platformFamilies()),
         ...serviceFamilies(await listTotals(database)),
+        truncated('services', Math.max((await countTotals(database)) - mostServices, 0)),
       ]),
-    ofOrganization: async (id, isVisible) =>
-      exposition(serviceFamilies((await listTotals(database, id)).filter(isVisible))),
+    ofOrganization: async (id, isVisible) => {
+      const totals = (await listTotals(database, id)).filter(isVisible)
+      const shown = totals.slice(0, mostServices)
+      return exposition([...serviceFamilies(shown), truncated('services', totals.length - shown.length)])
+    },
   }
 }

@@ -2,9 +2,10 @@ import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createSharedCall } from '../lib/shared-call.ts'
 import { EndedCounter, type EndedDeployments } from './ended-deployments.ts'
-import type { Family } from './exposition.ts'
+import { type Family, truncated } from './exposition.ts'
 import {
   countStates,
+  countUnlistedExpiries,
   type DatabaseFigures,
   type Figure,
   listEnded,
@@ -25,6 +26,7 @@ export function createPlatformFamilies({ database, clock }: { readonly database:
       ...stateFamilies(await countStates(database)),
       ...databaseFamilies(await readDatabaseFigures(database)),
       certificateFamily(await listExpiries(database)),
+      truncated('certificates', await countUnlistedExpiries(database)),
     ]
   })
   return () => read(new AbortController().signal)
