@@ -2,7 +2,10 @@
 export type Labels = Readonly<Record<string, string>>
 
 export interface Sample {
+  /** Samples of one thing share an object, whose text is written once. */
   readonly labels?: Labels
+  /** Labels of this sample alone, after the shared ones. */
+  readonly own?: Labels
   readonly value: number
   /** The end of the name, such as `_sum`. */
   readonly suffix?: string
@@ -24,23 +27,39 @@ export const truncated = (what: 'services' | 'certificates', value: number): Fam
   samples: [{ value }],
 })
 
-/**
- * Pure: writes families in the text format of Prometheus (version 0.0.4). A family without samples
- * is left out.
- */
-export const exposition = (families: readonly Family[]): string =>
-  families
-    .filter(({ samples }) => samples.length > 0)
-    .flatMap(({ name, help, type, samples }) => [
-      `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`,
-      ...samples.map((one) => lineOf(name, one)),
-    ])
-    .join('')
+/** Samples that are written before others have a turn. */
+const mostInTurn = 2_000
 
-const lineOf = (name: string, { labels = {}, value, suffix = '' }: Sample): string => {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`)
-  return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join()}}`} ${numberOf(value)}\n`
+/**
+ * Writes families in the text format of Prometheus (version 0.0.4). A family without samples is
+ * left out. The text of thousands of services takes a while, so other work has turns meanwhile.
+ */
+export async function exposition(families: readonly Family[]): Promise<string> {
+  const lines: string[] = []
+  const shared = new Map<Labels, string>()
+  const textOf = (labels: Labels): string => {
+    const text = shared.get(labels) ?? pairsOf(labels)
+    shared.set(labels, text)
+    return text
+  }
+  let count = 0
+  for (const { name, help, type, samples } of families) {
+    if (samples.length > 0) lines.push(`# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`)
+    for (const { labels = none, own, value, suffix = '' } of samples) {
+      const pairs = own ? [textOf(labels), pairsOf(own)].filter((text) => text !== '').join() : textOf(labels)
+      lines.push(`${name}${suffix}${pairs === '' ? '' : `{${pairs}}`} ${numberOf(value)}\n`)
+      if (++count % mostInTurn === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return lines.join('')
 }
+
+const none: Labels = {}
+
+const pairsOf = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([label, text]) => `${label}="${escapeLabel(text)}"`)
+    .join()
 
 const numberOf = (value: number): string =>
   Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'

@@ -116,8 +116,8 @@ test('deployments are counted once each if several programs read the figures at 
   assert.equal(await canceled(), before + 1)
 })
 
-test('labels are escaped, and numbers that are not finite have their own words', () => {
-  const text = exposition([
+test('labels are escaped, and numbers that are not finite have their own words', async () => {
+  const text = await exposition([
     {
       name: 'x',
       help: 'one\ntwo',
@@ -148,4 +148,21 @@ test('services and certificates beyond the limits of an answer are counted', asy
   assert.match(all.payload, /^quayside_metrics_truncated_certificates 3$/m)
   assert.match(own.text, /^quayside_metrics_truncated_services 3$/m)
   for (const text of [all.payload, own.text]) assert.equal(text.match(/^quayside_service_info/gm)?.length, 5_000)
+})
+
+test('a long answer leaves turns to other work, and writes shared labels before own ones', async () => {
+  const labels = { service: 'a"b' }
+  const samples = Array.from({ length: 20_000 }, (_, index) => ({ labels, own: { le: `${index}` }, value: index }))
+  let turns = 0
+  let isOver = false
+  const turn = (): void => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const text = await exposition([{ name: 'x', help: 'many', type: 'gauge', samples }])
+  isOver = true
+  assert.ok(turns >= 8, `${turns} turns`)
+  assert.ok(text.endsWith('x{service="a\\"b",le="19999"} 19999\n'))
+  assert.equal(text.split('\n').length, 20_003)
 })

@@ -36,7 +36,7 @@ export function createMetrics({ database, clock, version, dataDirectory }: Metri
     ofOrganization: async (id, isVisible) => {
       const totals = (await listTotals(database, id)).filter(isVisible)
       const shown = totals.slice(0, mostServices)
-      return exposition([...serviceFamilies(shown), truncated('services', totals.length - shown.length)])
+      return await exposition([...serviceFamilies(shown), truncated('services', totals.length - shown.length)])
     },
   }
 }

@@ -21,8 +21,9 @@ const classes = ['1xx', '2xx', '3xx', '4xx', '5xx']
 
 /** Pure: returns the families about the traffic of services. */
 export function serviceFamilies(totals: readonly ServiceTotal[]): readonly Family[] {
+  const named = totals.map((total) => [labelsOf(total), total.counts] as const)
   const each = (samplesOf: (labels: Labels, counts: readonly number[]) => readonly Sample[]): readonly Sample[] =>
-    totals.flatMap((total) => samplesOf(labelsOf(total), total.counts))
+    named.flatMap(([labels, counts]) => samplesOf(labels, counts))
   const one = (name: string, help: string, position: number): Family => ({
     name: `quayside_service_${name}`,
     help,
@@ -41,7 +42,7 @@ export function serviceFamilies(totals: readonly ServiceTotal[]): readonly Famil
       help: 'Requests by the class of their status.',
       type: 'counter',
       samples: each((labels, counts) =>
-        classes.map((status, index) => ({ labels: { ...labels, status }, value: counts[index] ?? 0 })),
+        classes.map((status, index) => ({ labels, own: { status }, value: counts[index] ?? 0 })),
       ),
     },
     one('router_answers_total', 'Requests that the router refused, could not pass on or broke off.', countAt.own),
@@ -82,7 +83,8 @@ function buckets(labels: Labels, counts: readonly number[]): readonly Sample[] {
     const bound = latencyBoundsMs[index]
     return {
       suffix: '_bucket',
-      labels: { ...labels, le: bound === undefined ? '+Inf' : String(bound / 1000) },
+      labels,
+      own: { le: bound === undefined ? '+Inf' : String(bound / 1000) },
       value: sum,
     }
   })
