@@ -171,6 +171,7 @@ export function readConfig(given: Variables = process.env): Config {
     organizationRepositoriesGiB: number(variables, 'QUAYSIDE_ORGANIZATION_REPOSITORIES', 20, 1, 1_000_000),
     auditDays: optionalNumber(variables, 'QUAYSIDE_AUDIT_DAYS', 1, 36_500),
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
+    webhookDays: number(variables, 'QUAYSIDE_WEBHOOK_DAYS', 30, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     logFormat: logFormat(variables),

@@ -31,7 +31,7 @@ import { routerSupervisor } from '../routers/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createTrafficKeeper } from '../traffic/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
-import { createWebhookReconciler } from '../webhooks/index.ts'
+import { createDeliveryPruner, createWebhookReconciler } from '../webhooks/index.ts'
 import {
   createFinisher,
   createWorkflows,
@@ -181,6 +181,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createReplyPruner({ database, clock }),
     createReleasePruner({ database, keptReleases }),
     createLogPruner({ database, clock, lines, days: config.deploymentLogDays }),
+    createDeliveryPruner({ database, clock, days: config.webhookDays }),
     createStateChangePruner({ database, clock }),
     accounts.reconciler,
     foundation.hostedPushes.reconciler,

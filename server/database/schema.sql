@@ -1523,6 +1523,7 @@ create table webhook_delivery (
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (next_attempt_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_delivery_event ON public.webhook_delivery USING btree (event_id);
 CREATE UNIQUE INDEX webhook_delivery_first ON public.webhook_delivery USING btree (webhook_id, event_id) WHERE (NOT is_replay);
 CREATE INDEX webhook_delivery_webhook ON public.webhook_delivery USING btree (webhook_id, created_at DESC);
 

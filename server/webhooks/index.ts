@@ -3,4 +3,5 @@
  */
 export { recordDeploymentEvent, recordDriftEvent } from './events.ts'
 export { createWebhookReconciler } from './reconciler.ts'
+export { createDeliveryPruner } from './retention.ts'
 export { createWebhooks } from './webhooks.ts'

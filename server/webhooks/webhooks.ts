@@ -41,7 +41,7 @@ export interface WebhooksOptions {
 }
 
 const newSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
-const shownDeliveries = 100
+export const shownDeliveries = 100
 const cell = (row: string, column: string) => ({ table: 'webhook', row, column })
 
 /** The registered webhooks of an organization. */
