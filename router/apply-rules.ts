@@ -77,7 +77,7 @@ function excessOf({ requestLimits }: Traffic, { rules, name, service, head }: Ru
  * may go to an endpoint.
  */
 export const doorOf = (traffic: Traffic, request: ClientRequest, ruled: Ruled): Failure | undefined =>
-  redirectOf(ruled.rules.given.redirects, request.url ?? '/') ??
+  redirectOf(ruled.rules, request.url ?? '/', ruled.head) ??
   signInFailure(traffic, request, ruled) ??
   challengeOf(traffic, request, ruled)
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
+import { compileRedirects } from '@quayside/contract/redirects.ts'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import { RequestLimits } from './request-limits.ts'
 import { portOf, testBed, untilClosed } from './test-bed.ts'
-import { redirectOf } from './visitor-rules.ts'
 
 // Rules about visitors that only the platform's own router has.
 
@@ -95,10 +95,51 @@ test('a query is added before the fragment of a redirect', async (t) => {
 })
 
 test('a redirect never leads to a host that the path names', () => {
-  const rules = [{ from: '/old/*', to: '/*', status: 308 }] as const
+  const redirect = compileRedirects([{ from: '/old/*', to: '/*', status: 308 }])
   for (const rest of ['/evil.test', '//evil.test', '/\\evil.test', '\\/evil.test', '\\\\evil.test']) {
-    assert.equal(redirectOf(rules, `/old/${rest}`)?.location, '/evil.test', rest)
+    assert.equal(redirect({ origin: 'http://a.test', url: `/old/${rest}` })?.location, '/evil.test', rest)
   }
+})
+
+test('a redirect applies to every spelling of its path', async (t) => {
+  const { raw, seen } = await bedWith(t, {
+    redirects: [
+      { from: '/admin/*', to: '/new/*', status: 308 },
+      { from: '/caf%c3%a9', to: '/tea', status: 308 },
+    ],
+  })
+  const answer = (path: string) =>
+    untilClosed(raw(`GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`))
+  for (const path of [
+    ...['/admin/a', '/%61dmin/a', '//admin/a', '/x/../admin/a', '/x/%2e%2E/admin/a', '/./admin/a', '/%2fadmin/a'],
+    ...['/admin%2Fa', '/admin;v=1/a', '/x%5c..%5cadmin/a', '/%2E/admin//a', '/%41/..;/admin/a'],
+  ]) {
+    assert.match(await answer(path), /^HTTP\/1.1 308 .*\r\nLocation: \/new\/a\r\n/s, path)
+  }
+  for (const path of ['/caf%C3%A9', '/caf%c3%a9', '/c%61f%C3%A9']) assert.match(await answer(path), /Location: \/tea\r/)
+  // The rest keeps the escapes that the rule does not read.
+  assert.match(await answer('/admin/a%2Fb'), /Location: \/new\/a%2Fb\r/)
+  assert.equal(seen.length, 0)
+  for (const path of ['/%41dmin/a', '/administrator', '/x/admin']) {
+    assert.match(await answer(path), /^HTTP\/1.1 200 /, path)
+  }
+})
+
+test('a redirect to the own address of a request does not apply', async (t) => {
+  const { ask } = await bedWith(t, {
+    redirects: [
+      { from: '/start', to: '/home', status: 302 },
+      { from: '/*', to: 'https://app.localhost/*', status: 308 },
+    ],
+  })
+  const location = async (path: string, headers = {}) => (await ask({ path, headers })).headers['location']
+  const secure = { 'x-forwarded-proto': 'https' }
+  assert.equal(await location('/a?b=1'), 'https://app.localhost/a?b=1')
+  assert.equal(await location('/a?b=1', secure), undefined)
+  assert.equal(await location('/start', secure), '/home')
+  const { ask: askOne } = await bedWith(t, { redirects: [{ from: '/*', to: '/closed', status: 302 }] })
+  assert.equal((await askOne({ path: '/a' })).headers['location'], '/closed')
+  assert.equal((await askOne({ path: '/closed' })).body, 'ok')
 })
 
 test('headers of requests are replaced for the endpoint', async (t) => {
