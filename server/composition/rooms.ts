@@ -11,7 +11,7 @@ import { type BackupOptions, createBackups } from '../backups/index.ts'
 import { createUploads } from '../certificates/index.ts'
 import { clusterEndowments, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { createCustomDomains, missingRoles, publicAddressOf, rulesProblem } from '../domains/index.ts'
+import { createCustomDomains, createSettingCheck, publicAddressOf, rulesProblem } from '../domains/index.ts'
 import {
   createClone,
   createExport,
@@ -172,7 +172,7 @@ export function createRooms(
       clock,
       ableOf,
       problemOf: rulesProblem,
-      missingIn: missingRoles,
+      problemIn: createSettingCheck(publicAddressOf(config)),
     }),
     restrictions: createRestrictions({ database, clock }),
     customDomains: createCustomDomains({

@@ -3,6 +3,7 @@ import { positive, type RuleReader, text } from './rule-reader.ts'
 import { rolesIn, signInSetting } from './sign-in-rule.ts'
 
 const prefix = 'network.router.'
+export const redirectsSetting = `${prefix}redirects`
 const mostRedirects = 200
 const longestAddress = 2_000
 /** A path that clients accept, without a query and with one meaning for `*`. */
@@ -12,7 +13,7 @@ const path = /^\/[A-Za-z0-9._~!$&'()+,;=:@%/-]*$/
  * Reads redirects: paths or addresses by path, each alone or with its status. Throws if one is
  * invalid.
  */
-function redirectsOf(value: unknown): readonly RedirectRule[] {
+export function redirectsOf(value: unknown): readonly RedirectRule[] {
   const given: unknown = JSON.parse(text(value, '{}'))
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new Error('it is not a JSON object')
   const entries = Object.entries(given)
@@ -73,7 +74,7 @@ export const visitorReaders = (
     const except = networksOf(all[`${prefix}maintenance_source_range`])
     return message === '' ? {} : { maintenance: { message, ...(except.length > 0 && { except }) } }
   },
-  [`${prefix}redirects`]: (value) => {
+  [redirectsSetting]: (value) => {
     const redirects = redirectsOf(value)
     return redirects.length === 0 ? {} : { redirects }
   },

@@ -28,8 +28,8 @@ export interface AdvancedSettingsOptions {
   readonly ableOf: (engine: string | null) => Abilities | undefined
   /** Returns why a router cannot act on these values. Ignores values that are already stored. */
   readonly problemOf: (sent: SettingValues, stored: SettingValues) => string | undefined
-  /** Returns the same for values that name objects of the service's organization. */
-  readonly missingIn?: (sql: Sql, serviceId: string, change: SettingChange) => Promise<string | undefined>
+  /** Returns the same for values that depend on other objects, such as roles and host names. */
+  readonly problemIn?: (sql: Sql, serviceId: string, change: SettingChange) => Promise<string | undefined>
 }
 
 /** Settings before and after a change. */
@@ -44,7 +44,7 @@ const sticky = 'network.ingress.enable_sticky_session'
  * Creates the operations for advanced settings of services, including sticky sessions, which have
  * operations of their own.
  */
-export function createAdvancedSettings({ database, clock, ableOf, problemOf, missingIn }: AdvancedSettingsOptions) {
+export function createAdvancedSettings({ database, clock, ableOf, problemOf, problemIn }: AdvancedSettingsOptions) {
   const get = async (service: PartOwner): Promise<SettingValues> => {
     const stored = await findAdvancedSettings(database, service.id)
     if (!stored) throw notFound('service', service.id)
@@ -61,7 +61,7 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf, mis
       const problem =
         canaryProblem(values, stored) ??
         problemOf(values, stored) ??
-        (await missingIn?.(sql, service.id, { sent: values, stored }))
+        (await problemIn?.(sql, service.id, { sent: values, stored }))
       if (problem !== undefined) throw new AppError('invalid', problem)
       const table = settingsOfKind(service.kind)
       const [before, after] = [effectiveSettings(table, stored), effectiveSettings(table, values)]

@@ -152,3 +152,26 @@ test('an advanced setting of the router applies without a deployment, and an uns
   assert.equal((await call('PUT', path, {})).status, 201)
   assert.deepEqual(await rules(), usual)
 })
+
+test('redirects without end are rejected, and stored ones stay', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const path = `/application/${applicationId}`
+  const put = async (redirects: object, more: object = {}) => {
+    const body = { 'network.router.redirects': JSON.stringify(redirects), ...more }
+    const answer = await call('PUT', `${path}/advancedSettings`, body)
+    return [answer.status, answer.body.message]
+  }
+  const why = 'network.router.redirects: a client would be redirected without end:'
+  const steps = '/ to /new/ to /new/new/ to /new/new/new/ and so on.'
+  assert.deepEqual(await put({ '/*': '/new/*' }), [400, `${why} ${steps}`])
+  const circle = { '/a': 'https://circle.test/b', '/b': '/a' }
+  assert.equal((await put(circle))[0], 201)
+  const domain = { domain: 'circle.test', generate_certificate: false }
+  assert.equal((await call('POST', `${path}/customDomain`, domain)).status, 201)
+  assert.equal((await put(circle, { 'network.router.compression': true }))[0], 201)
+  assert.equal((await put({}))[0], 201)
+  const [status, message] = await put(circle)
+  assert.equal(status, 400)
+  assert.match(message, /end: https:\/\/.*\/a to https:\/\/circle\.test\/b to https:\/\/circle\.test\/a to /)
+  assert.equal((await put({ '/*': 'https://circle.test/*' }))[0], 201)
+})
