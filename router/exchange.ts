@@ -1,29 +1,25 @@
-import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { RequestLine } from './access-lines.ts'
-import { answerFailure } from './answer-failure.ts'
-import type { Answering } from './answering.ts'
 import { beginTry, type CanaryTry } from './canary-try.ts'
-import { chooseAnswering } from './choose-answering.ts'
+import { ClientAnswer } from './client-answer.ts'
 import type { ClientRequest, ClientResponse } from './client-message.ts'
 import { after, monotonic } from './clock.ts'
-import type { CompressedAnswering } from './compressed-answering.ts'
 import { DeadlineOver, RetriedAnswer } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointFailure, failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
 import { ExchangeRecord } from './exchange-record.ts'
+import { ExchangeRequest } from './exchange-request.ts'
 import { BodyTooLarge } from './limited-body.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
-import { requestBody, skipBody } from './request-body.ts'
+import type { Failure } from './pages.ts'
+import { skipBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
-import { announcedTrailers, type DispatchOptions } from './request-trailers.ts'
-import { responseHeaders } from './response-head.ts'
-import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
-import { type Rules, readableBy, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
+import { type Failure as Failed, isRetriedStatus, retryDelay } from './retry.ts'
+import { type Rules, stickyIn, tooLarge } from './rules.ts'
 import { headBytes } from './service-counts.ts'
 import { StreamBroken } from './stream-broken.ts'
-import { seenTarget, type Target } from './target.ts'
+import type { Target } from './target.ts'
 import type { Traffic } from './traffic.ts'
 
 /** The details of a request that the exchange needs. */
@@ -49,11 +45,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Node.js takes it from a request whose body it destroys. */
   readonly #socket: ClientRequest['socket']
   readonly #response: ClientResponse
-  #options: DispatchOptions
-  /** The service whose rules accepted the request. `#path` is the path of its route. */
+  readonly #sending: ExchangeRequest
+  readonly #answer: ClientAnswer
+  /** The service whose rules accepted the request. */
   readonly #service: string | undefined
-  readonly #path: string
-  readonly #safe: boolean
   readonly #record: ExchangeRecord
   readonly #rules: Rules | undefined
   #awaitsContinue: boolean
@@ -63,16 +58,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #tries = 0
   #sent = false
-  #answering: Answering | CompressedAnswering | undefined
   #ended = false
   #clientGone = false
   /** Why the current try ends, or must end as soon as it has a connection. */
   #overdue: DeadlineOver | undefined
-  /** Bytes of the request's body that were sent. */
-  #bodySent = 0
   #cancelTry: (() => void) | undefined
   #cancelWhole: (() => void) | undefined
-  #cancelSending: (() => void) | undefined
 
   constructor(
     traffic: Traffic,
@@ -86,25 +77,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#socket = request.socket
     this.#response = response
     this.#awaitsContinue = awaitsContinue
-    const method = request.method ?? 'GET'
-    this.#safe = !head.hasBody && isSafeMethod(method)
     head.forwarded.push('host', head.host ?? host)
     const rules = target?.rules
     this.#rules = rules
-    const silenceMs = rules?.given.readTimeoutMs ?? null
-    this.#options = {
-      method,
-      path: request.url ?? '/',
-      headers: head.forwarded,
-      body: head.hasBody ? this.#bodyOf(request) : null,
-      headersTimeout: silenceMs,
-      bodyTimeout: silenceMs,
-      trailers: head.hasBody ? announcedTrailers(request, head.forwarded) : undefined,
-    }
+    this.#sending = new ExchangeRequest(request, head, rules, (over) => this.#abort(over))
+    this.#answer = new ClientAnswer(traffic, request, response, target)
     this.#service = target?.route.service
-    this.#path = target?.place.path ?? '/'
     this.#record = new ExchangeRecord(traffic.services, this.#service, line)
-    this.#record.addSent(headBytes(request.rawHeaders) + this.#options.path.length)
+    this.#record.addSent(headBytes(request.rawHeaders) + this.#sending.options.path.length)
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
     const wholeMs = rules?.given.requestTimeoutMs
@@ -130,7 +110,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#fail({ status: 503, message, retryAfterSeconds: 1 })
       return
     }
-    if (target.byPath) this.#readdress(target)
+    this.#sending.readdress(target)
     this.#tries++
     this.#sent = false
     this.#controller = undefined
@@ -139,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#trial = beginTry(endpoint)
     const tryMs = this.#rules?.given.retry?.perTryMs
     if (tryMs !== undefined) this.#cancelTry = after(tryMs, () => this.#abort(new DeadlineOver('TRY_TIMEOUT', tryMs)))
-    endpoint.dispatch(this.#options, this)
+    endpoint.dispatch(this.#sending.options, this)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -159,7 +139,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onBodySent(chunk: Buffer): void {
-    this.#bodySent += chunk.length
+    this.#sending.addSent(chunk.length)
     this.#trial?.sent()
     this.#record.addSent(chunk.length)
   }
@@ -168,10 +148,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     controller: Dispatcher.DispatchController,
     status: number,
     _headers: unknown,
-    statusMessage?: string,
+    statusMessage = '',
   ): void {
     if (status < 200) {
-      this.#hint(controller, status)
+      if (status === 103 && Array.isArray(controller.rawHeaders)) this.#answer.hint(controller.rawHeaders)
       return
     }
     this.#cancelTry?.()
@@ -182,44 +162,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
     this.#record.begin(status, raw)
-    const headers = responseHeaders(raw)
-    if (!headers) throw new Error('unknown transfer coding in the response')
-    if (this.#endpoint) this.#endpoint.asideUntil = 0
-    if (this.#traffic.leaving) this.#response.shouldKeepAlive = false
-    const rules = this.#rules
-    const ruled = rules && !rules.keepsHeaders ? this.#ruled(rules, headers) : headers
-    const { answering, headers: sent } = chooseAnswering({
-      ...{ request: this.#request, response: this.#response, status, headers: ruled },
-      stallMs: rules?.given.clientTimeoutMs,
-      compressing: this.#compressing,
-    })
-    this.#answering = answering
-    answering.begin(status, statusMessage ?? '', sent)
-  }
-
-  get #compressing() {
-    const [service, { compressors }] = [this.#service, this.#traffic]
-    return service !== undefined && this.#rules?.given.compression ? { service, compressors } : undefined
-  }
-
-  /** Forwards early hints (RFC 8297) to clients that read them. */
-  #hint({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
-    if (status !== 103 || !this.#response.writeHints || !Array.isArray(rawHeaders)) return
-    const headers = responseHeaders(rawHeaders)
-    if (headers) this.#response.writeHints(headers)
+    const endpoint = this.#endpoint
+    this.#answer.begin({ status, statusMessage, raw, endpoint })
+    if (endpoint) endpoint.asideUntil = 0
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#record.addReceived(chunk.length)
-    this.#answering?.write(chunk, controller)
+    this.#answer.write(chunk, controller)
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
-    this.#answering?.addTrailers(controller.rawTrailers)
+    this.#answer.addTrailers(controller.rawTrailers)
     this.#trial?.ended(this.#record.status, controller)
     this.#release()
     this.#end(true)
-    this.#answering?.end()
+    this.#answer.end()
     skipBody(this.#request)
   }
 
@@ -237,7 +195,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
     const delay = this.#delayAfter({
       sent: this.#sent && !isUnprocessed(error),
-      answered: this.#answering !== undefined,
+      answered: this.#answer.hasBegun,
       final,
       status: statusOf(error),
     })
@@ -254,24 +212,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return status === 400 || status === 431 || error instanceof BodyTooLarge || this.#socket.destroyed
   }
 
-  /** Updates the path: a newer table may rewrite it differently. */
-  #readdress(target: Target): void {
-    const path = seenTarget(target, this.#request.url ?? '/')
-    if (path !== this.#options.path) this.#options = { ...this.#options, path }
-  }
-
-  #bodyOf(request: ClientRequest): Readable {
-    const { body, cancel } = requestBody(request, this.#rules?.given ?? {}, {
-      accepted: () => this.#bodySent,
-      late: (over) => this.#abort(over),
-    })
-    this.#cancelSending = cancel
-    return body
-  }
-
   #delayAfter(failure: Pick<Failed, 'sent' | 'answered' | 'final' | 'status'>): number | undefined {
     const { elapsedMs } = this.#record
-    return retryDelay({ ...failure, tries: this.#tries, elapsedMs, safe: this.#safe }, this.#rules?.given.retry)
+    return retryDelay(
+      { ...failure, tries: this.#tries, elapsedMs, safe: this.#sending.isSafe },
+      this.#rules?.given.retry,
+    )
   }
 
   /** Returns whether a response of this status is dropped and its request retried. */
@@ -290,8 +236,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #endLate(wholeMs: number): void {
     if (this.#ended || this.#clientGone) return
     const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
-    if (!this.#answering && this.#request.complete) this.#trial?.failed()
-    if (this.#answering) this.#response.destroy()
+    if (!this.#answer.hasBegun && this.#request.complete) this.#trial?.failed()
+    if (this.#answer.hasBegun) this.#answer.cut()
     else this.#fail({ status: 504, message: `${name} did not answer within ${wholeMs / 1000} s.` })
     this.#controller?.abort(new DeadlineOver('REQUEST_TIMEOUT', wholeMs))
   }
@@ -305,24 +251,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#fail({ status: page.status, message: `${name} ${page.predicate}` })
   }
 
-  #ruled(rules: Rules, headers: readonly string[]): string[] {
-    const { origin, cookie: cookies } = this.#request.headers
-    const own = rules.given.sticky ? this.#endpoint?.id : undefined
-    return ruledHeaders(rules, headers, {
-      origin,
-      cookie: own === stickyIn(cookies) ? undefined : own,
-      path: this.#path,
-    })
-  }
-
-  #fail(failure: Parameters<typeof answerFailure>[2] | undefined): void {
+  #fail(failure: Failure | undefined): void {
     if (this.#ended) return
     this.#record.status ||= failure?.status ?? 502
     this.#end()
     this.#traffic.counts.failed++
-    if (!failure) return
-    const page = readableBy(failure, this.#rules, this.#request.headers.origin)
-    answerFailure(this.#request, this.#response, page, { hasBody: this.#options.body != null })
+    if (failure) this.#answer.fail(failure, this.#sending.hasBody)
   }
 
   #end(isWhole = false): void {
@@ -331,7 +265,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#record.end(isWhole)
     this.#cancelTry?.()
     this.#cancelWhole?.()
-    this.#cancelSending?.()
+    this.#sending.end()
     this.#traffic.counts.open--
   }
 
