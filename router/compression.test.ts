@@ -68,6 +68,27 @@ test('a response of a type that compresses varies also for clients that accept n
   }
 })
 
+test('a part of a response, and a note that it is unchanged, vary as the response does', () => {
+  const varied = (status: number, headers: string[], acceptEncoding = 'gzip') =>
+    compressionOf({ status, method: 'GET', headers, acceptEncoding, cacheControl: undefined }, true)
+  assert.deepEqual(varied(304, ['ETag', '"one"'])?.headers, ['ETag', 'W/"one"', 'Vary', 'Accept-Encoding'])
+  assert.deepEqual(varied(304, ['ETag', '"one"'], '')?.headers, ['ETag', '"one"', 'Vary', 'Accept-Encoding'])
+  const part = ['Content-Type', 'text/html', 'Content-Range', 'bytes 0-9/5000', 'ETag', '"one"']
+  assert.deepEqual(varied(206, part), {
+    coding: undefined,
+    isStream: false,
+    headers: [...part, 'Vary', 'Accept-Encoding'],
+  })
+  for (const headers of [
+    ['Content-Type', 'image/png'],
+    ['Content-Type', 'text/html', 'Cache-Control', 'no-transform'],
+    ['Content-Type', 'text/html', 'Content-Encoding', 'br'],
+  ]) {
+    for (const status of [206, 304]) assert.equal(varied(status, headers), undefined, headers.join())
+  }
+  assert.equal(varied(206, ['Content-Range', 'bytes 0-9/5000']), undefined)
+})
+
 test('responses that must not change are left alone', () => {
   const text = ['Content-Type', 'text/plain']
   const alone: readonly (readonly [readonly string[], object?])[] = [
@@ -82,7 +103,7 @@ test('responses that must not change are left alone', () => {
     [[...text, 'Content-Range', 'bytes 0-4/5']],
     [[...text, 'Content-Digest', 'sha-256=:x:']],
     [[...text, 'Content-Type', 'image/png']],
-    ...[101, 204, 205, 206, 304].map((status) => [text, { status }] as const),
+    ...[101, 204, 205].map((status) => [text, { status }] as const),
     [['Content-Type', 'application/grpc']],
     [['Content-Type', 'application/octet-stream']],
     [['Content-Type', '']],

@@ -29,8 +29,8 @@ const names: ReadonlySet<string> = new Set([
   ...['json', 'javascript', 'x-javascript', 'ecmascript', 'xml', 'wasm', 'x-ndjson', 'graphql', 'rtf', 'yaml'],
   ...['x-yaml', 'x-www-form-urlencoded', 'vnd.ms-fontobject', 'sql', 'toml'],
 ])
-/** Statuses whose responses have no body, or a part of one. */
-const withoutWhole: ReadonlySet<number> = new Set([204, 205, 206, 304])
+/** Statuses whose responses have no body. */
+const withoutBody: ReadonlySet<number> = new Set([204, 205])
 /** Headers that are about the bytes of the body. */
 const aboutBytes: ReadonlySet<string> = new Set(['content-range', 'content-md5', 'digest', 'content-digest'])
 
@@ -41,8 +41,12 @@ const aboutBytes: ReadonlySet<string> = new Set(['content-range', 'content-md5',
 export function compressionOf(answered: Answered, mayCompress: boolean): Compression | undefined {
   const { status, headers, acceptEncoding, cacheControl, method } = answered
   const facts = factsOf(headers)
-  if (status < 200 || withoutWhole.has(status) || method === 'CONNECT') return undefined
-  if (facts.isFixed || !compresses(facts.type) || forbids(facts.cacheControl) || forbids(cacheControl)) return undefined
+  if (status < 200 || withoutBody.has(status) || method === 'CONNECT') return undefined
+  if (facts.isCoded || forbids(facts.cacheControl) || forbids(cacheControl)) return undefined
+  if (status === 304) return unchanged(headers, facts, chooseCoding(acceptEncoding))
+  if (!compresses(facts.type)) return undefined
+  if (status === 206) return { coding: undefined, isStream: false, headers: withVary(headers) }
+  if (facts.isFixed) return undefined
   const length = facts.length === undefined ? undefined : Number(facts.length)
   if (length !== undefined && !(length >= leastBytes)) return undefined
   const coding = mayCompress ? chooseCoding(acceptEncoding) : undefined
@@ -50,10 +54,22 @@ export function compressionOf(answered: Answered, mayCompress: boolean): Compres
   return { coding, isStream: length === undefined, headers: coding ? withCoding(varied, coding) : varied }
 }
 
+/**
+ * Returns the headers of a response that says that a stored one is unchanged. They vary as the
+ * stored one does, and have its tag. Most such responses do not say their type.
+ */
+function unchanged(headers: readonly string[], { type }: Facts, coding: Coding | undefined): Compression | undefined {
+  if (type !== '' && !compresses(type)) return undefined
+  const varied = withVary(headers)
+  return { coding: undefined, isStream: false, headers: coding ? withWeakTag(varied) : varied }
+}
+
 interface Facts {
   readonly type: string
   readonly length: string | undefined
   readonly cacheControl: string
+  /** Whether the endpoint has chosen a coding, or said more than one type. */
+  readonly isCoded: boolean
   /** Whether the bytes of the body must not change. */
   readonly isFixed: boolean
 }
@@ -68,7 +84,8 @@ function factsOf(headers: readonly string[]): Facts {
     type: (type.split(';', 1)[0] ?? '').trim().toLowerCase(),
     length: valuesOf('content-length')[0],
     cacheControl: valuesOf('cache-control').join(','),
-    isFixed: isFixed || isCoded || types.length > 0,
+    isCoded: isCoded || types.length > 0,
+    isFixed,
   }
 }
 
@@ -99,8 +116,13 @@ function withCoding(headers: readonly string[], coding: Coding): string[] {
     const [name = '', value = ''] = [headers[index], headers[index + 1]]
     const lower = name.toLowerCase()
     if (dropped.has(lower)) continue
-    // The bytes differ, and the meaning does not (RFC 9110, 8.8.1).
-    kept.push(name, lower === 'etag' && value.startsWith('"') ? `W/${value}` : value)
+    kept.push(name, value)
   }
-  return [...kept, 'Content-Encoding', coding]
+  return [...withWeakTag(kept), 'Content-Encoding', coding]
 }
+
+/** The bytes differ, and the meaning does not (RFC 9110, 8.8.1). */
+const withWeakTag = (headers: readonly string[]): string[] =>
+  headers.map((value, index) =>
+    index % 2 === 1 && value.startsWith('"') && headers[index - 1]?.toLowerCase() === 'etag' ? `W/${value}` : value,
+  )
