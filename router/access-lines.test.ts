@@ -67,6 +67,20 @@ test('a client that left before the response has the status 499', async (t) => {
   assert.deepEqual(lines.map(plain), ['service: warning GET /slow 499 127.0.0.1'])
 })
 
+test('a client that left while a service woke has a line with the status 499', async (t) => {
+  const bed = await testBed(t)
+  await bed.lead([], { ...wanted, asleep: true })
+  const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  for (const more of ['', `Connection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n`]) {
+    const socket = bed.raw(`GET /slow HTTP/1.1\r\nHost: app.localhost\r\n${more}\r\n`)
+    await until('it is held', async () => (await bed.tell('GET', '/health')).body['held'] === 1)
+    socket.destroy()
+    const lines: string[] = []
+    await until('a line', async () => lines.push(...(await textsOf(bed))) >= 1)
+    assert.deepEqual(lines.map(plain), ['service: warning GET /slow 499 127.0.0.1'])
+  }
+})
+
 test('a request for an upgrade is a line, however it is answered', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => response.end('hello'))

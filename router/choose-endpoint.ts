@@ -5,8 +5,8 @@ import type { Target, Trial } from './target.ts'
 
 /** How an endpoint is chosen for one request. */
 export interface Choice {
-  /** The id of the endpoint at which its client stays. */
-  readonly wanted: string | undefined
+  /** The ids of endpoints at which its client stays, the nearest first. */
+  readonly wanted: readonly string[]
   readonly isRetry: boolean
   /** Another number for each request, so that equal endpoints take turns. */
   readonly turn: number
@@ -23,7 +23,7 @@ export function chooseVersion(
   { wanted, isRetry, turn }: Choice,
 ): Endpoint | undefined {
   const now = monotonic()
-  const own = wanted === undefined ? undefined : (usable(endpoints, wanted) ?? usable(trial.endpoints, wanted))
+  const own = usable(endpoints, wanted) ?? usable(trial.endpoints, wanted)
   if (own && !isRetry) return own
   if (isRetry) {
     const previous = leastBusy(endpoints, turn, now)
@@ -33,11 +33,14 @@ export function chooseVersion(
   return leastBusy(first, turn, now) ?? leastBusy(second, turn, now)
 }
 
-/** Returns the endpoint with this id, unless it is full or avoided. */
-export const usable = (endpoints: readonly Endpoint[], wanted: string): Endpoint | undefined =>
-  endpoints.find(
-    ({ id, open, asideUntil }) => id === wanted && open < limits.openPerEndpoint && asideUntil <= monotonic(),
-  )
+/** Returns the first of the wanted endpoints that is neither full nor avoided. */
+export function usable(endpoints: readonly Endpoint[], wanted: readonly string[]): Endpoint | undefined {
+  for (const one of wanted) {
+    const endpoint = endpoints.find(({ id }) => id === one)
+    if (endpoint && endpoint.open < limits.openPerEndpoint && endpoint.asideUntil <= monotonic()) return endpoint
+  }
+  return undefined
+}
 
 /**
  * Returns the endpoint with the fewest open requests that is neither full nor avoided. Returns an

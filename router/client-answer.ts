@@ -7,7 +7,7 @@ import type { CompressedAnswering } from './compressed-answering.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Failure } from './pages.ts'
 import { responseHeaders } from './response-head.ts'
-import { readableBy, ruledHeaders, stickyIn } from './rules.ts'
+import { readableBy, ruledHeaders } from './rules.ts'
 import type { Target } from './target.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -97,9 +97,10 @@ export class ClientAnswer {
   #ruled(headers: string[], endpoint: Endpoint | undefined): string[] {
     const { rules, place } = this.#target ?? {}
     if (!rules || rules.keepsHeaders) return headers
-    const { origin, cookie: cookies } = this.#request.headers
-    const own = rules.given.sticky ? endpoint?.id : undefined
-    const cookie = own === stickyIn(cookies) ? undefined : own
-    return ruledHeaders(rules, headers, { origin, cookie, path: place?.path ?? '/' })
+    return ruledHeaders(rules, headers, {
+      asked: this.#request.headers,
+      endpoint: endpoint?.id,
+      path: place?.path ?? '/',
+    })
   }
 }

@@ -19,11 +19,12 @@ export function linedReply(reply: UpgradeReply, client: Duplex, write: WriteLine
     decline: (answer) => {
       const isValid = reply.decline(answer)
       if (!isValid) return false
-      status = answer.statusCode ?? 502
-      answer.on('data', (chunk: Buffer) => {
+      const { message } = answer
+      status = message.statusCode ?? 502
+      message.on('data', (chunk: Buffer) => {
         bytes += chunk.length
       })
-      answer.once('close', () => write(status, bytes))
+      message.once('close', () => write(status, bytes))
       return true
     },
     refuse: (failure) => {

@@ -24,13 +24,21 @@ export interface Caller {
   readonly url?: string | undefined
   /** The service whose rules accepted the client. */
   readonly service: string
-  /** The endpoint that the client used before. */
-  readonly wanted?: string | undefined
+  /** The ids of endpoints that the client used before. */
+  readonly wanted?: readonly string[] | undefined
   /** Whether the end of one direction leaves the other open. */
   readonly allowHalfOpen?: boolean
   refuse(failure: Failure): void
   /** The endpoint is held until the socket closes. */
-  converse(socket: Socket, target: Target, trial: CanaryTry | undefined): void
+  converse(reached: Reached): void
+}
+
+/** An endpoint to which a client is connected. */
+export interface Reached {
+  readonly socket: Socket
+  readonly target: Target
+  readonly endpoint: Endpoint
+  readonly trial: CanaryTry | undefined
 }
 
 /**
@@ -72,7 +80,7 @@ function attempt(caller: Caller, tries: number, startedAt: number): void {
     if (error) return unreached(caller, endpoint, error, { tries, startedAt })
     socket.once('close', () => endpoint.release())
     if (client.destroyed) socket.destroy()
-    else caller.converse(socket, target, trial)
+    else caller.converse({ socket, target, endpoint, trial })
   }, caller.allowHalfOpen)
 }
 

@@ -140,14 +140,14 @@ export class Routes {
   }
 
   /**
-   * Returns the endpoint for one more request: the wanted one if it is usable, otherwise the least
+   * Returns the endpoint for one more request: a wanted one if it is usable, otherwise the least
    * busy. Undefined if all are full. While a new version is being tried out, the request goes to
    * the version whose turn it is.
    */
-  choose(target: Target, wanted?: string, isRetry = false): Endpoint | undefined {
+  choose(target: Target, wanted: readonly string[] = noneWanted, isRetry = false): Endpoint | undefined {
     const { endpoints, trial } = target
     if (trial) return chooseVersion(target, trial, { wanted, isRetry, turn: this.#turn++ })
-    const own = wanted === undefined ? undefined : usable(endpoints, wanted)
+    const own = usable(endpoints, wanted)
     if (own) return own
     if (endpoints.length === 1) {
       const [only] = endpoints
@@ -222,6 +222,7 @@ export class Routes {
 }
 
 const noEndpoints: readonly RouteEndpoint[] = []
+const noneWanted: readonly string[] = []
 const noPeople: PeopleLists = {}
 const noTargets: ReadonlyMap<Route, Target> = new Map()
 

@@ -81,6 +81,66 @@ test('a sticky client keeps its endpoint while it is listed', async (t) => {
   assert.match(String(lost.headers['set-cookie']), /quayside_replica=/)
 })
 
+test('a sticky client with a stale cookie of a longer path keeps its endpoint', async (t) => {
+  const named =
+    (name: string): RequestListener =>
+    (_request, response) =>
+      response.end(name)
+  const { ask } = await bedWith(t, { sticky: true }, ['a', 'b', 'c'].map(named))
+  const first = await ask()
+  const current = String(first.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+  const stale = 'quayside_replica=0123456789abcdef'
+  for (const cookie of [`${stale}; ${current}`, `${current}; ${stale}`, `${stale};${stale}; x=1; ${current}`]) {
+    for (let times = 0; times < 4; times++) {
+      const next = await ask({ headers: { cookie } })
+      assert.deepEqual([next.body, next.headers['set-cookie']], [first.body, undefined], cookie)
+    }
+  }
+})
+
+test('the rules about headers apply to upgrades, whether they are accepted or not', async (t) => {
+  const rules = {
+    headers: { 'X-Frame-Options': 'DENY', 'x-powered-by': 'us' },
+    sticky: true,
+    cors: { origins: ['https://shop.example'], methods: 'GET', headers: 'X-One' },
+  }
+  const bed = await testBed(t)
+  const servers = await Promise.all([1, 2, 3].map(() => bed.application(ok)))
+  for (const server of servers) {
+    server.on('upgrade', ({ url }, socket) => {
+      const status = url === '/chat' ? '101 Switching Protocols' : '403 Forbidden'
+      const id = `X-Port: ${portOf(server)}\r\nX-Powered-By: app\r\n`
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${id}\r\n`)
+    })
+  }
+  await bed.lead(servers.map(portOf), { rules })
+  const upgrade = (path: string, cookie = '') =>
+    untilClosed(
+      bed.raw(
+        `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://shop.example\r\nCookie: ${cookie}\r\n\r\n`,
+      ),
+    )
+  for (const [path, status] of [
+    ['/chat', '101'],
+    ['/no', '403'],
+  ] as const) {
+    const text = await upgrade(path)
+    assert.match(text, new RegExp(`^HTTP/1.1 ${status} `))
+    assert.match(text, /\r\nX-Frame-Options: DENY\r\n/i)
+    assert.match(text, /\r\nAccess-Control-Allow-Origin: https:\/\/shop.example\r\n/i)
+    assert.deepEqual(text.match(/X-Powered-By: .*/gi), ['x-powered-by: us'])
+    const cookie = /Set-Cookie: ([^;]+);/i.exec(text)?.[1] ?? ''
+    const port = /X-Port: (.*)\r/i.exec(text)?.[1]
+    assert.match(cookie, /^quayside_replica=/)
+    for (let times = 0; times < 4; times++) {
+      const again = await upgrade(path, cookie)
+      assert.match(again, new RegExp(`X-Port: ${port}\r`, 'i'))
+      assert.doesNotMatch(again, /Set-Cookie/i)
+    }
+  }
+})
+
 test('the headers of a rule replace those of the endpoint in every response', async (t) => {
   const { ask } = await bedWith(t, { headers: { 'X-Frame-Options': 'DENY', 'x-powered-by': 'us' } }, [ok])
   const { headers, body } = await ask()

@@ -120,28 +120,31 @@ function corsHeaders(rules: Rules, origin: string | undefined): string[] {
 export const readableBy = (failure: Failure, rules: Rules | undefined, origin: string | undefined): Failure =>
   rules?.given.cors ? { ...failure, headers: corsHeaders(rules, origin) } : failure
 
+/** The request for a response, and where it comes from. */
+interface Answered {
+  /** The headers of the request. */
+  readonly asked: { readonly origin?: string | undefined; readonly cookie?: string | undefined }
+  /** The id of the endpoint. */
+  readonly endpoint: string | undefined
+  /** The path of the route. */
+  readonly path: string
+}
+
 /**
- * Applies the rules to the headers of a response, as alternating names and values. `cookie` keeps
- * the client at its endpoint, below `path`.
+ * Applies the rules to the headers of an endpoint's response, as alternating names and values. A
+ * cookie keeps a sticky client at its endpoint, below the path of the route.
  */
-export function ruledHeaders(
-  rules: Rules,
-  headers: readonly string[],
-  {
-    origin,
-    cookie,
-    path,
-  }: { readonly origin: string | undefined; readonly cookie: string | undefined; readonly path: string },
-): string[] {
-  const { cors } = rules.given
+export function ruledHeaders(rules: Rules, headers: readonly string[], { asked, endpoint, path }: Answered): string[] {
+  const { cors, sticky } = rules.given
+  const isNew = sticky && endpoint !== undefined && !stickyIn(asked.cookie).includes(endpoint)
   const isSet = (name: string): boolean =>
     rules.headers.has(name) || (cors !== undefined && /^access-control-allow-(?:origin|credentials)$/.test(name))
   const kept = headers.filter((_, index) => !isSet(headers[index - (index % 2)]?.toLowerCase() ?? ''))
   return [
     ...(rules.given.signIn ? privateHeaders(kept) : kept),
     ...[...rules.headers.values()].flat(),
-    ...corsHeaders(rules, origin),
-    ...(cookie === undefined ? [] : ['Set-Cookie', `${stickyCookie}=${cookie}; Path=${path}; HttpOnly; SameSite=Lax`]),
+    ...corsHeaders(rules, asked.origin),
+    ...(isNew ? ['Set-Cookie', `${stickyCookie}=${endpoint}; Path=${path}; HttpOnly; SameSite=Lax`] : []),
   ]
 }
 
@@ -162,6 +165,9 @@ const withoutSharing = (value: string): string =>
 
 const stickyCookie = 'quayside_replica'
 
-/** Returns the id of the client's previous endpoint, from its cookies. */
-export const stickyIn = (cookies: string | undefined): string | undefined =>
-  cookies === undefined ? undefined : /(?:^|; ?)quayside_replica=([\w-]{16})(?:;|$)/.exec(cookies)?.[1]
+/**
+ * Returns the ids of the client's previous endpoints, from its cookies. A client has one for each
+ * path that a route of the host had, and sends the one with the longest path first.
+ */
+export const stickyIn = (cookies = ''): readonly string[] =>
+  Array.from(cookies.matchAll(/(?:^|; ?)quayside_replica=([\w-]{16})(?=;|$)/g), ([, id = '']) => id)

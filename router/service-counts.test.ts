@@ -108,6 +108,39 @@ test('a client that leaves before the response counts with the status 499', asyn
   })
 })
 
+test('a client that leaves while a service wakes, or before an upgrade, counts with the status 499', async (t) => {
+  const bed = await testBed(t)
+  const { clientError, serverError, own } = countAt
+  let stored = {}
+  const heldBy = async () => Number((await bed.tell('GET', '/health')).body['held'])
+  const counted = (what: string) =>
+    until(what, async () => {
+      const [batch] = await take(bed, stored)
+      if (batch) stored = { [batch.source]: batch.batch }
+      const counts = batch?.counts['service']
+      if (!counts?.[own]) return false
+      assert.deepEqual([counts[clientError], counts[serverError], counts[own]], [1, 0, 1], what)
+      return true
+    })
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+  await bed.lead([], { asleep: true })
+  for (const more of ['', upgrade]) {
+    const socket = bed.raw(`GET / HTTP/1.1\r\nHost: app.localhost\r\n${more}\r\n`)
+    await until('the request is held', async () => (await heldBy()) === 1)
+    socket.destroy()
+    await counted(`a request that waited (${more})`)
+    assert.equal(await heldBy(), 0)
+  }
+  const asked = Promise.withResolvers<void>()
+  const app = await bed.application(() => {})
+  app.on('upgrade', () => asked.resolve())
+  await bed.lead([portOf(app)])
+  const socket = bed.raw(`GET / HTTP/1.1\r\nHost: app.localhost\r\n${upgrade}\r\n`)
+  await asked.promise
+  socket.destroy()
+  await counted('an upgrade without an answer')
+})
+
 test('the bytes of a stream and of an upgrade are counted while they live', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => void response.write('x'.repeat(70_000)))

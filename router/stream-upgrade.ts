@@ -32,21 +32,21 @@ const handshakeNames = new Set(['sec-websocket-accept', 'content-length', 'trail
 export function streamReply(stream: ServerHttp2Stream, expected: string, accept: string | undefined): UpgradeReply {
   const response = new StreamResponse(stream)
   return {
-    accept: (answer) => {
-      const headers = responseHeaders(answer.rawHeaders)
-      if (!headers || answer.headers['sec-websocket-accept'] !== expected || stream.headersSent) return false
+    accept: ({ message, headers: ruled }) => {
+      const headers = responseHeaders(ruled)
+      if (!headers || message.headers['sec-websocket-accept'] !== expected || stream.headersSent) return false
       if (stream.destroyed || stream.closed) return true
       const sent = headers.filter((_, at) => !handshakeNames.has(headers[at - (at % 2)]?.toLowerCase() ?? ''))
       if (!canSend(200, sent)) return false
       stream.respond([':status', '200', ...sendable(sent)])
       return true
     },
-    decline: (answer) => {
-      const headers = responseHeaders(answer.rawHeaders)
-      const { statusCode = 502 } = answer
+    decline: ({ message, headers: ruled }) => {
+      const headers = responseHeaders(ruled)
+      const { statusCode = 502 } = message
       if (!headers || statusCode < 300 || !canSend(statusCode, headers)) return false
       response.writeHead(statusCode, headers)
-      pass(answer, response)
+      pass(message, response)
       return true
     },
     refuse: (failure) => refuse(response, failure, accept),

@@ -55,7 +55,7 @@ function passConnection(traffic: Traffic, client: Socket, host: string | undefin
       traffic.counts.failed++
       client.resetAndDestroy()
     },
-    converse: (socket) => {
+    converse: ({ socket }) => {
       traffic.services.recordConnection(target.route.service)
       traffic.services.watch(target.route.service, socket)
       passOn(client, socket)

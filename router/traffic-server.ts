@@ -137,15 +137,23 @@ export function serve(
   const failure = enterDoor(traffic, target, head, response) ?? failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
     const heldAt = monotonic()
+    let isHeld = true
     const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
-      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(awake),
+      go: (awake) => {
+        isHeld = false
+        new Exchange(traffic, request, response, { head, host, awaitsContinue, target, line }).send(awake)
+      },
       fail: (reason) => {
+        isHeld = false
         traffic.counts.failed++
         answerFailure(request, response, readableBy(reason, rules, request.headers.origin), head)
         traffic.services.recordOwn(target.route.service, reason.status, monotonic() - heldAt)
       },
     })
-    response.once('close', cancel)
+    response.once('close', () => {
+      cancel()
+      if (isHeld) traffic.services.recordOwn(target.route.service, 499, monotonic() - heldAt)
+    })
   } else if (failure) {
     answerFailure(request, response, readableBy(failure, rules, request.headers.origin), head)
     if (target) traffic.services.recordOwn(target.route.service, failure.status, 0)

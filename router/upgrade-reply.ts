@@ -5,12 +5,19 @@ import { endConnection } from './end-connection.ts'
 import type { Failure } from './pages.ts'
 import { responseHeaders } from './response-head.ts'
 
+/** The answer of an endpoint, and its headers under the rules of the route. */
+export interface UpgradeAnswer {
+  readonly message: IncomingMessage
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+}
+
 /** Writes the response to a request for an upgrade, in the form of its protocol. */
 export interface UpgradeReply {
   /** Tells the client that the endpoint has joined. Returns false if its answer is not valid. */
-  accept(answer: IncomingMessage): boolean
+  accept(answer: UpgradeAnswer): boolean
   /** Passes on another response, then ends. Returns false if its answer is not valid. */
-  decline(answer: IncomingMessage): boolean
+  decline(answer: UpgradeAnswer): boolean
   refuse(failure: Failure): void
   /** Ends the conversation after the endpoint has. The client gets what was sent before. */
   end(): void
@@ -18,15 +25,15 @@ export interface UpgradeReply {
 
 /** Returns the reply to an upgrade of HTTP/1.1. `accept` is the header of the request. */
 export const rawReply = (client: Duplex, accept: string | undefined): UpgradeReply => ({
-  accept: (answer) => {
-    client.write(headOf(answer, answer.rawHeaders))
+  accept: ({ message, headers }) => {
+    client.write(headOf(message, headers))
     return true
   },
-  decline: (answer) => {
-    client.write(headOf(answer, [...(responseHeaders(answer.rawHeaders) ?? []), 'Connection', 'close']))
-    answer.on('error', () => client.destroy())
-    answer.pipe(client, { end: false })
-    answer.once('end', () => endConnection(client))
+  decline: ({ message, headers }) => {
+    client.write(headOf(message, [...(responseHeaders(headers) ?? []), 'Connection', 'close']))
+    message.on('error', () => client.destroy())
+    message.pipe(client, { end: false })
+    message.once('end', () => endConnection(client))
     client.resume()
     return true
   },

@@ -1,16 +1,17 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { CanaryTry } from './canary-try.ts'
+import { watchClientEnd } from './client-end.ts'
 import type { ClientRequest as Asked } from './client-message.ts'
-import { after, monotonic } from './clock.ts'
+import { after } from './clock.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
-import { reach } from './reach.ts'
+import { type Reached, reach } from './reach.ts'
 import type { RequestHead } from './request-head.ts'
-import { stickyIn } from './rules.ts'
-import { seenTarget, type Target } from './target.ts'
+import { ruledHeaders, stickyIn } from './rules.ts'
+import { seenTarget } from './target.ts'
 import type { Traffic } from './traffic.ts'
-import type { UpgradeReply } from './upgrade-reply.ts'
+import { UpgradeOutcome } from './upgrade-outcome.ts'
+import type { UpgradeAnswer, UpgradeReply } from './upgrade-reply.ts'
 
 export interface Upgrade {
   readonly traffic: Traffic
@@ -38,31 +39,39 @@ export function passUpgrade(upgrade: Upgrade): void {
     traffic.counts.open--
     traffic.tunnels.delete(client)
   })
-  const { url } = upgrade.request
+  const { url, headers } = upgrade.request
   const target = traffic.routes.find(upgrade.host, url)
-  const startedAt = monotonic()
+  const outcome = new UpgradeOutcome(traffic.services, target?.route.service)
+  const stopWatch = watchClientEnd(client)
+  client.once('close', () => outcome.left())
   reach({
     traffic,
     client,
     host: upgrade.host,
     url,
     service: target?.route.service ?? '',
-    wanted: target?.rules?.given.sticky ? stickyIn(upgrade.request.headers.cookie) : undefined,
+    wanted: target?.rules?.given.sticky ? stickyIn(headers.cookie) : undefined,
     refuse: (failure) => {
+      stopWatch()
       refuse(upgrade, failure)
-      if (target) traffic.services.recordOwn(target.route.service, failure.status, monotonic() - startedAt)
+      outcome.own(failure.status)
     },
-    converse: (socket, reached, trial) => {
-      traffic.services.watch(reached.route.service, socket)
-      converse(upgrade, socket, reached, trial)
+    converse: (reached) => {
+      traffic.services.watch(reached.target.route.service, reached.socket)
+      converse(upgrade, reached, { outcome, stopWatch })
     },
   })
 }
 
-function converse(upgrade: Upgrade, socket: Duplex, target: Target, trial: CanaryTry | undefined): void {
-  const { request, head, client, traffic } = upgrade
-  const { service } = target.route
-  const startedAt = monotonic()
+interface Attended {
+  readonly outcome: UpgradeOutcome
+  /** Must be called before the client is read. */
+  readonly stopWatch: () => void
+}
+
+function converse(upgrade: Upgrade, reached: Reached, { outcome, stopWatch }: Attended): void {
+  const { request, head, client } = upgrade
+  const { socket, target, trial } = reached
   client.once('close', () => socket.destroy())
   const outgoing = sendRequest({
     createConnection: () => socket,
@@ -77,22 +86,23 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target, trial: Canar
     cancel()
     trial?.begun()
     trial?.ended(statusCode)
-    // The time of a conversation is not one of an answer.
-    traffic.services.recordRequest(service, statusCode, 0, 0, monotonic() - startedAt, -1)
+    outcome.answered(statusCode)
   }
   const fail = (predicate: string): void => {
     cancel()
     socket.destroy()
-    if (!client.destroyed) trial?.failed()
+    if (client.destroyed) return
+    trial?.failed()
     refuse(upgrade, { status: 502, message: `${target.route.name} ${predicate}` })
-    traffic.services.recordOwn(service, 502, monotonic() - startedAt)
+    outcome.own(502)
   }
-  listen(upgrade, outgoing, { socket, begin, fail })
+  listen(upgrade, outgoing, { reached, stopWatch, begin, fail })
   outgoing.end()
 }
 
 interface Conversation {
-  readonly socket: Duplex
+  readonly reached: Reached
+  readonly stopWatch: () => void
   /** Called with the answer that the client gets. */
   begin(answer: IncomingMessage): void
   /** Called if the client gets no answer of the endpoint. The predicate follows its name. */
@@ -100,25 +110,37 @@ interface Conversation {
 }
 
 /** Passes on the answer of the endpoint, or fails once. */
-function listen(upgrade: Upgrade, outgoing: ClientRequest, { socket, begin, fail }: Conversation): void {
+function listen(upgrade: Upgrade, outgoing: ClientRequest, { reached, stopWatch, begin, fail }: Conversation): void {
   const { reply, client } = upgrade
+  const { socket } = reached
   let state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  const settle = (answer: IncomingMessage, isValid: boolean): void => {
+  const settle = (message: IncomingMessage, isValid: boolean): void => {
     state = isValid ? 'answered' : 'failed'
-    if (isValid) begin(answer)
+    if (isValid) begin(message)
     else fail('sent an answer that is not valid.')
   }
-  outgoing.once('upgrade', (answer, _socket, first) => {
-    settle(answer, reply.accept(answer))
+  const answerOf = (message: IncomingMessage): UpgradeAnswer => {
+    stopWatch()
+    return { message, headers: headersOf(upgrade, reached, message) }
+  }
+  outgoing.once('upgrade', (message, _socket, first) => {
+    settle(message, reply.accept(answerOf(message)))
     if (state === 'answered') join(upgrade, socket, first)
   })
-  outgoing.once('response', (answer) => settle(answer, reply.decline(answer)))
+  outgoing.once('response', (message) => settle(message, reply.decline(answerOf(message))))
   outgoing.on('error', () => {
     socket.destroy()
     if (state === 'answered') client.destroy()
     else if (state === 'waiting') fail('ended the connection before it answered.')
     state = 'failed'
   })
+}
+
+/** Returns the headers of an endpoint's answer under the rules of the route. */
+function headersOf({ request }: Upgrade, { target, endpoint }: Reached, { rawHeaders }: IncomingMessage): string[] {
+  const { rules, place } = target
+  if (!rules || rules.keepsHeaders) return rawHeaders
+  return ruledHeaders(rules, rawHeaders, { asked: request.headers, endpoint: endpoint.id, path: place.path })
 }
 
 /** Joins the two connections. `first` are bytes that the endpoint sent with its answer. */
