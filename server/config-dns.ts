@@ -1,4 +1,5 @@
 import type { DnsSettings } from './certificates/index.ts'
+import { domainOf } from './config-domain.ts'
 import { ConfigError, list, nameServerForm, type Variables } from './config-forms.ts'
 
 const updates = ['QUAYSIDE_ACME_DNS_KEY_FILE', 'QUAYSIDE_ACME_DNS_SERVER'] as const
@@ -13,7 +14,7 @@ export function acmeDns(variables: Variables): DnsSettings | undefined {
   const [keyFile, server] = updates.map((name) => variables[name] || undefined)
   const [url, authorizationFile] = webhook.map((name) => variables[name] || undefined)
   const place = {
-    domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
+    domain: domainOf(variables),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),
   }
   if (keyFile !== undefined && url !== undefined) {

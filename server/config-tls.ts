@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { type DnsSettings, isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
 import { acmeDns } from './config-dns.ts'
+import { domainOf } from './config-domain.ts'
 import { ConfigError, oneOf, optionalNumber, type Variables } from './config-forms.ts'
 import { localAddress, urlOf } from './domains/index.ts'
 
@@ -100,7 +101,7 @@ const addresses = [
  * platform itself is at `quayside.<domain>`.
  */
 export function withUsualAddresses(variables: Variables): Variables {
-  const domain = (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase()
+  const domain = domainOf(variables)
   const name = `quayside.${domain}`
   const isOpen = isCertifiable(name, letsEncrypt) && addresses.every((one) => !variables[one]) && runsRouter(variables)
   const given: Variables = isOpen

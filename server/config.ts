@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
+import { domainOf } from './config-domain.ts'
 import {
   ConfigError,
   cidrForm,
@@ -119,7 +120,7 @@ export function readConfig(given: Variables = process.env): Config {
     routerConnections,
     haproxy: variables['QUAYSIDE_HAPROXY'] || undefined,
     http3: oneOf(variables, 'QUAYSIDE_HTTP3', ['off', 'on']) === 'on',
-    domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
+    domain: domainOf(variables),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),
     publicPorts: portRange(variables, 'QUAYSIDE_PUBLIC_PORTS', '30000-30999'),
