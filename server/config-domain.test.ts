@@ -12,7 +12,14 @@ const refused = (domain: string, end: string) => {
 
 test('a domain is a name of DNS in any case, and localhost without the setting', () => {
   assert.equal(read(''), 'localhost')
-  for (const domain of ['localhost', 'lan', 'example.org', 'a-b.example.org', '127.0.0.1.nip.io', 'xn--exmple-cua.org']) {
+  for (const domain of [
+    'localhost',
+    'lan',
+    'example.org',
+    'a-b.example.org',
+    '127.0.0.1.nip.io',
+    'xn--exmple-cua.org',
+  ]) {
     assert.equal(read(domain), domain)
   }
   assert.equal(read('Apps.Example.ORG'), 'apps.example.org')
@@ -38,7 +45,11 @@ test('a text without a domain is refused, also with other settings of addresses'
     refused(domain, '.')
   }
   refused(`${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.org`, '.')
-  for (const more of [{ QUAYSIDE_ROUTER_PORT: '8080' }, { QUAYSIDE_ACME_DNS_KEY_FILE: '/k' }, { QUAYSIDE_PUBLIC_URL: 'x' }]) {
+  for (const more of [
+    { QUAYSIDE_ROUTER_PORT: '8080' },
+    { QUAYSIDE_ACME_DNS_KEY_FILE: '/k' },
+    { QUAYSIDE_PUBLIC_URL: 'x' },
+  ]) {
     assert.throws(() => read('http://example.org', more), /^ConfigError: QUAYSIDE_DOMAIN must be/)
   }
 })

@@ -187,6 +187,27 @@ test('output of the kernel is parsed', () => {
   assert.equal(availableBytes('MemTotal: 10 kB\nMemAvailable:  2048 kB\n'), 2 * 1024 ** 2)
 })
 
+test('a problem with a port of HTTPS names every setting that keeps HTTPS', () => {
+  const [plain, secure] = [
+    { ...port, setting: 'QUAYSIDE_ROUTER_PORT', port: 80 },
+    { ...port, setting: 'QUAYSIDE_ROUTER_TLS_PORT', port: 443 },
+  ] as const
+  const allThree = /QUAYSIDE_ROUTER_HOST, QUAYSIDE_ROUTER_PORT and QUAYSIDE_ROUTER_TLS_PORT, all three/
+  const remedyOf = (facts: Partial<Facts>): string => {
+    const [found] = examine({ ...good, ...facts }).filter(({ status }) => status === 'fail')
+    assert.equal(found?.check, 'port')
+    return found.remedy ?? ''
+  }
+  assert.match(remedyOf({ ports: [{ ...plain, state: 'taken' }, secure] }), allThree)
+  assert.match(remedyOf({ ports: [plain, { ...secure, state: 'taken' }] }), allThree)
+  assert.match(remedyOf({ ports: [{ ...plain, state: 'taken' }] }), /set QUAYSIDE_ROUTER_PORT to another port/)
+  const forbidden = remedyOf({ ports: [plain, { ...secure, state: 'problem' }], isRoot: false })
+  assert.match(
+    forbidden,
+    /^Run as root, allow the port with sysctl -w net\.ipv4\.ip_unprivileged_port_start=443, or set/,
+  )
+})
+
 test('facts of this machine are collected: a used port, a readable key, a silent engine', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-doctor-'))
   const server = createServer().listen(0, '127.0.0.1')

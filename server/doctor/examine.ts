@@ -9,7 +9,7 @@ export function examine(facts: Facts): Finding[] {
   const outcomes: readonly (readonly [string, Outcome])[] = [
     ['settings', machine.checkSettings(facts)],
     ['node', machine.checkNode(facts)],
-    ...facts.ports.map((port) => ['port', machine.checkPort(port)] as const),
+    ...facts.ports.map((port) => ['port', machine.checkPort(port, facts)] as const),
     ['public ports', machine.checkPublicPorts(facts)],
     ...facts.disks.flatMap(
       (disk) =>

@@ -15,18 +15,26 @@ export const checkNode = ({ nodeVersion }: Facts): Outcome =>
     ? fail(`Node.js is ${nodeVersion}.`, 'Run npm start, which installs Node.js 24.')
     : ok(`Node.js is ${nodeVersion}.`)
 
-export function checkPort({ setting, host, port, state }: PortFact): Outcome {
+/** With HTTPS, one setting of the router alone would turn the usual addresses of a domain off. */
+const portSettings = (setting: PortFact['setting'], ports: readonly PortFact[]): string =>
+  setting !== 'QUAYSIDE_PORT' && ports.some((one) => one.setting === 'QUAYSIDE_ROUTER_TLS_PORT')
+    ? 'QUAYSIDE_ROUTER_HOST, QUAYSIDE_ROUTER_PORT and QUAYSIDE_ROUTER_TLS_PORT, all three,'
+    : setting
+
+export function checkPort({ setting, host, port, state }: PortFact, { ports, isRoot }: Facts): Outcome {
   const where = `Port ${port} on ${host}`
   if (state === 'free') return ok(`${where} is free.`)
   if (state === 'own') return ok(`${where} is used by this installation.`)
+  const settings = portSettings(setting, ports)
   if (state === 'taken')
     return fail(
       `${where} is in use by another program.`,
-      `Stop that program (ss -ltnp names it), or set ${setting} to another port.`,
+      `Stop that program (ss -ltnp names it), or set ${settings} to another port.`,
     )
+  const allow = `Run as root, allow the port with sysctl -w net.ipv4.ip_unprivileged_port_start=${port}, or set`
   return fail(
     `${where} cannot be opened.`,
-    `Set ${setting} to a port from 1024 on, and its host to an address of this machine.`,
+    `${isRoot || port >= 1024 ? 'Set' : allow} ${settings} to a port from 1024 on and an address of this machine.`,
   )
 }
 

@@ -6,6 +6,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
 import { start } from '../../lib/run.ts'
 import { findRouter, type Health, serves } from './find-router.ts'
+import { portForbiddenText, portInUseText } from './port-problems.ts'
 import type { RouterProcessOptions } from './router-process.ts'
 
 const portInUse = 98
@@ -108,27 +109,9 @@ function commandLine(options: RouterProcessOptions): string[] {
   return ['--max-semi-space-size=4', program, ...flags]
 }
 
-function portInUseText({ host, port, tls }: RouterProcessOptions): string {
-  const [ports, settings] =
-    tls === undefined
-      ? [`Port ${port} on ${host}, where applications are to answer, is in use`, 'QUAYSIDE_ROUTER_PORT']
-      : [
-          `Port ${port} or ${tls.port} on ${host}, where applications are to answer, is in use`,
-          'QUAYSIDE_ROUTER_PORT or QUAYSIDE_ROUTER_TLS_PORT',
-        ]
-  return `${ports}. End the program that uses it or set ${settings} to another port.`
-}
-
 async function notStarted(options: RouterProcessOptions, { exitCode, failure: cause }: NotStarted): Promise<AppError> {
-  if (exitCode === portInUse) {
-    return new AppError('unavailable', portInUseText(options))
-  }
-  if (exitCode === portForbidden) {
-    const message =
-      `This user may not listen on port ${options.port}${options.tls ? ` or ${options.tls.port}` : ''}. Run as root, ` +
-      'lower net.ipv4.ip_unprivileged_port_start, or set QUAYSIDE_ROUTER_PORT to a port from 1024 on.'
-    return new AppError('unavailable', message)
-  }
+  if (exitCode === portInUse) return new AppError('unavailable', portInUseText(options))
+  if (exitCode === portForbidden) return new AppError('unavailable', portForbiddenText(options))
   const log = await readFile(options.logFile, 'utf8').catch(() => '')
   return new AppError('unavailable', `The router process did not start; see ${options.logFile}.`, {
     cause,
