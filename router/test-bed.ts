@@ -70,6 +70,8 @@ interface TestLife {
 }
 
 interface BedOptions {
+  /** The address of the router. By default `127.0.0.1`. */
+  readonly host?: string
   readonly trusted?: readonly string[]
   readonly log?: Log
   /** Whether HAProxy may never serve, or only later. Then the bed does not wait for it. */
@@ -94,7 +96,7 @@ export async function testBed(
   }
   const front = beds.haproxy === undefined ? {} : { haproxy: beds.haproxy, http3: options.http3 ?? false }
   const config = {
-    host: '127.0.0.1',
+    host: options.host ?? '127.0.0.1',
     port: 0,
     ...tls,
     ...publicPorts,

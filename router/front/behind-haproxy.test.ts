@@ -22,6 +22,7 @@ else {
   await import('../answer-attacks.test.ts')
   await import('../endpoint-attacks.test.ts')
   await import('../behind-proxies.test.ts')
+  await import('../both-families.test.ts')
   await import('../grpc.test.ts')
   await import('../door.test.ts')
   await import('../canaries.test.ts')

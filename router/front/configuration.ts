@@ -106,7 +106,8 @@ function frontend(
   const tls = ` ssl strict-sni crt-list ${files.certificates} alpn h2,http/1.1`
   return [
     `frontend ${name}`,
-    `  bind ${addressOf(host)}:${port}${name === 'secure' ? tls : ''}`,
+    // Without v4v6 the kernel's setting net.ipv6.bindv6only decides.
+    `  bind ${addressOf(host)}:${port}${host === '::' ? ' v4v6' : ''}${name === 'secure' ? tls : ''}`,
     ...requestRules(settings, name),
     `  http-response set-header keep-alive timeout=${limits.clientIdleMs / 1000} if { fc_http_major 1 }`,
     ...(name === 'secure' && settings.http3 !== undefined ? [http3Hint(publicPort)] : []),
@@ -156,7 +157,7 @@ function requestRules(settings: FrontSettings, name: Door): string[] {
  * names it in a PROXY header, which HAProxy reads after the rules of connections. Other clients
  * have their share before a handshake.
  */
-function connectionRules({ connections, proxies }: FrontSettings, name: Door): string[] {
+function connectionRules({ host, connections, proxies }: FrontSettings, name: Door): string[] {
   const { total, perClient } = connections
   const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
   const rules = (at: 'connection' | 'session', whose = ''): string[] => [
@@ -165,6 +166,12 @@ function connectionRules({ connections, proxies }: FrontSettings, name: Door): s
     `  tcp-request ${at} reject if ${whose && `${whose} `}trusted { sc0_conn_cur gt ${ofProxy} }`,
     // Written once for a connection, because each request has it in two headers.
     `  tcp-request ${at} set-var-fmt(sess.client) %[src]${whose && ` if ${whose}`}`,
+    // An address of IPv4 may be written as one of IPv6.
+    ...(host.includes(':') || whose !== ''
+      ? [
+          `  tcp-request ${at} set-var-fmt(sess.client) %[src,ipmask(32)] if ${whose && `${whose} `}{ src ::ffff:0:0/96 }`,
+        ]
+      : []),
   ]
   if (proxies.length === 0) return rules('connection')
   return [
