@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { type DnsSettings, isCertifiable, letsEncrypt, localAuthority } from './certificates/index.ts'
 import { acmeDns } from './config-dns.ts'
@@ -95,6 +96,9 @@ const addresses = [
   'QUAYSIDE_TRUSTED_PROXIES',
 ] as const
 
+/** All addresses of this machine. A kernel without IPv6 has no `::`. */
+export const everyAddress = existsSync('/proc/net/if_inet6') ? '::' : '0.0.0.0'
+
 /**
  * Pure: adds the usual values of the settings of addresses. With a domain of the public DNS and
  * none of these settings, the router has the usual ports of all addresses. If it speaks TLS, the
@@ -107,7 +111,7 @@ export function withUsualAddresses(variables: Variables): Variables {
   const given: Variables = isOpen
     ? {
         ...variables,
-        QUAYSIDE_ROUTER_HOST: '0.0.0.0',
+        QUAYSIDE_ROUTER_HOST: everyAddress,
         QUAYSIDE_ROUTER_PORT: '80',
         QUAYSIDE_ROUTER_TLS_PORT: '443',
       }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ConfigError, readConfig, readSettings, unknownSettings } from './config.ts'
+import { everyAddress } from './config-tls.ts'
 
 const readUrl = (url: string) => readConfig({ QUAYSIDE_DATA: '/nonexistent', QUAYSIDE_DATABASE_URL: url }).databaseUrl
 
@@ -160,7 +161,7 @@ test('a domain of the public DNS alone opens the usual ports, with HTTPS for eve
     return [routerHost, routerPort, routerTls?.port, publicUrl, platformHost]
   }
   const name = 'quayside.example.org'
-  assert.deepEqual(read(), ['0.0.0.0', 80, 443, `https://${name}`, name])
+  assert.deepEqual(read(), [everyAddress, 80, 443, `https://${name}`, name])
   const plain = ['127.0.0.1', 8080, undefined, 'http://localhost:3000', undefined]
   for (const domain of ['', 'localhost', 'lab.test', 'machine.local']) {
     assert.deepEqual(read({ QUAYSIDE_DOMAIN: domain }), plain, domain)

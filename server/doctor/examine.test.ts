@@ -108,6 +108,21 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
   ['git', 'warn', 'a very old git', { gitVersion: '2.25.1' }],
   ['domain', 'warn', 'a domain without an address', { domain: { ...domain, addresses: [] } }],
   ['domain', 'warn', 'a domain with another address', { domain: { ...domain, addresses: ['198.51.100.1'] } }],
+  [
+    'domain',
+    'warn',
+    'a domain with one other address',
+    { domain: { ...domain, addresses: ['192.0.2.1', '2001:db8::1'] } },
+  ],
+  [
+    'domain',
+    'warn',
+    'an address at which the router does not listen',
+    {
+      domain: { ...domain, addresses: ['192.0.2.1', '2001:db8::1'], ownAddresses: ['192.0.2.1', '2001:db8::1'] },
+      ports: [{ ...port, setting: 'QUAYSIDE_ROUTER_PORT', host: '0.0.0.0' }],
+    },
+  ],
   ['clock', 'fail', 'a clock of another century', { clock: { ...good.clock, nowMs: 0 } }],
   ['clock', 'warn', 'a clock that jumps', { clock: { ...good.clock, jumpMs: -5000 } }],
   ['clock', 'warn', 'an unsynchronized clock', { clock: { ...good.clock, isSynchronized: false } }],
@@ -160,6 +175,10 @@ test('a fixed engine, a patched git and a machine without inodes or a clock serv
     { domain: undefined },
     { outgoingPorts: undefined },
     { ports: [{ ...port, state: 'own' as const }] },
+    {
+      domain: { ...domain, addresses: ['192.0.2.1', '2001:db8::1'], ownAddresses: ['192.0.2.1', '2001:db8::1'] },
+      ports: [{ ...port, setting: 'QUAYSIDE_ROUTER_PORT' as const, host: '::' }],
+    },
     { files: [mounted, { ...mounted, kind: 'directory' as const, mode: 0o42775 }] },
     { haproxy: undefined },
     { haproxy: { program: 'haproxy', said: 'HAProxy version 3.2.26-1 2026/11/02 - https://haproxy.org/\n' } },

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { fail, isOlder, type Outcome, ok, sizeOf, warn } from './check.ts'
 import type { DiskFact, Facts, FileFact, PortFact } from './facts.ts'
 
@@ -112,7 +113,11 @@ export function checkPacketFilter({ isRoot, missingFilters, engine }: Facts): Ou
   return ok('iptables, ip6tables and ebtables are installed.')
 }
 
-export function checkDomain({ domain, engine }: Facts): Outcome {
+/** Whether the router listens at addresses of a family, 4 or 6. */
+const hasFamily = (ports: readonly PortFact[], family: number): boolean =>
+  !ports.some(({ setting, host }) => setting === 'QUAYSIDE_ROUTER_PORT' && host === '0.0.0.0') || family === 4
+
+export function checkDomain({ domain, engine, ports }: Facts): Outcome {
   if (!domain) return ok('The domain is localhost: services answer on this machine.')
   const { name, addresses, ownAddresses } = domain
   const target = engine.state === 'none' ? 'the ingress controller or the router of the cluster' : 'this machine'
@@ -120,7 +125,19 @@ export function checkDomain({ domain, engine }: Facts): Outcome {
   if (addresses.length === 0) return warn(`${name} has no address.`, remedy)
   const listed = addresses.join(', ')
   if (engine.state === 'none') return ok(`${name} leads to ${listed}.`)
-  if (addresses.some((address) => ownAddresses.includes(address))) return ok(`${name} leads here (${listed}).`)
+  const others = addresses.filter((address) => !ownAddresses.includes(address))
+  if (others.length > 0 && others.length < addresses.length)
+    return warn(
+      `${name} leads here and to ${others.join(', ')}, which is not an address of this machine.`,
+      'Clients and certificate authorities choose one of them. Correct or remove that record.',
+    )
+  const closed = others.length > 0 ? [] : addresses.filter((address) => !hasFamily(ports, isIP(address)))
+  if (closed.length > 0)
+    return warn(
+      `${name} leads here at ${closed.join(', ')} too, where the router does not listen.`,
+      'Set QUAYSIDE_ROUTER_HOST to "::" for IPv4 and IPv6, or remove that record.',
+    )
+  if (others.length === 0) return ok(`${name} leads here (${listed}).`)
   return warn(
     `${name} resolves to ${listed}, which is not an address of this machine.`,
     `${remedy} This is no problem if a proxy or a router in front has that address.`,

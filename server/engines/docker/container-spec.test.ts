@@ -12,6 +12,15 @@ const spec = (changes: Partial<LongRunning> = {}, release = newRelease({ ...fake
   containerSpec(release, 1, { instance: 'here', withInit: true })
 
 describe('the container of a release', () => {
+  it('publishes a port of all addresses for both families', () => {
+    const published = (hostAddress: string) => {
+      const port = { internalPort: 5432, protocol: 'TCP', hostAddress, hostPort: 30_001 } as const
+      return hostConfig(newRelease({ ...fakeWorkload('db'), publishedPorts: [port] }), true).PortBindings
+    }
+    assert.deepEqual(published('::'), { '5432/tcp': [{ HostIp: '', HostPort: '30001' }] })
+    assert.deepEqual(published('127.0.0.1'), { '5432/tcp': [{ HostIp: '127.0.0.1', HostPort: '30001' }] })
+  })
+
   it('has these members of HostConfig and no others', () => {
     const volume = { id: newId(), mountPoint: '/data', sizeGiB: 1 }
     const release = newRelease({ ...fakeWorkload('web'), cpuMilli: 250, memoryMiB: 64, storage: [volume] })

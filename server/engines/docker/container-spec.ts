@@ -60,9 +60,10 @@ export function hostConfig(release: Release<Workload>, withInit: boolean): Allow
 const portName = ({ internalPort, protocol }: PublishedPort): string => `${internalPort}/${protocol.toLowerCase()}`
 
 const bindingsOf = (ports: readonly PublishedPort[]) =>
-  Object.fromEntries(
-    ports.map((port) => [portName(port), [{ HostIp: port.hostAddress, HostPort: String(port.hostPort) }]]),
-  )
+  Object.fromEntries(ports.map((port) => [portName(port), [{ HostIp: hostIp(port), HostPort: String(port.hostPort) }]]))
+
+/** The engine publishes a port of `::` for IPv6 alone, and one without an address for both families. */
+const hostIp = ({ hostAddress }: PublishedPort): string => (hostAddress === '::' ? '' : hostAddress)
 
 const exposedPorts = ({ publishedPorts = [] }: LongRunning) =>
   publishedPorts.length > 0 && { ExposedPorts: Object.fromEntries(publishedPorts.map((port) => [portName(port), {}])) }
