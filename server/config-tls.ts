@@ -100,14 +100,14 @@ const addresses = [
 export const everyAddress = existsSync('/proc/net/if_inet6') ? '::' : '0.0.0.0'
 
 /**
- * Pure: adds the usual values of the settings of addresses. With a domain of the public DNS and
- * none of these settings, the router has the usual ports of all addresses. If it speaks TLS, the
- * platform itself is at `quayside.<domain>`.
+ * Pure: adds the usual values of the settings of addresses. With a domain for which the authority
+ * makes certificates, and none of these settings, the router has the usual ports of all addresses.
+ * If it speaks TLS, the platform itself is at `quayside.<domain>`.
  */
 export function withUsualAddresses(variables: Variables): Variables {
   const domain = domainOf(variables)
   const name = `quayside.${domain}`
-  const isOpen = isCertifiable(name, letsEncrypt) && addresses.every((one) => !variables[one]) && runsRouter(variables)
+  const isOpen = isShared(domain, variables) && addresses.every((one) => !variables[one]) && runsRouter(variables)
   const given: Variables = isOpen
     ? {
         ...variables,
@@ -121,6 +121,10 @@ export function withUsualAddresses(variables: Variables): Variables {
   const port = publicRouterPorts(given).tlsPort ?? tls.port
   return { ...given, QUAYSIDE_PUBLIC_URL: urlOf(name, { scheme: 'https', port }) }
 }
+
+/** Whether other machines can have this domain, with HTTPS. */
+const isShared = (domain: string, variables: Variables): boolean =>
+  domain.split('.').at(-1) !== 'localhost' && isCertifiable(`quayside.${domain}`, authorityOf(variables).directory)
 
 /** Without a Docker Engine there is no router on this machine. */
 const runsRouter = (variables: Variables): boolean => variables['QUAYSIDE_DOCKER_HOST'] !== 'none'

@@ -173,6 +173,33 @@ test('a domain of the public DNS alone opens the usual ports, with HTTPS for eve
   assert.deepEqual(read({ QUAYSIDE_PUBLIC_URL: url }), ['127.0.0.1', 8080, undefined, url, undefined])
 })
 
+test('a domain that the named authority can certify opens the usual ports too', () => {
+  const read = (domain: string, directory: string, more: Record<string, string> = {}) => {
+    const given = {
+      QUAYSIDE_DOMAIN: domain,
+      QUAYSIDE_ACME_DIRECTORY: directory,
+      QUAYSIDE_DOCKER_HOST: '/run/engine.sock',
+    }
+    const { routerHost, routerPort, routerTls, publicUrl } = readConfig({ ...given, ...more })
+    return [routerHost, routerPort, routerTls?.port, publicUrl]
+  }
+  const own = 'https://ca.apps.internal/acme'
+  for (const [domain, directory] of [
+    ['apps.internal', 'local'],
+    ['lan', 'local'],
+    ['apps.internal', own],
+  ] as const) {
+    assert.deepEqual(read(domain, directory), [everyAddress, 80, 443, `https://quayside.${domain}`])
+  }
+  const plain = ['127.0.0.1', 8080, undefined, 'http://localhost:3000']
+  for (const domain of ['', 'localhost', 'x.localhost']) {
+    for (const directory of ['local', own]) assert.deepEqual(read(domain, directory), plain, domain)
+  }
+  assert.deepEqual(read('apps.internal', ''), plain)
+  assert.deepEqual(read('apps.internal', 'local', { QUAYSIDE_ROUTER_PORT: '8080' }), plain)
+  assert.throws(() => read('apps.internal', 'http://ca.apps.internal'), /QUAYSIDE_ACME_DIRECTORY must be/)
+})
+
 test('the router leads to the platform itself if it speaks HTTPS and the public URL does', () => {
   const read = (more: Record<string, string>) => readConfig({ QUAYSIDE_ROUTER_TLS_PORT: '8443', ...more })
   const usual = read({ QUAYSIDE_DOMAIN: 'example.org' })
