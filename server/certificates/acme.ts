@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Authorization, axios, Client, crypto } from 'acme-client'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
@@ -26,12 +27,24 @@ const requestMs = 20_000
 /** How often an authority is asked whether it is done, and the pauses in between. */
 const polling = { backoffAttempts: 20, backoffMin: 500, backoffMax: 10_000 } as const
 
+/**
+ * The signal of the work that runs. The library has none and works on after the end of an order, so
+ * each of its requests gets it here.
+ */
+const running = new AsyncLocalStorage<AbortSignal>()
+
 axios.defaults.timeout = requestMs
+axios.interceptors.request.use((config) => {
+  const signal = running.getStore()
+  signal?.throwIfAborted()
+  return signal ? { ...config, signal } : config
+})
 // The plan of this room decides when a request is repeated. The library itself waits as long as an
 // authority says, and fails without a reason if there is no answer. It rejects every response, and
 // still repeats a request whose nonce was rejected.
 axios.interceptors.response.clear()
 axios.interceptors.response.use(undefined, (error: { readonly response?: Response }) => {
+  running.getStore()?.throwIfAborted()
   const { response } = error
   if (!response) {
     throw new RefusedError(sentence(`the certificate authority cannot be reached: ${reasonOf(error)}`), {
@@ -69,19 +82,19 @@ export function createAcmeAuthority({ directory, email }: AcmeOptions): Authorit
       }),
     order: (account, wanted, publish, signal) =>
       refusing(signal, async () => {
-        const replaces = await replacedBy(directory, wanted, signal)
+        const replaces = await replacedBy(directory, wanted)
         return order(clientOf(account.key, account.url), { ...wanted, ...(replaces && { replaces }) }, publish)
       }),
-    renewalWindow: (chain, signal) => refusing(signal, () => askWindow(directory, chain, signal)),
+    renewalWindow: (chain, signal) => refusing(signal, () => askWindow(directory, chain)),
   }
 }
 
 /** Asks an authority for the renewal window of a certificate. Undefined if it has none. */
-async function askWindow(directory: string, chain: string, signal: AbortSignal): Promise<RenewalWindow | undefined> {
-  const { renewalInfo } = Object((await axios.get<unknown>(directory, { signal })).data)
+async function askWindow(directory: string, chain: string): Promise<RenewalWindow | undefined> {
+  const { renewalInfo } = Object((await axios.get<unknown>(directory)).data)
   const name = renewalName(chain)
   if (typeof renewalInfo !== 'string' || name === undefined) return undefined
-  const { data, headers } = await axios.get<unknown>(`${renewalInfo}/${name}`, { signal })
+  const { data, headers } = await axios.get<unknown>(`${renewalInfo}/${name}`)
   return windowIn(data, secondsOf(headers['retry-after']))
 }
 
@@ -89,9 +102,9 @@ async function askWindow(directory: string, chain: string, signal: AbortSignal):
  * Returns the name of the certificate that an order replaces. Undefined if there is none, or the
  * authority does not know renewals.
  */
-async function replacedBy(directory: string, { replaces }: Order, signal: AbortSignal): Promise<string | undefined> {
+async function replacedBy(directory: string, { replaces }: Order): Promise<string | undefined> {
   if (replaces === undefined) return undefined
-  const { renewalInfo } = Object((await axios.get<unknown>(directory, { signal })).data)
+  const { renewalInfo } = Object((await axios.get<unknown>(directory)).data)
   return typeof renewalInfo === 'string' ? renewalName(replaces) : undefined
 }
 
@@ -138,6 +151,7 @@ async function prove(
     throw new RefusedError(`The certificate authority does not check this name ${ways[kind]}.`, { isCheck: true })
   }
   const text = await client.getChallengeKeyAuthorization(challenge)
+  running.getStore()?.throwIfAborted()
   await publish({ kind, host, token: challenge.token, answer: await answerTo(authorization, kind, text) })
   await client.completeChallenge(challenge)
   try {
@@ -165,14 +179,17 @@ async function answerTo(authorization: Authorization, kind: ProofKind, text: str
   return `${certificate}\n${key}`
 }
 
-/** Does the work until `signal` aborts. Translates errors of the library. */
+/**
+ * Does the work until `signal` aborts. The library then sends no further request. Translates errors
+ * of the library.
+ */
 async function refusing<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = (): void => reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([work(), aborted])
+    return await Promise.race([running.run(signal, work), aborted])
   } catch (cause) {
     if (signal.aborted || cause instanceof RefusedError) throw cause
     throw new RefusedError(sentence(messageOf(cause)), { cause })

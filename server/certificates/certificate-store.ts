@@ -103,11 +103,26 @@ export const beginAttempt = async (sql: Sql, attempt: Attempt): Promise<void> =>
     on conflict (host) do update set tried_at = excluded.tried_at, due_at = excluded.due_at,
       challenge_kind = excluded.challenge_kind`)
 
-export const setChallenge = async (sql: Sql, { kind, host, token, answer }: HostProof, now: Date): Promise<void> =>
-  void (await sql`
+/** A proof of an attempt. */
+export interface AttemptProof extends Omit<HostProof, 'host'> {
+  /** The name of the certificate. */
+  readonly name: string
+  /** When the attempt began. */
+  readonly triedAt: Date
+}
+
+/** Stores the proof of an attempt. Returns whether it is still the last attempt of its name. */
+export async function setChallenge(
+  sql: Sql,
+  { kind, name, token, answer, triedAt }: AttemptProof,
+  now: Date,
+): Promise<boolean> {
+  const { count } = await sql`
     update host_certificate set challenge_kind = ${kind}, challenge_token = ${token}, challenge_answer = ${answer},
       updated_at = ${now}
-    where host = ${host}`)
+    where host = ${name} and tried_at = ${triedAt}`
+  return count > 0
+}
 
 /**
  * A proof at the router ends with its attempt. One in DNS stays known until its record is removed.
@@ -116,9 +131,11 @@ const routerProofGone = (sql: Sql) => sql`
   challenge_token = case when challenge_kind = 'dns-01' then challenge_token end,
   challenge_answer = case when challenge_kind = 'dns-01' then challenge_answer end`
 
-/** Forgets the proof of a host, because its record in DNS is removed. */
-export const clearChallenge = async (sql: Sql, host: string): Promise<void> =>
-  void (await sql`update host_certificate set challenge_token = null, challenge_answer = null where host = ${host}`)
+/** Forgets a proof of a host, because its record in DNS is removed. A later proof stays. */
+export const clearChallenge = async (sql: Sql, host: string, answer: string): Promise<void> =>
+  void (await sql`
+    update host_certificate set challenge_token = null, challenge_answer = null
+    where host = ${host} and challenge_answer = ${answer}`)
 
 /** A certificate to store. */
 export interface StoredCertificate {

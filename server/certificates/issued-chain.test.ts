@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { createServer, request } from 'node:https'
-import { buffer } from 'node:stream/consumers'
 import { after, type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { findFreePort } from '../../test/support/free-port.ts'
 import { startNameServer } from '../../test/support/name-server.ts'
 import { providePebble } from '../../test/support/pebble/build.ts'
 import { startPebble } from '../../test/support/pebble/pebble.ts'
+import { startPebbleProxy } from '../../test/support/pebble/proxy.ts'
 import { createAcmeAuthority } from './acme.ts'
 import { RefusedError } from './authority.ts'
 
@@ -21,28 +20,12 @@ if (files) setDefaultCACertificates([...getCACertificates('default'), await read
 
 /** Orders certificates at an authority whose chains pass `change`. */
 async function openBench(t: TestContext) {
-  assert.ok(files)
   const env = { PEBBLE_VA_ALWAYS_VALID: '1' }
   const pebble = await startPebble(t, { nameServer: names.address, httpPort: await findFreePort(), env })
   assert.ok(pebble)
   let change = (chain: string): string => chain
-  const keys = { key: await readFile(files.serverKey), cert: await readFile(files.serverCertificate) }
-  const proxy = createServer(keys, async (incoming, response) => {
-    const { method, headers, url } = incoming
-    const body = await buffer(incoming)
-    // The header `Host` stays, so the authority names the addresses of the proxy.
-    const outgoing = request(new URL(url ?? '/', pebble.directory), { method, headers }, async (answer) => {
-      const text = await buffer(answer)
-      const isChain = answer.headers['content-type']?.startsWith('application/pem')
-      const { 'content-length': _, ...others } = answer.headers
-      response.writeHead(answer.statusCode ?? 500, others).end(isChain ? change(String(text)) : text)
-    })
-    outgoing.on('error', () => response.destroy()).end(body)
-  })
-  const port = await findFreePort()
-  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve))
-  t.after(() => proxy.close().closeAllConnections())
-  const authority = createAcmeAuthority({ directory: `https://localhost:${port}/dir` })
+  const { directory } = await startPebbleProxy(t, { directory: pebble.directory, change: (chain) => change(chain) })
+  const authority = createAcmeAuthority({ directory })
   const account = await authority.register(signal)
   return (host: string, exchange = change) => {
     change = exchange

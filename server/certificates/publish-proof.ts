@@ -1,8 +1,8 @@
 import { startDeadline } from '../lib/deadline.ts'
 import { messageOf } from '../lib/error.ts'
-import type { HostProof } from './authority.ts'
+import { type HostProof, RefusedError } from './authority.ts'
 import { type CertificateName, hostIn } from './certificate-name.ts'
-import { clearChallenge, type DueHost, setChallenge } from './certificate-store.ts'
+import { type AttemptProof, clearChallenge, type DueHost, setChallenge } from './certificate-store.ts'
 import type { DnsRecord } from './dns-records.ts'
 import type { CertificateOptions } from './reconciler.ts'
 import { serveProof } from './serve-in-time.ts'
@@ -15,19 +15,19 @@ type ProofOptions = Pick<CertificateOptions, 'database' | 'clock' | 'log' | 'ser
  */
 export async function publishProof(
   options: ProofOptions,
-  { name, proof }: { readonly name: CertificateName; readonly proof: HostProof },
+  { name, proof, triedAt }: { readonly name: CertificateName; readonly proof: HostProof; readonly triedAt: Date },
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { database, clock, dns } = options
+  const { dns } = options
   if (proof.kind !== 'dns-01') {
-    await setChallenge(database, { ...proof, host: name }, clock.now())
+    await note(options, { ...proof, name, triedAt }, signal)
     await serveProof(options, proof.host, signal)
     return async () => {}
   }
   if (!dns) throw new Error('a proof in DNS was asked for without DNS')
   const record = { name: await dns.place(hostIn(name), signal), value: proof.answer }
   // An attempt that does not end leaves the record. The next one finds it here.
-  await setChallenge(database, { ...proof, host: name, token: record.name }, clock.now())
+  await note(options, { ...proof, name, triedAt, token: record.name }, signal)
   // Also after the time of the attempt.
   const removal = (): Promise<void> => withdraw(options, name, record, AbortSignal.timeout(withdrawMs))
   try {
@@ -37,6 +37,13 @@ export async function publishProof(
     throw error
   }
   return removal
+}
+
+/** Stores the proof of an attempt that has not ended, and that no other one has followed. */
+async function note({ database, clock }: ProofOptions, proof: AttemptProof, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  if (await setChallenge(database, proof, clock.now())) return
+  throw new RefusedError('Another order of this name began meanwhile.')
 }
 
 /**
@@ -61,7 +68,7 @@ async function withdraw(
 ): Promise<void> {
   try {
     await dns?.remove(record, signal)
-    await clearChallenge(database, host)
+    await clearChallenge(database, host, record.value)
   } catch (error) {
     log.warn({ name: record.name, reason: messageOf(error) }, 'DNS record could not be removed')
   }

@@ -111,7 +111,11 @@ async function attempt(options: CertificateOptions, due: DueHost, signal: AbortS
     await keep(
       options,
       host,
-      await issue(options, { name: host, kind, ...(chain !== null && { replaces: chain }) }, deadline.signal),
+      await issue(
+        options,
+        { name: host, kind, triedAt: startedAt, ...(chain !== null && { replaces: chain }) },
+        deadline.signal,
+      ),
     )
     await serveIssued(options, host, signal)
     log.info({ host }, 'certificate issued')
@@ -156,10 +160,16 @@ async function noteFailure(
 /** A certificate that is ordered. */
 interface Wanted extends Omit<Order, 'host'> {
   readonly name: CertificateName
+  /** When the attempt began. */
+  readonly triedAt: Date
 }
 
 /** Orders a certificate. An account that the authority has forgotten is created again once. */
-async function issue(options: CertificateOptions, { name, ...how }: Wanted, signal: AbortSignal): Promise<Issued> {
+async function issue(
+  options: CertificateOptions,
+  { name, triedAt, ...how }: Wanted,
+  signal: AbortSignal,
+): Promise<Issued> {
   const authority = await options.authority()
   const order = async (): Promise<Issued> => {
     const account = await accountOf(options, authority, signal)
@@ -167,7 +177,13 @@ async function issue(options: CertificateOptions, { name, ...how }: Wanted, sign
     return await authority.order(
       account,
       { host: hostIn(name).host, ...how },
-      async (proof) => void shown.defer(await publishProof(options, { name, proof }, signal)),
+      async (proof) => {
+        const withdraw = await publishProof(options, { name, proof, triedAt }, signal)
+        // The attempt has ended without its library, and nothing else would remove the record.
+        if (signal.aborted) await withdraw()
+        signal.throwIfAborted()
+        shown.defer(withdraw)
+      },
       signal,
     )
   }
