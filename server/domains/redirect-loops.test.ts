@@ -73,9 +73,13 @@ test('redirects of a service without a host name are followed', () => {
   assert.ok(loopOf({ '/*': '/new/*' }, []))
 })
 
-test('200 redirects on many host names are followed in time', () => {
+test('200 redirects on 5,000 host names are followed in time', () => {
   const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`/from-${index}/*`, `/to-${index}/*`]))
-  const places = Array.from({ length: 50 }, (_, index) => ({ host: `${index}.shop.example`, path: '/', isOwn: true }))
+  const places = Array.from({ length: 5_000 }, (_, index) => ({
+    host: `${index}.shop.example`,
+    path: '/',
+    isOwn: true,
+  }))
   const startedAt = performance.now()
   assert.equal(loopOf(many, places), undefined)
   assert.ok(performance.now() - startedAt < 5_000)

@@ -35,7 +35,7 @@ export function redirectLoop(
   const known = places.length > 0 ? places : [{ host: 'service.invalid', path: '/', isOwn: true }]
   const leadsHere = ownAddresses(known, ports)
   const steps = new Map<string, number>()
-  for (const { host, path, isOwn } of known) {
+  for (const { host, path, isOwn } of differing(known, rules)) {
     if (!isOwn) continue
     for (const start of samplesOf(rules, path)) {
       const url = URL.parse(urlOf(host.replace(/^\*/, sampleName), usualAddress) + start)
@@ -44,6 +44,20 @@ export function redirectLoop(
     }
   }
   return undefined
+}
+
+/**
+ * Returns the places of host names that redirects treat differently: each host name that a redirect
+ * leads to, and one of all others with the same paths.
+ */
+function differing(places: readonly HostPath[], rules: readonly RedirectRule[]): readonly HostPath[] {
+  const targets = rules.map(({ to }) => to.toLowerCase()).filter((to) => !to.startsWith('/'))
+  const isNamed = (host: string): boolean => targets.some((to) => to.includes(host.replace(/^\*\./, '')))
+  const kinds = Map.groupBy(
+    Map.groupBy(places, ({ host }) => host),
+    ([host, own]) => (isNamed(host) ? host : JSON.stringify(own.map(({ path, isOwn }) => [path, isOwn]))),
+  )
+  return [...kinds.values()].flatMap(([first]) => first?.[1] ?? [])
 }
 
 interface Following {
