@@ -118,6 +118,10 @@ function frontend(
   ]
 }
 
+/** A client of IPv4 whose address is written as one of IPv6, and the address alone. */
+const mapped = '{ src ::ffff:0:0/96 }'
+const plainSource = 'src,ipmask(32)'
+
 /** The names of frontends, whose requests have maps and backends of their own. */
 type Door = 'plain' | 'secure'
 
@@ -160,19 +164,19 @@ function requestRules(settings: FrontSettings, name: Door): string[] {
 function connectionRules({ host, connections, proxies }: FrontSettings, name: Door): string[] {
   const { total, perClient } = connections
   const ofProxy = Math.max(perClient, Math.floor(total * shareOfProxy))
-  const rules = (at: 'connection' | 'session', whose = ''): string[] => [
-    `  tcp-request ${at} track-sc0 src,ipmask(32,64) table clients-${name}${whose && ` if ${whose}`}`,
-    `  tcp-request ${at} reject if ${whose && `${whose} `}!trusted { sc0_conn_cur gt ${perClient} }`,
-    `  tcp-request ${at} reject if ${whose && `${whose} `}trusted { sc0_conn_cur gt ${ofProxy} }`,
-    // Written once for a connection, because each request has it in two headers.
-    `  tcp-request ${at} set-var-fmt(sess.client) %[src]${whose && ` if ${whose}`}`,
-    // An address of IPv4 may be written as one of IPv6.
-    ...(host.includes(':') || whose !== ''
-      ? [
-          `  tcp-request ${at} set-var-fmt(sess.client) %[src,ipmask(32)] if ${whose && `${whose} `}{ src ::ffff:0:0/96 }`,
-        ]
-      : []),
-  ]
+  const rules = (at: 'connection' | 'session', whose = ''): string[] => {
+    const [only, and] = whose === '' ? ['', ''] : [` if ${whose}`, `${whose} `]
+    const mayBeMapped = host.includes(':') || whose !== ''
+    return [
+      `  tcp-request ${at} track-sc0 src,ipmask(32,64) table clients-${name}${only}`,
+      `  tcp-request ${at} reject if ${and}!trusted { sc0_conn_cur gt ${perClient} }`,
+      `  tcp-request ${at} reject if ${and}trusted { sc0_conn_cur gt ${ofProxy} }`,
+      // Written once for a connection, because each request has it in two headers.
+      `  tcp-request ${at} set-var-fmt(sess.client) %[src]${only}`,
+      // An address of IPv4 may be written as one of IPv6.
+      ...(mayBeMapped ? [`  tcp-request ${at} set-var-fmt(sess.client) %[${plainSource}] if ${and}${mapped}`] : []),
+    ]
+  }
   if (proxies.length === 0) return rules('connection')
   return [
     '  acl is_named var(sess.named) -m found',

@@ -21,8 +21,8 @@ export async function deleteDeliveries(
 }
 
 /**
- * Deletes at most `limit` events from before a time that have no delivery, because no webhook wanted
- * them or all are deleted. Returns their number.
+ * Deletes at most `limit` events from before a time that have no delivery: no webhook wanted them,
+ * or all deliveries are deleted. Returns their number.
  */
 export async function deleteEvents(sql: Sql, before: Date, limit: number): Promise<number> {
   const { count } = await sql`

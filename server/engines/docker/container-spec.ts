@@ -62,7 +62,7 @@ const portName = ({ internalPort, protocol }: PublishedPort): string => `${inter
 const bindingsOf = (ports: readonly PublishedPort[]) =>
   Object.fromEntries(ports.map((port) => [portName(port), [{ HostIp: hostIp(port), HostPort: String(port.hostPort) }]]))
 
-/** The engine publishes a port of `::` for IPv6 alone, and one without an address for both families. */
+/** The engine publishes a port of `::` for IPv6 alone, and one without an address for both. */
 const hostIp = ({ hostAddress }: PublishedPort): string => (hostAddress === '::' ? '' : hostAddress)
 
 const exposedPorts = ({ publishedPorts = [] }: LongRunning) =>
