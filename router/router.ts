@@ -127,15 +127,18 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const ready = createReadyServer(readiness)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
+  const countLast = async (): Promise<void> => {
+    await behind?.count(services, true).catch((error: unknown) => {
+      log.warn('the last requests at HAProxy are not counted', { error: describe(error) })
+    })
+  }
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
     following.stop()
     endTrying?.()
     kept.stop()
-    const counted = (behind?.count(services) ?? Promise.resolve()).catch((error: unknown) => {
-      log.warn('the last requests at HAProxy are not counted', { error: describe(error) })
-    })
-    stopping ??= end(traffic, { fronts, behind, ports, control, ready, isPod: pod !== undefined }, graceMs)
-      .then(() => counted)
+    // The control socket closes after that: its next router continues from there.
+    stopping ??= countLast()
+      .then(() => end(traffic, { fronts, behind, ports, control, ready, isPod: pod !== undefined }, graceMs))
       .then(() => kept.end())
       .then(resolve)
     return stopping

@@ -178,7 +178,7 @@ export async function textOf(message: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
-function send(options: Parameters<typeof request>[1], body: string): Promise<Answer> {
+export function send(options: Parameters<typeof request>[1], body: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ ...options }, (message) => {
       textOf(message)

@@ -31,8 +31,11 @@ export interface Behind {
    * nothing.
    */
   takeOver(): Promise<void>
-  /** Adds what HAProxy carried to the numbers about services. */
-  count(counts: ServiceCounts): Promise<void>
+  /**
+   * Adds what HAProxy carried to the numbers about services. The last time, the router that has
+   * HAProxy next continues from there.
+   */
+  count(counts: ServiceCounts, isLast?: boolean): Promise<void>
   /** The servers with which the router itself serves clients while HAProxy does not. */
   readonly standIn: Pick<StandIn, 'fronts' | 'setTicketKey'>
   /**
@@ -125,8 +128,8 @@ export async function createBehind(
     whyNoHttp3,
     standIn,
     takeOver,
-    count: async (counts) => {
-      for (const [key, carried] of await front.counts.carried()) {
+    count: async (counts, isLast = false) => {
+      for (const [key, carried] of await (isLast ? front.counts.lastCarried() : front.counts.carried())) {
         const service = services.at(key)
         if (service !== undefined) counts.recordCarried(service, carried)
       }

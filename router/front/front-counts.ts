@@ -1,10 +1,14 @@
+import { rm } from 'node:fs/promises'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import { monotonic, sleep } from '../clock.ts'
 import { askFrontIfAny } from './admin-socket.ts'
 import { labelIn } from './endpoint-keys.ts'
+import type { FrontFiles } from './front-files.ts'
+import { takeLeftCounts, writeLeftCounts } from './left-counts.ts'
 import { type Carried, openIn, shownCounts, Tallies, type Tally } from './tallies.ts'
 
 const drainLookMs = 20
+const shownTable = 'show table endpoints'
 
 /** The endpoints whose requests are counted. */
 export interface CountedEndpoints {
@@ -16,16 +20,20 @@ export interface CountedEndpoints {
 
 /** The requests that HAProxy carries, by the keys of endpoints. None if it does not run. */
 export class FrontCounts {
-  readonly #admin: string
-  readonly #isRunning: () => boolean
+  readonly #files: Pick<FrontFiles, 'admin' | 'counts'>
+  readonly #pid: () => number | undefined
   readonly #tallies: Tallies
 
   readonly #endpoints: CountedEndpoints
 
-  constructor(admin: string, endpoints: CountedEndpoints, isRunning: () => boolean) {
-    this.#admin = admin
+  /** Whether the previous router may have left counts. */
+  #follows = false
+
+  /** `pid` returns the process of HAProxy, if it runs. */
+  constructor(files: Pick<FrontFiles, 'admin' | 'counts'>, endpoints: CountedEndpoints, pid: () => number | undefined) {
+    this.#files = files
     this.#endpoints = endpoints
-    this.#isRunning = isRunning
+    this.#pid = pid
     this.#tallies = new Tallies((key) => endpoints.isListed(key))
   }
 
@@ -34,15 +42,44 @@ export class FrontCounts {
     this.#tallies.restart()
   }
 
+  /**
+   * Begins to count at an HAProxy that may have another router. That one counts until it ends, and
+   * then leaves its counts. If it is killed, counting begins now.
+   */
+  async adopt(): Promise<void> {
+    await rm(this.#files.counts, { force: true })
+    await this.tallies()
+    this.#tallies.take()
+    this.#follows = true
+  }
+
   /** Returns what HAProxy carried for each endpoint since the last call. */
   async carried(): Promise<ReadonlyMap<string, Carried>> {
+    await this.#continue()
     await this.tallies()
     return this.#tallies.take()
   }
 
+  /** Counts like `carried` for the last time, and leaves the next requests to another router. */
+  async lastCarried(): Promise<ReadonlyMap<string, Carried>> {
+    await this.#continue()
+    const pid = this.#pid()
+    const text = await this.#ask(shownTable)
+    this.#tallies.read(text)
+    if (pid !== undefined && text !== undefined) await writeLeftCounts(this.#files.counts, { pid, text })
+    return this.#tallies.take()
+  }
+
+  async #continue(): Promise<void> {
+    if (!this.#follows) return
+    this.#follows = false
+    const left = await takeLeftCounts(this.#files.counts)
+    if (left && left.pid === this.#pid()) this.#tallies.continueAfter(left.text)
+  }
+
   /** Returns the requests of each endpoint that had any. */
   async tallies(): Promise<ReadonlyMap<string, Tally>> {
-    return this.#tallies.read(await this.#ask('show table endpoints'))
+    return this.#tallies.read(await this.#ask(shownTable))
   }
 
   /**
@@ -76,6 +113,6 @@ export class FrontCounts {
   }
 
   async #ask(command: string): Promise<string | undefined> {
-    return this.#isRunning() ? await askFrontIfAny(this.#admin, command) : undefined
+    return this.#pid() === undefined ? undefined : await askFrontIfAny(this.#files.admin, command)
   }
 }

@@ -12,6 +12,8 @@ export interface FrontFiles {
   readonly own: string
   /** The list of certificates with which it starts. Later lines exist in its memory only. */
   readonly certificates: string
+  /** The counts that a router leaves to the next one. */
+  readonly counts: string
   /** The secret of HTTP/3. */
   readonly http3: string
   readonly maps: Readonly<Record<'plain' | 'secure' | 'shares', string>>
@@ -29,6 +31,7 @@ export function frontFiles(control: string): FrontFiles {
     admin: file('admin.sock'),
     own: file('own.sock'),
     certificates: file('certificates.list'),
+    counts: file('counts.json'),
     http3: file('http3.secret'),
     maps: { plain: file('plain.map'), secure: file('secure.map'), shares: file('shares.map') },
   }

@@ -70,7 +70,7 @@ export class Front {
     this.#options = options
     this.#configuration = configurationOf(options.settings)
     const { program, settings, log, isAsked, standIn } = options
-    this.#counts = new FrontCounts(settings.files.admin, options, () => this.#running !== undefined)
+    this.#counts = new FrontCounts(settings.files, options, () => this.#running?.pid)
     this.#securePort = new SecurePort({ admin: settings.files.admin, log, isAsked, standIn })
     this.#store = new TlsStore(settings.files, log)
     this.#launcher = new Launcher({
@@ -109,8 +109,7 @@ export class Front {
    */
   async start(): Promise<void> {
     await this.#inTurn(() => this.#ensure())
-    // The router that had HAProxy before has returned these.
-    await this.#counts.carried()
+    await this.#counts.adopt()
     this.#isStarted = true
     this.#lookLater()
   }

@@ -70,10 +70,8 @@ export class Tallies {
    */
   read(text: string | undefined): ReadonlyMap<string, Tally> {
     const found = new Map<string, Tally>()
-    for (const line of text?.split('\n') ?? []) {
-      const fields = new Map(line.split(' ').map((field) => splitAt(field, field.indexOf('='))))
-      const key = fields.get('key')
-      if (key === undefined) continue
+    for (const fields of fieldsIn(text ?? '')) {
+      const key = fields.get('key') ?? ''
       const total = this.#note(key, rowOf(fields))
       found.set(key, { open: Number(fields.get('conn_cur') ?? 0), total })
     }
@@ -102,6 +100,17 @@ export class Tallies {
     return taken
   }
 
+  /** Counts from the rows of an earlier answer on, which another router has read last. */
+  continueAfter(text: string): void {
+    this.#fresh.clear()
+    for (const fields of fieldsIn(text)) {
+      const row = rowOf(fields)
+      const key = fields.get('key') ?? ''
+      const { row: last, total } = this.#seen.get(key) ?? { row: nothing, total: 0 }
+      this.#seen.set(key, { row, total: total - last.requests + row.requests })
+    }
+  }
+
   /** Must be called when another HAProxy runs, which counts from 0. */
   restart(): void {
     for (const [key, { total }] of this.#seen) this.#seen.set(key, { row: nothing, total })
@@ -125,6 +134,13 @@ export class Tallies {
 }
 
 const splitAt = (text: string, at: number): [string, string] => [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
+
+/** Returns the fields of each row of an answer. */
+const fieldsIn = (text: string): readonly ReadonlyMap<string, string>[] =>
+  text
+    .split('\n')
+    .map((line) => new Map(line.split(' ').map((field) => splitAt(field, field.indexOf('=')))))
+    .filter((fields) => fields.has('key'))
 
 function rowOf(fields: ReadonlyMap<string, string>): Row {
   const of = (name: string): number => Number(fields.get(name) ?? 0)
