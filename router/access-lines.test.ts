@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:http2'
+import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { isAccessLine } from '@quayside/contract/access-line.ts'
 import { endAfter } from '../test/support/http2-session.ts'
 import { selfSigned } from '../test/support/self-signed.ts'
 import { until } from '../test/support/until.ts'
 import { AccessLines, shownMethod, shownPath } from './access-lines.ts'
+import { KeptLines } from './kept-lines.ts'
 import { limits } from './limits.ts'
+import { silentLog } from './log.ts'
 import { beds, portOf, type TestBed, testBed } from './test-bed.ts'
 
 const wanted = { rules: { accessLines: true } }
@@ -158,6 +164,35 @@ test('no method, path or client keeps a request out of the lines', async (t) => 
   if (beds.haproxy) return
   assert.match(lines[0] ?? '', /^service: \w+ M{20}\.\.\. \/long /)
   assert.match(lines[1] ?? '', /^service: \w+ \S+ \/odd /)
+})
+
+test('a router that ends leaves its lines to the next one, once', async (t) => {
+  const bed = await testBed(t)
+  const begun = Promise.withResolvers<ServerResponse>()
+  const app = await bed.application((_, response) => begun.resolve(response))
+  await bed.lead([portOf(app)], wanted)
+  const asked = bed.ask({ path: '/slow' })
+  const response = await begun.promise
+  const stopped = bed.router.stop(10_000)
+  // Nobody can ask this router for lines any more.
+  await until('it has handed over', () =>
+    bed.tell('GET', '/health').then(
+      () => false,
+      () => true,
+    ),
+  )
+  response.end('hello')
+  assert.equal((await asked).status, 200)
+  await stopped
+  const next = new KeptLines(new AccessLines(), { state: bed.state, log: silentLog })
+  assert.deepEqual(
+    next.take().map(({ text }) => plain(text)),
+    ['info GET /slow 200 127.0.0.1'],
+  )
+  assert.deepEqual(next.take(), [])
+  await writeFile(join(dirname(bed.state), `lines-${randomUUID()}.json`), '[{"service"')
+  assert.deepEqual(next.take(), [])
+  assert.ok((await readdir(dirname(bed.state))).every((name) => !name.startsWith('lines-')))
 })
 
 test('a method cannot forge a line, and is cut', () => {

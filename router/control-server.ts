@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { RouteChanges, RouteTable } from '@quayside/contract/routes.ts'
 import type { CountBatch, StoredBatches } from '@quayside/contract/traffic-counts.ts'
 import type { Front } from './front/front.ts'
+import type { LineSource } from './kept-lines.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Ports } from './ports.ts'
@@ -13,7 +14,7 @@ import { parseTlsMaterial } from './tls-material.ts'
 import type { Traffic } from './traffic.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'visits' | 'lines' | 'log'> {
+export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'visits' | 'log'>, LineSource {
   readonly tls: SecureFront
   readonly ports: Pick<Ports, 'look' | 'taken'>
   /** HAProxy in front of this router, if any. */

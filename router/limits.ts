@@ -120,6 +120,8 @@ export const limits = {
   endedCountsMs: 60_000,
   /** Files of ended processes that one answer reads. */
   keptCountFiles: 20,
+  /** Files with lines of requests that ended processes leave. */
+  keptLineFiles: 10,
   /** Lines of requests of one service, and of all, that wait for the control plane. */
   accessLinesPerService: 2_000,
   accessLines: 10_000,

@@ -14,6 +14,7 @@ import { createControlServer } from './control-server.ts'
 import { Following } from './following.ts'
 import { type Behind, createBehind } from './front/behind.ts'
 import { KeptCounts } from './kept-counts.ts'
+import { KeptLines } from './kept-lines.ts'
 import { limits } from './limits.ts'
 import { listenControl, listenInPod, open, requireFree } from './listen.ts'
 import { describe, type Log } from './log.ts'
@@ -104,6 +105,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     leaving: false,
     closing: false,
   }
+  const keptLines = new KeptLines(traffic.lines, { state: config.state, log })
   const { haproxy, publicPort, publicTlsPort } = config
   const publicPorts = {
     ...(publicPort !== undefined && { publicPort }),
@@ -139,7 +141,10 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     // The control socket closes after that: its next router continues from there.
     stopping ??= countLast()
       .then(() => end(traffic, { fronts, behind, ports, control, ready, isPod: pod !== undefined }, graceMs))
-      .then(() => kept.end())
+      .then(() => {
+        kept.end()
+        keptLines.end()
+      })
       .then(resolve)
     return stopping
   }
@@ -178,7 +183,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       held: waiting.size,
       counts: traffic.counts,
     }),
-    lines: traffic.lines,
+    lines: keptLines,
     traffic: async (stored) => {
       await behind?.count(services)
       return kept.take(stored)
