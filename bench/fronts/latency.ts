@@ -4,7 +4,7 @@ import { startBoth } from './both.ts'
 import { loadFront, timesOf, type Wire } from './h2load.ts'
 import { type Front, host } from './programs.ts'
 
-const rounds = 5
+const rounds = 9
 const seconds = 3
 const measured = ['http', 'h2'] as const satisfies readonly Wire[]
 const nameOf = (wire: Wire): string => `front-added-${wire}`
