@@ -111,7 +111,7 @@ async function run(
     formerUrls: await rememberUrl(database, config.publicUrl),
     routerProcess: router,
     certificates,
-    reconcilers: hasDocker ? [superviseRouter(router)] : [],
+    reconcilers: hasDocker ? [superviseRouter(router, log)] : [],
     always: [createMemoryKeeper({ log, beside: () => renewConnections(database) })],
     // Several servers can share an outside database. The embedded one belongs to this process.
     duty: config.databaseUrl ? createSharedDuty({ database, clock, log }) : createSoleDuty(),

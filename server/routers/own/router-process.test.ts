@@ -66,14 +66,16 @@ test('a killed router process restarts with its last table without the control p
   })
   const route = { host: 'app.test', service: 's', name: 'app', endpoints: [endpoint] }
   await createOwnRouter({ process: home.options }).replaceAll([route], signal)
-  const started: number[] = []
-  const supervisor = superviseRouter(home.options, ({ pid }) => started.push(pid))
+  const started: unknown[] = []
+  const warn = (...line: unknown[]) => started.push(line)
+  const supervisor = superviseRouter(home.options, { warn })
   await supervisor.reconcile(signal)
   assert.deepEqual(started, [])
   await endProcess(home.process.pid)
   await assert.rejects(ask(home.process.port, 'app.test'))
   await supervisor.reconcile(signal)
-  assert.equal(started.length, 1)
+  const { pid } = await ensureRouterProcess(home.options)
+  assert.deepEqual(started, [[{ pid }, 'router had ended and was started again']])
   assert.equal((await ask(home.process.port, 'app.test')).body, 'ok')
 })
 

@@ -1,5 +1,6 @@
+import type { Logger } from '../../lib/log.ts'
 import type { Reconciler } from '../../lib/reconciler.ts'
-import { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
+import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 /** The name of the reconciler that keeps a router process running. */
 export const routerSupervisor = 'router process'
@@ -9,17 +10,13 @@ export const routerSupervisor = 'router process'
  * that is slow to answer is left alone, since traffic may still flow. The waker always has a
  * request open to the router, and has this run at once when that breaks.
  */
-export function superviseRouter(
-  options: Omit<RouterProcessOptions, 'signal'>,
-  /** Called for every process that had to be started. */
-  started: (process: RouterProcess) => void = () => {},
-): Reconciler {
+export function superviseRouter(options: Omit<RouterProcessOptions, 'signal'>, log: Pick<Logger, 'warn'>): Reconciler {
   return {
     name: routerSupervisor,
     everyMs: 10_000,
     reconcile: async (signal) => {
-      const found = await ensureRouterProcess({ ...options, signal })
-      if (!found.adopted) started(found)
+      const { adopted, pid } = await ensureRouterProcess({ ...options, signal })
+      if (!adopted) log.warn({ pid }, 'router had ended and was started again')
     },
   }
 }
