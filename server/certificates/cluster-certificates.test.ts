@@ -10,7 +10,6 @@ import { addPlace } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
 import { RefusedError } from './authority.ts'
 import { type CertificatesOptions, createCertificates } from './certificates.ts'
-import { turnsOf } from './due-turns.ts'
 import { serveProof } from './serve-in-time.ts'
 
 const { signal } = new AbortController()
@@ -171,12 +170,6 @@ test('orders of clusters keep what is known of a name of the platform', async (t
     const [row] = await sql`select failures from host_certificate where host = 'quayside.lab.test'`
     assert.equal(row?.['failures'], failures)
   }
-})
-
-test('the orders of each cluster are a list of their own, and some clusters wait', () => {
-  const due = ['a', 'b', 'a', 'c', 'a'].map((place, index) => ({ host: String(index), place }))
-  const hosts = turnsOf(due, 2).map((list) => list.map(({ host }) => host))
-  assert.deepEqual(hosts, [['0', '2', '4'], ['1']])
 })
 
 test('a challenge that a cluster does not take in time is a failure of its host alone', async () => {

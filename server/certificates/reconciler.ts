@@ -1,7 +1,6 @@
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { startDeadline } from '../lib/deadline.ts'
-import { everyOne } from '../lib/every-one.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import type { Vault } from '../vault/index.ts'
@@ -18,7 +17,6 @@ import {
   storeFailure,
 } from './certificate-store.ts'
 import type { DnsProof } from './dns-proof.ts'
-import { alternating, turnsOf } from './due-turns.ts'
 import { isLost, listLostDomains } from './lost-domain-store.ts'
 import { hostKeyCell } from './own-columns.ts'
 import { isCertifiable, nextKind, renewalAt, retryAt } from './policy.ts'
@@ -26,6 +24,7 @@ import { publishProof, withdrawProof } from './publish-proof.ts'
 import { followWindows } from './renewal-windows.ts'
 import { scopeOf } from './scope.ts'
 import { type Serving, serveIssued } from './serve-in-time.ts'
+import { createOrders } from './work-off.ts'
 
 export interface CertificateOptions extends Serving {
   readonly database: Database
@@ -40,14 +39,16 @@ export interface CertificateOptions extends Serving {
   readonly authority: () => Promise<Authority>
   /** How wildcards prove themselves. Undefined: they get no certificate from an authority. */
   readonly dns?: DnsProof | undefined
+  /** The time of one run, which longer orders outlast. 15 s by default. */
+  readonly runMs?: number
 }
 
-/** Orders of the router of this machine that run at the same time. */
-const slots = 4
-/** Each cluster has one order at a time. The others wait for the next run. */
-const clustersAtOnce = 16
-/** A run begins no further order after this time. The next one begins with what is new by then. */
-const runMs = 30_000
+/** Orders at the same time, by organization for the router of this machine, and by cluster. */
+const limitsAt = {
+  machine: { all: 4, ofOne: 3, reserve: 4 },
+  clusters: { all: 16, ofOne: 1, reserve: 0 },
+} as const
+const usualRunMs = 15_000
 /** The time limit of one order. */
 const orderMs = 3 * 60_000
 /** A saved domain is tried at once only if its last attempt is at least this old. */
@@ -57,6 +58,13 @@ const savedPauseMs = 60_000
 export function createCertificateReconciler(options: CertificateOptions): Reconciler {
   const { database, clock, directory, dns, vault, at } = options
   const scope = scopeOf(options)
+  const orders = createOrders<DueHost>({
+    ...options,
+    limits: limitsAt[at],
+    runMs: options.runMs ?? usualRunMs,
+    ownerOf: ({ organization, place }) => (at === 'machine' ? organization : place),
+    attempt: (one, signal) => attempt(options, one, signal),
+  })
   return {
     name: at === 'machine' ? 'certificates' : 'certificates-of-clusters',
     everyMs: 5_000,
@@ -69,28 +77,12 @@ export function createCertificateReconciler(options: CertificateOptions): Reconc
       const listed = await listDueHosts(database, scope, { now, since })
       const certifiable = listed.filter(({ host }) => isCertifiable(hostIn(host).host, directory, dns !== undefined))
       const lost = at === 'machine' || certifiable.length === 0 ? [] : await listLostDomains(database, now)
-      const due = certifiable.filter((one) => !isLost(one, lost))
-      if (at === 'machine') await workOff(options, { due: alternating(due), slots }, signal)
-      else await everyOne(turnsOf(due, clustersAtOnce).map((own) => workOff(options, { due: own, slots: 1 }, signal)))
+      await orders.workOff(
+        certifiable.filter((one) => !isLost(one, lost)),
+        signal,
+      )
     },
   }
-}
-
-/** Tries to get certificates, so many at the same time, until the time of a run is over. */
-async function workOff(
-  options: CertificateOptions,
-  { due, slots: most }: { readonly due: readonly DueHost[]; readonly slots: number },
-  signal: AbortSignal,
-): Promise<void> {
-  const waiting = due.values()
-  const end = options.clock.monotonic() + runMs
-  const work = async (): Promise<void> => {
-    for (const one of waiting) {
-      if (signal.aborted || options.clock.monotonic() > end) return
-      await attempt(options, one, signal)
-    }
-  }
-  await everyOne(Array.from({ length: Math.min(most, due.length) }, work))
 }
 
 /**
