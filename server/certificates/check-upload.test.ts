@@ -3,6 +3,7 @@ import { createPrivateKey } from 'node:crypto'
 import { test } from 'node:test'
 import { edwards, heavy, issued, weak } from '../../test/support/issued.ts'
 import { expired, selfSigned, wildcard } from '../../test/support/self-signed.ts'
+import { unfit, unfitKey } from '../../test/support/unfit.ts'
 import { AppError } from '../lib/error.ts'
 import { checkUpload } from './check-upload.ts'
 
@@ -67,6 +68,16 @@ test('keys other than RSA from 2048 to 4096 bits, P-256 and P-384 are refused', 
   assert.match(refusal({ chain: weak.cert, private_key: weak.key }, 'weak.test'), /RSA with 2048 to 4096 bits/)
   assert.match(refusal({ chain: heavy.cert, private_key: heavy.key }, 'heavy.test'), /RSA with 2048 to 4096 bits/)
   assert.match(refusal({ chain: edwards.cert, private_key: edwards.key }, 'ed.test'), /RSA with 2048 to 4096 bits/)
+})
+
+test('a certificate that clients refuse is refused with the reason and the remedy', () => {
+  const why = (chain: string) => refusal({ chain, private_key: unfitKey })
+  assert.equal(why(unfit.fit), 'accepted')
+  assert.match(why(unfit.client), /^chain: .*"client" is not for servers\. .*serverAuth\.$/)
+  assert.match(why(unfit.agreement), /"agreement" does not allow its key to sign\. .*digitalSignature\.$/)
+  assert.match(why(unfit.authority), /"authority" is the certificate of an authority\. /)
+  assert.match(why(unfit.sha1), /"sha1" is signed with ecdsa-with-SHA1\. .*SHA-256/)
+  assert.match(why(unfit.small), /"Small root" has a key of less than 2048 bits\./)
 })
 
 test('texts that are not PEM are refused and do not appear in the message', () => {

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { AppError, messageOf } from '../lib/error.ts'
+import { unfitness } from './fitness.ts'
 import { covers, namesOf, readChain } from './read-chain.ts'
 
 /** A certificate and its private key as a user uploads them, in PEM format. */
@@ -37,6 +38,7 @@ export function checkUpload({ chain, private_key }: Upload, host: string, now: D
   }
   refuseDisorder(certificates)
   for (const one of certificates) refuseExpired(one, now)
+  refuseUnfit(certificates)
   const pem = String(key.export({ type: 'pkcs8', format: 'pem' }))
   const text = certificates.map(String).join('')
   refuseUnusable(text, pem)
@@ -89,6 +91,12 @@ function refuseExpired(certificate: X509Certificate, now: Date): void {
   if (validFromDate > now) {
     throw invalid('chain', `is not valid yet: ${nameOf(certificate)} begins at ${validFromDate.toISOString()}`)
   }
+}
+
+/** Clients refuse what is not made for servers, or not safely signed. */
+function refuseUnfit(certificates: readonly X509Certificate[]): void {
+  const found = unfitness(certificates)
+  if (found) throw invalid('chain', `is refused by clients: ${nameOf(found.certificate)} ${found.fault}`)
 }
 
 /** Signatures of old kinds, for example, are refused by handshakes. */
