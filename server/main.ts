@@ -93,7 +93,10 @@ async function run(
     log,
     settings: config.routerTls ?? config.clusterTls,
     speaking: { machine: config.routerTls !== undefined, clusters: config.clusterTls !== undefined },
-    publishRoot: (root) => writePublic(join(config.dataDirectory, 'authority.pem'), root),
+    publishRoot: async (roots, next) => {
+      await writePublic(join(config.dataDirectory, 'authority.pem'), roots)
+      if (next !== undefined) await writePublic(join(config.dataDirectory, 'authority-next.pem'), next)
+    },
     hosts: config.platformHost === undefined ? [] : [config.platformHost],
     door: platformDoor(config, pepper),
   })

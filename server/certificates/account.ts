@@ -4,28 +4,32 @@ import type { Account, Authority } from './authority.ts'
 import { accountKeyCell } from './own-columns.ts'
 import type { CertificateOptions } from './reconciler.ts'
 
-type AccountOptions = Pick<CertificateOptions, 'database' | 'vault' | 'clock' | 'directory'>
+type AccountOptions = Pick<CertificateOptions, 'database' | 'vault' | 'clock' | 'log' | 'directory'>
 
-/** The account that is being created, so that orders that begin together share it. */
-const creating = new WeakMap<Authority, Promise<Account>>()
+/** The account that is being read or created, so that orders that begin together share it. */
+const reading = new WeakMap<Authority, Promise<Account>>()
 
 /** Returns the account of this installation at an authority. Creates it at the first order. */
-export async function accountOf(options: AccountOptions, authority: Authority, signal: AbortSignal): Promise<Account> {
-  const row = await findAccount(options.database, options.directory)
-  if (row) {
-    const key = await options.vault.openOwn(accountKeyCell(row.directory), row.sealed_key)
-    return { url: row.url, key, ...(row.root !== null && { root: row.root }) }
-  }
-  const known = creating.get(authority)
+export function accountOf(options: AccountOptions, authority: Authority, signal: AbortSignal): Promise<Account> {
+  const known = reading.get(authority)
   if (known) return known
-  const created = create(options, authority, signal).finally(() => creating.delete(authority))
-  creating.set(authority, created)
-  return created
+  const read = readOrCreate(options, authority, signal).finally(() => reading.delete(authority))
+  reading.set(authority, read)
+  return read
 }
 
-async function create(options: AccountOptions, authority: Authority, signal: AbortSignal): Promise<Account> {
-  const { database, vault, clock, directory } = options
-  const account = await authority.register(signal)
+async function readOrCreate(options: AccountOptions, authority: Authority, signal: AbortSignal): Promise<Account> {
+  const row = await findAccount(options.database, options.directory)
+  if (!row) return store(options, await authority.register(signal))
+  const key = await options.vault.openOwn(accountKeyCell(row.directory), row.sealed_key)
+  const account = { url: row.url, key, ...(row.root !== null && { root: row.root }) }
+  const renewed = await authority.renewed?.(account)
+  if (!renewed) return account
+  options.log.warn({}, 'the next root of the certificates was made: trust authority.pem again')
+  return store(options, renewed)
+}
+
+async function store({ database, vault, clock, directory }: AccountOptions, account: Account): Promise<Account> {
   await inTransaction(database, async (sql) => {
     const sealed_key = await vault.sealOwn(sql, accountKeyCell(directory), account.key.reveal())
     const { url, root = null } = account

@@ -5,9 +5,9 @@ import type { Secret } from '../lib/secret.ts'
 export interface Account {
   /** Its address at the authority. */
   readonly url: string
-  /** Its private key, in PEM format. */
+  /** Its private key, in PEM format. The authority of this installation has one for each root. */
   readonly key: Secret
-  /** The root of the authority of this installation, in PEM format. */
+  /** The roots of the authority of this installation, in PEM format, the oldest first. */
   readonly root?: string
 }
 
@@ -52,6 +52,11 @@ export interface RenewalWindow {
 export interface Authority {
   /** Creates an account with a new key. Accepts the terms of the authority. Throws RefusedError. */
   register(signal: AbortSignal): Promise<Account>
+  /**
+   * Returns the account with the next root, if that is due. It must be stored before an order.
+   * Absent: the account stays the same.
+   */
+  readonly renewed?: (account: Account) => Promise<Account | undefined>
   /**
    * Orders a certificate for one host. `publish` must return once the host answers the
    * challenge.

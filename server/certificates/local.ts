@@ -16,11 +16,15 @@ import {
 import type { Clock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Account, Authority, Issued } from './authority.ts'
+import { joined, needsNext, partsOf, pemsIn, type Root, signerOf } from './local-roots.ts'
 
 export interface LocalAuthorityOptions {
   readonly clock: Pick<Clock, 'now'>
-  /** Puts the root where people find it, in PEM format. May be called again. */
-  readonly publishRoot: (root: string) => Promise<void>
+  /**
+   * Puts the roots where people find them, in PEM format. `next` is the one that follows, alone,
+   * once it was made. May be called again.
+   */
+  readonly publishRoot: (roots: string, next: string | undefined) => Promise<void>
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
@@ -34,31 +38,50 @@ const lateMs = 3_600_000
 cryptoProvider.set(webcrypto)
 
 /**
- * Creates the authority of an installation without names of the public DNS. Its account is its
- * root. It asks hosts nothing, because only hosts of the route table are ordered.
+ * Creates the authority of an installation without names of the public DNS. Its account has its
+ * roots. It asks hosts nothing, because only hosts of the route table are ordered.
  */
 export function createLocalAuthority({ clock, publishRoot }: LocalAuthorityOptions): Authority {
+  const publish = (root: string, roots: readonly unknown[]): Promise<void> =>
+    publishRoot(root, roots.length > 1 ? pemsIn(root).at(-1) : undefined)
+  const withNext = async (roots: readonly Root[]): Promise<Account> => {
+    const all = [...roots, await createRoot(clock.now())]
+    const { root, key } = joined(all)
+    await publish(root, all)
+    return { url: 'local', root, key: new Secret(key) }
+  }
   return {
-    register: async () => {
-      const account = await createRoot(clock.now())
-      await publishRoot(account.root)
-      return account
+    register: () => withNext([]),
+    renewed: async (account) => {
+      const roots = rootsOf(account)
+      return needsNext(roots, clock.now()) ? withNext(roots) : undefined
     },
-    order: async ({ root = '', key }, { host }) => {
-      await publishRoot(root)
-      return issue({ root: new X509Certificate(root), key, host, now: clock.now() })
+    order: async (account, { host }) => {
+      const [roots, now] = [rootsOf(account), clock.now()]
+      await publish(account.root ?? '', roots)
+      const signer = signerOf(roots, now)
+      if (!signer) throw new Error('the authority of this installation has no root')
+      return issue({ root: new X509Certificate(signer.root), key: new Secret(signer.key), host, now })
     },
   }
 }
 
-async function createRoot(now: Date): Promise<Account & { readonly root: string }> {
+const rootsOf = (account: Account): readonly Root[] =>
+  partsOf(account).map(([root, key]) => {
+    const { notBefore, notAfter } = new X509Certificate(root)
+    return { root, key, notBefore, notAfter }
+  })
+
+async function createRoot(now: Date): Promise<Root> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const serialNumber = newSerial()
+  const notBefore = new Date(now.getTime() - lateMs)
+  const notAfter = new Date(now.getTime() + rootMs)
   const root = await X509CertificateGenerator.createSelfSigned({
     serialNumber,
     name: `CN=Quayside ${serialNumber.slice(-8)}`,
-    notBefore: new Date(now.getTime() - lateMs),
-    notAfter: new Date(now.getTime() + rootMs),
+    notBefore,
+    notAfter,
     signingAlgorithm: algorithm,
     keys,
     extensions: [
@@ -67,7 +90,7 @@ async function createRoot(now: Date): Promise<Account & { readonly root: string 
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return { url: 'local', key: pemOf(keys.privateKey), root: root.toString('pem') }
+  return { root: root.toString('pem'), key: pemOf(keys.privateKey).reveal(), notBefore, notAfter }
 }
 
 interface Order {
