@@ -23,5 +23,7 @@ export const storeAccount = async (sql: Sql, row: AccountRow, now: Date): Promis
     on conflict (directory) do update set url = excluded.url, sealed_key = excluded.sealed_key,
       root = excluded.root,      created_at = excluded.created_at`)
 
-export const deleteAccount = async (sql: Sql, directory: string): Promise<void> =>
-  void (await sql`delete from acme_account where directory = ${directory}`)
+export const deleteAccount = async (
+  sql: Sql,
+  { directory, url }: Pick<AccountRow, 'directory' | 'url'>,
+): Promise<void> => void (await sql`delete from acme_account where directory = ${directory} and url = ${url}`)

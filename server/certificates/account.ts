@@ -38,6 +38,9 @@ async function store({ database, vault, clock, directory }: AccountOptions, acco
   return account
 }
 
-/** Forgets an account that the authority does not know any more. */
-export const forgetAccount = ({ database, directory }: AccountOptions): Promise<void> =>
-  deleteAccount(database, directory)
+/**
+ * Forgets an account that the authority does not know any more. One that another order has created
+ * since then stays.
+ */
+export const forgetAccount = ({ database, directory }: AccountOptions, { url }: Pick<Account, 'url'>): Promise<void> =>
+  deleteAccount(database, { directory, url })

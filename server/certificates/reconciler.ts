@@ -5,7 +5,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../lib/reconciler.ts'
 import type { Vault } from '../vault/index.ts'
 import { accountOf, forgetAccount } from './account.ts'
-import { type Authority, type Issued, type Order, type ProofKind, RefusedError } from './authority.ts'
+import { type Account, type Authority, type Issued, type Order, type ProofKind, RefusedError } from './authority.ts'
 import { type CertificateName, hostIn } from './certificate-name.ts'
 import {
   beginAttempt,
@@ -163,8 +163,7 @@ async function issue(
   signal: AbortSignal,
 ): Promise<Issued> {
   const authority = await options.authority()
-  const order = async (): Promise<Issued> => {
-    const account = await accountOf(options, authority, signal)
+  const order = async (account: Account): Promise<Issued> => {
     await using shown = new AsyncDisposableStack()
     return await authority.order(
       account,
@@ -179,12 +178,13 @@ async function issue(
       signal,
     )
   }
+  const account = await accountOf(options, authority, signal)
   try {
-    return await order()
+    return await order(account)
   } catch (error) {
     if (!(error instanceof RefusedError) || !error.isAccountGone) throw error
-    await forgetAccount(options)
-    return order()
+    await forgetAccount(options, account)
+    return order(await accountOf(options, authority, signal))
   }
 }
 
