@@ -162,6 +162,17 @@ export function portOf(server: NetServer): number {
   return bound.port
 }
 
+/** Returns the head of the response that a connection receives, then closes it. */
+export async function headOf(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  await until('a head arrives', () => text.includes('\r\n\r\n'))
+  socket.destroy()
+  return text
+}
+
 /** Returns everything that a connection receives until it closes. */
 export async function untilClosed(socket: Socket): Promise<string> {
   let text = ''

@@ -31,4 +31,7 @@ else {
   await import('../public-ports.test.ts')
   await import('../sign-in.test.ts')
   await import('../sign-in-tls.test.ts')
+  await import('../rules.test.ts')
+  await import('../visitor-rules.test.ts')
+  await import('../compressing.test.ts')
 }
