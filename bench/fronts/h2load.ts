@@ -27,18 +27,39 @@ export type FrontPort = Omit<FrontLoad, 'seconds'>
  * less than the proxies that it measures. Throws unless every request succeeds.
  */
 export async function loadFront({ seconds, ...to }: FrontLoad): Promise<number> {
-  const text = await load(to, [`-c${connections}`, `-D${seconds}`])
+  return perSecondIn(await load(to, [`-c${connections}`, `-D${seconds}`]))
+}
+
+function perSecondIn(text: string): number {
   const perSecond = /, ([\d.]+) req\/s/.exec(text)?.[1]
   if (!perSecond) throw new Error(`h2load did not report its requests a second: ${text}`)
   return Number(perSecond)
 }
 
 /**
- * Returns the times of requests in microseconds, while about this many a second are sent at random
- * moments. Each connection has a process of its own, because all connections of a process follow
- * the same list of moments.
+ * Returns the most requests a second over connections that have a process and one request each, as
+ * in `timesOf`. A process for each connection costs more than one for all.
  */
-export async function timesOf({ seconds, ...to }: FrontLoad, perSecond: number): Promise<number[]> {
+export async function mostOneByOne({ seconds, ...to }: FrontLoad): Promise<number> {
+  const each = await Promise.all(
+    Array.from({ length: connections }, async () => perSecondIn(await load(to, ['-c1', '-m1', `-D${seconds}`]))),
+  )
+  return each.reduce((sum, one) => sum + one, 0)
+}
+
+/** A request. */
+export interface Timed {
+  /** When it was sent, in microseconds. */
+  readonly at: number
+  readonly micros: number
+}
+
+/**
+ * Returns the times of requests, while about this many a second are sent at random moments. Each
+ * connection has a process of its own, because all connections of a process follow the same list
+ * of moments.
+ */
+export async function timesOf({ seconds, ...to }: FrontLoad, perSecond: number): Promise<Timed[]> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-times-'))
   try {
     const times = await Promise.all(
@@ -55,28 +76,31 @@ export async function timesOf({ seconds, ...to }: FrontLoad, perSecond: number):
   }
 }
 
+/** The processes start and connect meanwhile. They would slow down the first requests. */
+const settleMs = 1_500
+
 /**
  * Returns a list for `h2load` of independent moments, in milliseconds. Its own fixed rate sends in
  * bursts, every 10 ms what is due.
  */
 function momentsOf(url: string, perSecond: number, seconds: number): string {
   const lines: string[] = []
-  let at = 0
+  let at = settleMs
   do {
     at += (-Math.log(1 - Math.random()) * 1000) / perSecond
     lines.push(`${at.toFixed(3)}\t${url}`)
-  } while (at < seconds * 1000)
+  } while (at < settleMs + seconds * 1000)
   return `${lines.join('\n')}\n`
 }
 
 /** Reads the times of successful requests from a log of `h2load`. */
-const timesIn = (log: string): number[] =>
+const timesIn = (log: string): Timed[] =>
   log
     .trimEnd()
     .split('\n')
     .flatMap((line) => {
-      const [, status, micros] = line.split('\t').map(Number)
-      return status === 200 && micros !== undefined ? [micros] : []
+      const [at, status, micros] = line.split('\t').map(Number)
+      return status === 200 && at !== undefined && micros !== undefined ? [{ at, micros }] : []
     })
 
 /** Opens this many connections at once, with one request each. Returns the seconds it takes. */
