@@ -20,8 +20,9 @@ import { isInstalled } from './system.mjs'
 /** @typedef {{ program: string, version: string }} Haproxy */
 
 /**
- * The releases of Debian whose HAProxy tests use beside the one of this machine. A failure hides
- * the later entries, and 3.0 of Debian 13 ends now and then in one of the tests.
+ * The releases of Debian whose HAProxy tests use beside the one of this machine, the newest first.
+ * A failure hides the later entries, and 3.0 of Debian 13 ends now and then in one of the tests.
+ * @type {[Debian, ...Debian[]]}
  */
 export const laterDebians = [
   { suite: 'sid', newer: { suite: 'experimental', name: 'haproxy' }, name: 'Debian experimental' },
