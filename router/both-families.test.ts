@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { proxyHeaderOf } from '../test/support/proxy-header.ts'
 import { portOf, type TestBed, testBed, textOf, untilClosed } from './test-bed.ts'
 
-// A router at `::` has clients of IPv4 too. The system writes their addresses as those of IPv6.
+// A router at `::` has clients of IPv4 too. The system writes their addresses in the form of IPv6.
 
 async function bedAt(t: TestContext, host: string, proxies: readonly string[] = []): Promise<TestBed> {
   const bed = await testBed(t, { host, proxies })

@@ -8,14 +8,14 @@ import { codeOf, describe, type Log } from './log.ts'
 
 const nameForm = /^lines-[0-9a-f-]{36}\.json$/
 
-/** What the control plane asks for lines. */
+/** Hands out lines to the control plane. */
 export interface LineSource {
   readonly lines: Pick<KeptLines, 'take'>
 }
 
 /**
- * Hands the lines of requests to the control plane, and those that ended processes left in files
- * beside the route table. A process that has handed over still answers its open requests.
+ * Hands the lines of requests to the control plane, and the lines that ended processes left in
+ * files beside the route table. A process that has handed over still answers its open requests.
  */
 export class KeptLines {
   readonly #lines: AccessLines
@@ -28,7 +28,7 @@ export class KeptLines {
     this.#log = log
   }
 
-  /** Returns the lines of one ended process, or those of this one since the last call. */
+  /** Returns the lines of one ended process, or of this one since the last call. */
   take(): readonly AccessLine[] {
     const [name] = this.#files()
     return name === undefined ? this.#lines.take() : this.#takeFrom(join(this.#directory, name))

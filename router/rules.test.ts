@@ -67,12 +67,15 @@ test('an endpoint that is silent for too long gets 504', async (t) => {
   assert.equal((await ask()).status, 504)
 })
 
-test('a sticky client keeps its endpoint while it is listed', async (t) => {
-  const named =
-    (name: string): RequestListener =>
+/** Three applications that answer with their names. */
+const replicas = ['a', 'b', 'c'].map(
+  (name): RequestListener =>
     (_request, response) =>
-      response.end(name)
-  const { ask } = await bedWith(t, { sticky: true }, ['a', 'b', 'c'].map(named))
+      void response.end(name),
+)
+
+test('a sticky client keeps its endpoint while it is listed', async (t) => {
+  const { ask } = await bedWith(t, { sticky: true }, replicas)
   const first = await ask()
   const cookie = String(first.headers['set-cookie']?.[0]).split(';')[0] ?? ''
   assert.match(cookie, /^quayside_replica=[\w-]{16}$/)
@@ -85,11 +88,7 @@ test('a sticky client keeps its endpoint while it is listed', async (t) => {
 })
 
 test('a sticky client with a stale cookie of a longer path keeps its endpoint', async (t) => {
-  const named =
-    (name: string): RequestListener =>
-    (_request, response) =>
-      response.end(name)
-  const { ask } = await bedWith(t, { sticky: true }, ['a', 'b', 'c'].map(named))
+  const { ask } = await bedWith(t, { sticky: true }, replicas)
   const first = await ask()
   const current = String(first.headers['set-cookie']?.[0]).split(';')[0] ?? ''
   const stale = 'quayside_replica=0123456789abcdef'
@@ -271,13 +270,13 @@ test('a request over its total time gets 504, or is cut off if its response has 
   assert.equal((await ask()).status, 504)
 })
 
-test('an endpoint that stops accepting a body times out with 504', async (t) => {
+const whileSending = { skip: beds.haproxy ? 'HAProxy closes while the client sends, which can lose the answer' : false }
+
+test('an endpoint that stops accepting a body times out with 504', whileSending, async (t) => {
   const { raw } = await bedWith(t, { sendTimeoutMs: 200 }, [(request) => void request.pause()])
   const socket = raw('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 33554432\r\nConnection: close\r\n\r\n')
   socket.write(Buffer.alloc(33_554_432))
-  const text = await untilClosed(socket)
-  // HAProxy closes while the client sends, so the reset may come before the answer is read.
-  if (beds.haproxy === undefined || text !== '') assert.match(text, /^HTTP\/1.1 504 /)
+  assert.match(await untilClosed(socket), /^HTTP\/1.1 504 /)
 })
 
 test('the router waits when a client sends its body slowly', async (t) => {

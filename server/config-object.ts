@@ -139,7 +139,7 @@ export interface Config {
   readonly organizationRepositoriesGiB: number
   /** How long logs of deployments are kept. The newest of each environment is kept longer. */
   readonly deploymentLogDays: number
-  /** How long events and deliveries of webhooks are kept. Those that the API lists stay longer. */
+  /** Days that events and deliveries of webhooks are kept. The ones that the API lists stay. */
   readonly webhookDays: number
   /** How long the audit log is kept. Undefined means as long as each organization sets. */
   readonly auditDays: number | undefined

@@ -17,7 +17,7 @@ export interface Carried {
   readonly bytesOut: number
 }
 
-/** What HAProxy counted for an endpoint since it has its entry. */
+/** The counts of an endpoint since HAProxy has its entry. */
 interface Row extends Carried {
   readonly requests: number
 }
@@ -52,7 +52,7 @@ export const shownCounts = (keys: readonly string[]): readonly string[] =>
 export class Tallies {
   readonly #isListed: (key: string) => boolean
   readonly #seen = new Map<string, Seen>()
-  /** What was counted for each endpoint since the last call of `take`. */
+  /** The counts of each endpoint since the last call of `take`. */
   readonly #fresh = new Map<string, Carried>()
 
   constructor(isListed: (key: string) => boolean) {

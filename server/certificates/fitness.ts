@@ -7,7 +7,9 @@ export interface Unfit {
   readonly fault: string
 }
 
-const [serverAuth, shortestRsaBits] = ['1.3.6.1.5.5.7.3.1', 2048]
+/** The id of the extended key usage serverAuth (RFC 5280, 4.2.1.12). */
+const serverAuth = '1.3.6.1.5.5.7.3.1'
+const shortestRsaBits = 2048
 /** Signatures that clients accept contain one of these, such as `ecdsa-with-SHA256`. */
 const goodHashes = ['sha256', 'sha384', 'sha512', 'rsassapss']
 

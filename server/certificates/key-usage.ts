@@ -1,6 +1,6 @@
 /** The id of the extension for the usage of a key (RFC 5280, 4.2.1.3), in DER. */
 const keyUsageId = Buffer.from('0603551d0f', 'hex')
-/** The tag of the list of extensions, and those of a list and of bytes. */
+/** The tags of the list of extensions, of any other list, and of bytes. */
 const [extensionsTag, sequenceTag, bytesTag] = [0xa3, 0x30, 0x04]
 
 /** A value of DER. */

@@ -30,8 +30,8 @@ export const needsNext = (roots: readonly Root[], now: Date): boolean =>
   !roots.some((one) => isBegun(one, now) && restOf(one, now) > nextMs)
 
 /**
- * Returns what is stored of roots. Those that have ended stay for a while: the clock may be wrong.
- * Pure.
+ * Returns the text that is stored of roots. An ended root stays for a while: the clock may be
+ * wrong. Pure.
  */
 export function joined(roots: readonly Root[]): { readonly root: string; readonly key: string } {
   const kept = roots.slice(-mostRoots)

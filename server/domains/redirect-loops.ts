@@ -50,7 +50,7 @@ export function redirectLoop(
  * Returns the places of host names that redirects treat differently: each host name that a redirect
  * leads to, and one of all others with the same paths.
  */
-function differing(places: readonly HostPath[], rules: readonly RedirectRule[]): readonly HostPath[] {
+export function differing(places: readonly HostPath[], rules: readonly RedirectRule[]): readonly HostPath[] {
   const targets = rules.map(({ to }) => to.toLowerCase()).filter((to) => !to.startsWith('/'))
   const isNamed = (host: string): boolean => targets.some((to) => to.includes(host.replace(/^\*\./, '')))
   const kinds = Map.groupBy(
