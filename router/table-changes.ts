@@ -43,14 +43,42 @@ const hasSamePeople = (one: PeopleLists, other: PeopleLists): boolean =>
 
 /** Applies changes to a table. Throws an Error if two routes then share a place or a port. */
 export function changedTable(before: RouteTable, { version, put, gone, people }: RouteChanges): RouteTable {
-  const routes = byPlace(before)
-  for (const place of gone) routes.delete(place)
-  const places = new Set(put.map(placeOf))
-  if (places.size !== put.length) throw new Error('put: a place is listed twice')
-  for (const route of put) routes.set(placeOf(route), route)
-  const table = { version, routes: [...routes.values()], ...peopleMember(changedPeople(before.people ?? {}, people)) }
+  const next = byPlace({ routes: put })
+  if (next.size !== put.length) throw new Error('put: a place is listed twice')
+  const routes = [...unchangedOrNext(before, next, gone), ...next.values()]
+  const table = { version, routes, ...peopleMember(changedPeople(before.people ?? {}, people)) }
   checkPorts(table.routes)
   return table
+}
+
+/** Returns changes that do what these do one after the other. Each continues the previous one. */
+export function joinedChanges(all: readonly RouteChanges[]): Pick<RouteChanges, 'put' | 'gone' | 'people'> {
+  const put = new Map<string, Route>()
+  for (const one of all) {
+    for (const place of one.gone) put.delete(place)
+    for (const route of one.put) put.set(placeOf(route), route)
+  }
+  const people = new Map(all.flatMap((one) => Object.entries(one.people ?? {})))
+  return {
+    put: [...put.values()],
+    gone: all.flatMap(({ gone }) => gone),
+    ...(people.size > 0 && { people: Object.fromEntries(people) }),
+  }
+}
+
+/** Returns the routes of a table with their replacements, which it removes from `next`. */
+function unchangedOrNext(before: RouteTable, next: Map<string, Route>, gone: readonly string[]): Route[] {
+  const removed = new Set(gone)
+  // A place is a new text of a host and a path. So it is made for the hosts of changes only.
+  const hosts = new Set([...next.values()].map(({ host }) => host))
+  for (const place of gone) hosts.add(place.split('/', 1)[0] ?? '')
+  return before.routes.flatMap((route) => {
+    if (!hosts.has(route.host)) return route
+    const place = placeOf(route)
+    const replacement = next.get(place)
+    next.delete(place)
+    return replacement ?? (removed.has(place) ? [] : route)
+  })
 }
 
 function changedPeople(before: PeopleLists, changes: RouteChanges['people']): PeopleLists {
@@ -59,7 +87,7 @@ function changedPeople(before: PeopleLists, changes: RouteChanges['people']): Pe
   return Object.fromEntries(all.flatMap(([name, list]) => (list === null ? [] : [[name, list] as const])))
 }
 
-function byPlace({ routes }: RouteTable): Map<string, Route> {
+function byPlace({ routes }: Pick<RouteTable, 'routes'>): Map<string, Route> {
   const places = new Map<string, Route>()
   for (const route of routes) places.set(placeOf(route), route)
   return places

@@ -116,6 +116,31 @@ test('lines follow the certificate and the endpoints of a route', () => {
   assert.equal(table.hosts([safe], { ...sources, endpointsOf: () => [] }).size, 0)
 })
 
+test('a table with the same hosts has the lines of its changed routes, and none of hosts with several routes', () => {
+  const table = new HotTable()
+  const two = [
+    { ...route, host: 'two.test' },
+    { ...route, host: 'two.test', path: '/api' },
+  ]
+  const at = (one: Partial<Route>, other: Partial<Route> = {}) => {
+    const routes = [
+      { ...route, ...one },
+      ...two.map((each) => ({ ...each, ...other })),
+      { ...route, host: 'last.test' },
+    ]
+    assert.deepEqual(table.hosts(routes, sources), new HotTable().hosts(routes, sources))
+    return [...table.hosts(routes, sources).keys()].toSorted()
+  }
+  const hot = ['app.test', 'last.test']
+  assert.deepEqual(at({}), hot)
+  assert.deepEqual(at({ asleep: true }), ['last.test'])
+  assert.deepEqual(at({}, { service: 'other' }), hot)
+  assert.deepEqual(at({ endpoints: [{ address: '10.0.0.9', port: 80 }] }), hot)
+  assert.deepEqual(at({ host: 'new.test' }), ['last.test', 'new.test'])
+  assert.deepEqual(at({ host: 'two.test' }), ['last.test'])
+  assert.deepEqual(at({}), hot)
+})
+
 test('names of shares are sent after their shares, and removed before them', () => {
   const two = { ...route, endpoints: [...endpoints, { address: '10.0.0.4', port: 8080 }] }
   const none = new HotTable().hosts([], sources)

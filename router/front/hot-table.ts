@@ -11,15 +11,27 @@ export interface HotSources extends Omit<HotContext, 'isCertified'> {
   hasCertificate(host: string): boolean
 }
 
+/** What was computed for a route, and the facts on which it depends. */
 interface Known {
   readonly endpoints: readonly RouteEndpoint[]
   readonly isCertified: boolean
   readonly lines: HotLines | undefined
 }
 
+/** A table with everything that was computed for it. */
+interface Computed {
+  readonly routes: readonly Route[]
+  /** One for each route. */
+  readonly known: readonly Known[]
+  /** The hosts with several routes. They are left to the router. */
+  readonly divided: ReadonlySet<string>
+  readonly hosts: HotHosts
+}
+
 /** Computes the lines of hot routes, and keeps the lines of unchanged routes. */
 export class HotTable {
   #known = new WeakMap<Route, Known>()
+  #last: Computed = { routes: [], known: [], divided: new Set(), hosts: new Map() }
   /** How often the lines of a route were computed. It only grows. */
   computed = 0
 
@@ -32,27 +44,55 @@ export class HotTable {
 
   /** Returns the lines of these routes. Ports of `sources` must not change between calls. */
   hosts(routes: readonly Route[], sources: HotSources): HotHosts {
-    const hosts = new Map<string, HotLines | undefined>()
-    for (const route of routes) {
-      // A host with several routes is left to the router.
-      hosts.set(route.host, hosts.has(route.host) ? undefined : this.#linesOf(route, sources))
-    }
-    const hot = new Map<string, HotLines>()
-    for (const [host, lines] of hosts) if (lines) hot.set(host, lines)
-    return hot
+    const last = this.#last
+    const known = routes.map((route, at) => {
+      const before = last.routes[at] === route ? last.known[at] : this.#known.get(route)
+      return this.#current(route, before, sources)
+    })
+    this.#last = changed(last, routes, known) ?? computed([...routes], known)
+    return this.#last.hosts
   }
 
-  #linesOf(route: Route, { endpointsOf, hasCertificate, ...context }: HotSources): HotLines | undefined {
-    const endpoints = endpointsOf(route)
-    const isCertified = hasCertificate(route.host)
-    const known = this.#known.get(route)
-    if (known && known.endpoints === endpoints && known.isCertified === isCertified) {
-      return known.lines
-    }
+  #current(route: Route, before: Known | undefined, sources: HotSources): Known {
+    const endpoints = sources.endpointsOf(route)
+    const isCertified = sources.hasCertificate(route.host)
+    if (before?.endpoints === endpoints && before.isCertified === isCertified) return before
+    const { port, tlsPort } = sources
     this.computed++
     this.#note(route, endpoints)
-    const lines = hotLines(route, endpoints, { ...context, isCertified })
-    this.#known.set(route, { endpoints, isCertified, lines })
-    return lines
+    const next = { endpoints, isCertified, lines: hotLines(route, endpoints, { port, tlsPort, isCertified }) }
+    this.#known.set(route, next)
+    return next
   }
+}
+
+/**
+ * Returns a table that has the hosts of the last one in the same order. Undefined if it has other
+ * hosts. Most changes are of one route, and a new map of ten thousand hosts takes milliseconds.
+ */
+function changed(last: Computed, routes: readonly Route[], known: readonly Known[]): Computed | undefined {
+  if (routes.length !== last.routes.length) return undefined
+  const places = [...known.keys()].filter((at) => known[at] !== last.known[at])
+  if (places.some((at) => routes[at]?.host !== last.routes[at]?.host)) return undefined
+  if (places.length === 0) return last
+  const hosts = new Map(last.hosts)
+  for (const at of places) {
+    const [host = '', lines] = [routes[at]?.host, known[at]?.lines]
+    if (lines && !last.divided.has(host)) hosts.set(host, lines)
+    else hosts.delete(host)
+  }
+  return { routes: [...routes], known, divided: last.divided, hosts }
+}
+
+function computed(routes: readonly Route[], known: readonly Known[]): Computed {
+  const hosts = new Map<string, HotLines>()
+  const [listed, divided] = [new Set<string>(), new Set<string>()]
+  for (const [at, { host }] of routes.entries()) {
+    if (listed.has(host)) divided.add(host)
+    listed.add(host)
+    const lines = known[at]?.lines
+    if (lines) hosts.set(host, lines)
+  }
+  for (const host of divided) hosts.delete(host)
+  return { routes, known, divided, hosts }
 }
