@@ -19,7 +19,8 @@ export interface Router {
    * Applies a table and returns once new requests follow it, or will soon if the controller of a
    * cluster carries them. Returns the table's ports of this machine that other programs use. Throws
    * AppError('unavailable') if the router is unreachable, and RoutesRefusedError if it refuses some
-   * of the routes. `people` are the lists to which rules of the routes refer. Safe to repeat.
+   * of the routes. `people` are the lists to which rules of the routes refer. The objects of routes
+   * and lists must not change after the call. Safe to repeat.
    */
   replaceAll(routes: readonly Route[], signal: AbortSignal, people?: PeopleLists): Promise<readonly number[]>
   /**

@@ -1,4 +1,5 @@
 import type { Route } from '@quayside/contract/routes.ts'
+import type { PeopleLists } from '@quayside/contract/sign-in.ts'
 import { AppError } from '../../lib/error.ts'
 import {
   activityIn,
@@ -18,7 +19,7 @@ import { sendCertificates } from '../send-certificates.ts'
 import type { TlsSource } from '../tls-source.ts'
 import { askRouter } from './control.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from './router-process.ts'
-import { changesBetween, isEmptyChange, type SentTable, sentTable } from './sent-routes.ts'
+import { changesBetween, isEmptyChange } from './sent-routes.ts'
 
 export interface OwnRouterOptions {
   /** The certificates of its hosts. Without it, the router speaks HTTP only. */
@@ -45,14 +46,13 @@ export function createOwnRouter({
   timeoutMs = 5_000,
 }: OwnRouterOptions): Router {
   const { controlSocket } = options
-  let last: Sent = { version: 0, routes: [], sent: { routes: new Map(), people: new Map() } }
+  let last: Sent = { version: 0, routes: [], people: {} }
   let turn: Promise<unknown> = Promise.resolve()
   const ask = (question: Pick<ControlRequest, 'method' | 'path' | 'body'>, signal: AbortSignal) =>
     askRouter(controlSocket, { ...question, timeoutMs, signal })
 
   const put: Router['replaceAll'] = async (routes, signal, people = {}) => {
-    const sent = sentTable({ routes, people })
-    const changes = last.version === 0 ? undefined : changesBetween(last, { routes, people, sent })
+    const changes = last.version === 0 ? undefined : changesBetween(last, { routes, people })
     const isKnown = changes !== undefined && isEmptyChange(changes)
     if (changes) {
       const answer = await ask(
@@ -60,7 +60,7 @@ export function createOwnRouter({
         signal,
       )
       if (answer.status === 200) {
-        last = { version: isKnown ? last.version : changes.version, routes, sent }
+        last = { version: isKnown ? last.version : changes.version, routes, people }
         return takenOf(answer)
       }
     }
@@ -68,7 +68,7 @@ export function createOwnRouter({
     for (let attempt = 0; attempt < attempts; attempt++) {
       const answer = await ask({ method: 'PUT', path: '/routes', body: table }, signal)
       if (answer.status === 200) {
-        last = { version: table.version, routes, sent }
+        last = { version: table.version, routes, people }
         return takenOf(answer)
       }
       if (answer.status !== 409) throw unexpected(answer)
@@ -141,7 +141,7 @@ export function createOwnRouter({
 interface Sent {
   readonly version: number
   readonly routes: readonly Route[]
-  readonly sent: SentTable
+  readonly people: PeopleLists
 }
 
 const confirmationOf = ({ version }: Sent) => ({ method: 'POST', path: '/confirm', body: { version } }) as const
