@@ -27,13 +27,16 @@ async function measureChanges(session: Session, program?: string): Promise<numbe
   const { process } = await startRouterProcess(session, source, { haproxy: program })
   const router = createOwnRouter({ process, certificates: source })
   const ports = [await startNamed(session, 'one'), await startNamed(session, 'two')]
-  const routes = Array.from({ length: hostCount }, (_, index) => routeAt(index, 9))
-  await router.replaceAll(routes, AbortSignal.timeout(30_000))
+  const portAt = new Map<number, number>()
+  // The server reads each table from its database, so no object is one of the last table.
+  const table = () => Array.from({ length: hostCount }, (_, index) => routeAt(index, portAt.get(index) ?? 9))
+  await router.replaceAll(table(), AbortSignal.timeout(30_000))
   if (program !== undefined) await haproxyOf(session, process)
   const took: number[] = []
   for (let round = 0; round < rounds; round++) {
     const index = (round * 7_919) % hostCount
-    routes[index] = routeAt(index, ports[round % 2] ?? 0)
+    portAt.set(index, ports[round % 2] ?? 0)
+    const routes = table()
     const startedAt = clock.monotonic()
     await router.replaceAll(routes, AbortSignal.timeout(10_000))
     took.push(clock.monotonic() - startedAt)
