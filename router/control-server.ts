@@ -19,8 +19,8 @@ export interface ControlOptions extends Pick<Traffic, 'routes' | 'waiting' | 'vi
   readonly ports: Pick<Ports, 'look' | 'taken'>
   /** HAProxy in front of this router, if any. */
   readonly front?: Pick<Front, 'follow' | 'settle' | 'counts'> | undefined
-  /** Stores a table on disk. */
-  save(table: RouteTable): Promise<void>
+  /** Stores a table on disk. `changes` made it from the one that was stored last, if any did. */
+  save(table: RouteTable, changes?: RouteChanges): Promise<void>
   /** Returns the body of `GET /health`. */
   health(): object
   /** Returns the numbers about traffic that are not stored yet. */
@@ -131,12 +131,12 @@ function tableKeeper({
     }
     return same ? settle(table) : follow(table)
   }
-  const follow = async (table: RouteTable): Promise<Reply> => {
+  const follow = async (table: RouteTable, changes?: RouteChanges): Promise<Reply> => {
     routes.apply(table)
     waiting.look()
     visits.look()
     confirmed?.()
-    const saved = keep(table)
+    const saved = keep(table, changes)
     try {
       await Promise.all([ports.look(), front?.follow()])
     } finally {
@@ -150,8 +150,8 @@ function tableKeeper({
     kept ||= await keep(table)
     return applied()
   }
-  const keep = (table: RouteTable): Promise<boolean> =>
-    save(table).then(
+  const keep = (table: RouteTable, changes?: RouteChanges): Promise<boolean> =>
+    save(table, changes).then(
       () => true,
       (error: unknown) => {
         log.error('route table could not be stored on disk', { error: describe(error) })
@@ -163,7 +163,7 @@ function tableKeeper({
     if (changes.from !== version || !kept) {
       return { status: 409, body: { version, message: `table ${changes.from} is not in effect or not stored` } }
     }
-    return follow(changedTable(routes.table, changes))
+    return follow(changedTable(routes.table, changes), changes)
   }
   const confirm = async (version: unknown): Promise<Reply> => {
     const current = routes.table.version

@@ -29,7 +29,7 @@ import { createSecureFront } from './secure-front.ts'
 import { ServiceCounts } from './service-counts.ts'
 import { SignInTokens } from './sign-in-tokens.ts'
 import { startFromCluster } from './start-from-cluster.ts'
-import { loadTable, saveTable } from './state-file.ts'
+import { StateFile } from './state-file.ts'
 import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer, type Front } from './traffic-server.ts'
 import { Visits } from './visits.ts'
@@ -65,7 +65,8 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const startedAt = monotonic()
   const { pod } = config
   const routes = new Routes()
-  routes.apply(await loadTable(config.state, log))
+  const state = new StateFile(config.state, log)
+  routes.apply(await state.load())
   const waiting = new Waiting(routes)
   const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
@@ -164,7 +165,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     tls,
     front: behind?.front,
     log,
-    save: (table) => saveTable(config.state, table),
+    save: (table, changes) => state.save(table, changes),
     health: () => ({
       pid: process.pid,
       version: routes.table.version,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
-import { readFile } from 'node:fs/promises'
 import { createServer, request as forward, type Server, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { parseRouteTable } from '../../../router/route-table.ts'
+import { silentLog } from '../../../router/log.ts'
+import { StateFile } from '../../../router/state-file.ts'
 import { askPort } from '../../../test/support/ask-port.ts'
 import { haproxy, missingHaproxy } from '../../../test/support/haproxy.ts'
 import { until } from '../../../test/support/until.ts'
@@ -141,7 +141,7 @@ test('own router: a change is sent without the other routes of the table', async
     }),
     `POST ${JSON.stringify({ version: 4 })}`,
   ])
-  const kept = parseRouteTable(JSON.parse(await readFile(home.options.stateFile, 'utf8')))
+  const kept = await new StateFile(home.options.stateFile, silentLog).load()
   assert.deepEqual([kept.version, kept.people], [4, { 'o/VIEWER': { ada: 0 } }])
 })
 
