@@ -17,6 +17,9 @@ import { until } from '../until.ts'
 /** The host name of the certificate of the tests. */
 export const host = 'outside.invalid'
 
+/** The Caddy of benchmarks, as a name or a path: Debian's package unless one is set. */
+const caddy = process.env['QUAYSIDE_TEST_CADDY'] || 'caddy'
+
 /** A proxy in front of the upstream, with its processes. */
 export interface Front {
   readonly name: string
@@ -27,7 +30,7 @@ export interface Front {
 
 /** Returns the programs of this comparison that are missing on this machine. */
 export async function missingPrograms(): Promise<string[]> {
-  const asked = { [haproxy]: ['-v'], caddy: ['version'], h2load: ['--version'] }
+  const asked = { [haproxy]: ['-v'], [caddy]: ['version'], h2load: ['--version'] }
   const found = await Promise.all(
     Object.entries(asked).map(([name, args]) =>
       run(name, args, { timeoutMs: 10_000 }).then(
@@ -81,7 +84,7 @@ export async function startCaddy(session: Session, upstream: number): Promise<Fr
     'site.crt': selfSigned.cert,
     'site.key': selfSigned.key,
   })
-  const args = (file: string): readonly string[] => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file]
+  const args = (file: string): readonly string[] => [caddy, 'run', '--adapter', 'caddyfile', '--config', file]
   return { name: 'caddy', port, tlsPort, pids: [await startProgram(session, { port, configure, args })] }
 }
 
