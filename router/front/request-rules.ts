@@ -57,15 +57,16 @@ export const droppingRule =
 
 /** A usual request over HTTP/1.1. Nothing announces a body, so it has none. */
 const overHttp1 = (name: string): string =>
-  `  use_backend hot-${name} if !checked has_route !has_streams hot_path idle_safe`
+  `  use_backend hot-${name} if !has_streams !checked has_route hot_path idle_safe`
 
 /** A usual request over HTTP/2 or HTTP/3. */
 const inStream = (name: string): string =>
-  `  use_backend hot-${name} if !checked has_route has_streams hot_target idle_safe is_whole is_bare`
+  `  use_backend hot-${name} if has_streams !checked has_route hot_target idle_safe is_whole is_bare`
 
 /**
  * Chooses the backend. A request whose reading leaves no choice is hot. The router decides
- * about all others. The first line that fits counts, so the most usual requests come first.
+ * about all others. The first line that fits counts, so the most usual requests come first. A line
+ * ends with its first condition that fails: usual requests fail in the first one of others' lines.
  */
 export const choosingRules = ({ name, trusts }: Omit<RequestRules, 'files'>): string[] => [
   // Other lines name a share that is missing. HAProxy finds beginnings faster than parts.
