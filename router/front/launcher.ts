@@ -36,6 +36,8 @@ export class Launcher {
     if (this.#launching || this.#isOver || !this.#attempts.mayBegin()) return
     const spawned = (child: ChildProcess): void => {
       this.#child = child
+      // The end came while its files were written.
+      if (this.#isOver) child.kill('SIGKILL')
     }
     this.#certificates = certificates
     this.#launching = launch({ ...this.#options, spawned, isOver: () => this.#isOver }, certificates)
