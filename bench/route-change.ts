@@ -31,7 +31,7 @@ async function measureChanges(session: Session, program?: string): Promise<numbe
   // The server reads each table from its database, so no object is one of the last table.
   const table = () => Array.from({ length: hostCount }, (_, index) => routeAt(index, portAt.get(index) ?? 9))
   await router.replaceAll(table(), AbortSignal.timeout(30_000))
-  if (program !== undefined) await haproxyOf(session, process)
+  if (program !== undefined) await haproxyOf(process)
   const took: number[] = []
   for (let round = 0; round < rounds; round++) {
     const index = (round * 7_919) % hostCount

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { frontFiles } from '../router/front/front-files.ts'
 import { ensureRouterProcess, type RouterProcessOptions } from '../server/routers/index.ts'
 import { findRouter } from '../server/routers/own/find-router.ts'
 import type { TlsSource } from '../server/routers/tls-source.ts'
 import { findFreePort } from '../test/support/free-port.ts'
 import { haproxy, missingHaproxy } from '../test/support/haproxy.ts'
 import { absolute, atMost, type Figure, type Session } from './figure.ts'
-import { killProcess } from './processes.ts'
+import { killProcess, pidsWith } from './processes.ts'
 import { until } from './until.ts'
 
 /** A router process of a measurement. */
@@ -36,7 +37,13 @@ export async function startRouterProcess(
     ...(more.haproxy !== undefined && { haproxy: more.haproxy }),
     ...(more.connections && { connections: more.connections }),
   }
+  // After its routers, which start HAProxy again whenever it ends.
+  session.ending.defer(() => endHaproxies(process.controlSocket))
   return { process, pid: await startAgain(session, process) }
+}
+
+async function endHaproxies(controlSocket: string): Promise<void> {
+  for (const pid of await pidsWith(frontFiles(controlSocket).configuration)) await killProcess(pid)
 }
 
 /** Starts the process of a router. It ends with the session. */
@@ -47,8 +54,8 @@ export async function startAgain(session: Session, process: RouterProcessOptions
 }
 
 /** Waits until HAProxy serves, and returns its process. It ends with the session. */
-export async function haproxyOf(session: Session, process: RouterProcessOptions): Promise<number> {
-  const pid = await until(
+export const haproxyOf = (process: RouterProcessOptions): Promise<number> =>
+  until(
     'HAProxy serves',
     async () => {
       const found = (await findRouter(process))?.haproxyPid
@@ -56,9 +63,6 @@ export async function haproxyOf(session: Session, process: RouterProcessOptions)
     },
     { limitMs: 120_000 },
   )
-  session.ending.defer(() => killProcess(pid))
-  return pid
-}
 
 /**
  * Measures a figure without HAProxy, and one with `-haproxy` in its name with it. `measure` gets

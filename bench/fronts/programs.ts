@@ -98,7 +98,7 @@ export async function startOwn(session: Session, upstream: number, connections?:
   const route = { host, service: 'bench', name: 'bench', endpoints, tls, rules: rulesOf('application', {}) ?? {} }
   await createOwnRouter({ process, certificates: source }).replaceAll([route], AbortSignal.timeout(5000))
   // The router answers alone until HAProxy does.
-  const haproxyPid = await haproxyOf(session, process)
+  const haproxyPid = await haproxyOf(process)
   return { name: 'own', port: process.port, tlsPort: process.tls.port, pids: [pid, haproxyPid] }
 }
 

@@ -32,7 +32,7 @@ async function measureStarts(session: Session, program?: string): Promise<number
   const took: number[] = []
   let pid = first
   for (let round = 0; round < rounds; round++) {
-    const front = program === undefined ? [] : [await haproxyOf(session, process)]
+    const front = program === undefined ? [] : [await haproxyOf(process)]
     for (const one of [pid, ...front]) await killProcess(one)
     const startedAt = clock.monotonic()
     pid = await startAgain(session, process)
