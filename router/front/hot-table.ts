@@ -11,15 +11,15 @@ export interface HotSources extends Omit<HotContext, 'isCertified'> {
   hasCertificate(host: string): boolean
 }
 
-/** What was computed for a route, and the facts on which it depends. */
+/** The lines of a route, and the facts from which they were computed. */
 interface Known {
   readonly endpoints: readonly RouteEndpoint[]
   readonly isCertified: boolean
   readonly lines: HotLines | undefined
 }
 
-/** A table with everything that was computed for it. */
-interface Computed {
+/** A table with the lines of its routes and hosts. */
+interface KnownTable {
   readonly routes: readonly Route[]
   /** One for each route. */
   readonly known: readonly Known[]
@@ -31,7 +31,7 @@ interface Computed {
 /** Computes the lines of hot routes, and keeps the lines of unchanged routes. */
 export class HotTable {
   #known = new WeakMap<Route, Known>()
-  #last: Computed = { routes: [], known: [], divided: new Set(), hosts: new Map() }
+  #last: KnownTable = { routes: [], known: [], divided: new Set(), hosts: new Map() }
   /** How often the lines of a route were computed. It only grows. */
   computed = 0
 
@@ -49,7 +49,7 @@ export class HotTable {
       const before = last.routes[at] === route ? last.known[at] : this.#known.get(route)
       return this.#current(route, before, sources)
     })
-    this.#last = changed(last, routes, known) ?? computed([...routes], known)
+    this.#last = withChanges(last, routes, known) ?? newTable([...routes], known)
     return this.#last.hosts
   }
 
@@ -70,7 +70,7 @@ export class HotTable {
  * Returns a table that has the hosts of the last one in the same order. Undefined if it has other
  * hosts. Most changes are of one route, and a new map of ten thousand hosts takes milliseconds.
  */
-function changed(last: Computed, routes: readonly Route[], known: readonly Known[]): Computed | undefined {
+function withChanges(last: KnownTable, routes: readonly Route[], known: readonly Known[]): KnownTable | undefined {
   if (routes.length !== last.routes.length) return undefined
   const places = [...known.keys()].filter((at) => known[at] !== last.known[at])
   if (places.some((at) => routes[at]?.host !== last.routes[at]?.host)) return undefined
@@ -84,7 +84,7 @@ function changed(last: Computed, routes: readonly Route[], known: readonly Known
   return { routes: [...routes], known, divided: last.divided, hosts }
 }
 
-function computed(routes: readonly Route[], known: readonly Known[]): Computed {
+function newTable(routes: readonly Route[], known: readonly Known[]): KnownTable {
   const hosts = new Map<string, HotLines>()
   const [listed, divided] = [new Set<string>(), new Set<string>()]
   for (const [at, { host }] of routes.entries()) {

@@ -65,8 +65,8 @@ const inStream = (name: string): string =>
 
 /**
  * Chooses the backend. A request whose reading leaves no choice is hot. The router decides
- * about all others. The first line that fits counts, so the most usual requests come first. A line
- * ends with its first condition that fails: usual requests fail in the first one of others' lines.
+ * about all others. The first line that fits counts, so the most usual requests come first. HAProxy
+ * leaves a line at its first condition that fails, so the protocol is asked for first.
  */
 export const choosingRules = ({ name, trusts }: Omit<RequestRules, 'files'>): string[] => [
   // Other lines name a share that is missing. HAProxy finds beginnings faster than parts.

@@ -4,6 +4,8 @@ import { Agent, createServer, type RequestListener, request, type Server } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
+import { frontFiles } from '../../../router/front/front-files.ts'
+import { retireOthers } from '../../../router/front/retire-others.ts'
 import { until } from '../../../test/support/until.ts'
 import { findRouter } from './find-router.ts'
 import { ensureRouterProcess, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
@@ -39,6 +41,8 @@ export async function routerHome(more: Pick<RouterProcessOptions, 'haproxy'> = {
     const running = await findRouter(options)
     if (running) await endProcess(running.pid)
     if (typeof running?.haproxyPid === 'number') await endProcess(running.haproxyPid)
+    // Also one that the router had begun to start.
+    await retireOthers(frontFiles(options.controlSocket), undefined)
     await rm(folder, { recursive: true, force: true })
   }
   return { options: { ...options, port: process.port }, process, close }
