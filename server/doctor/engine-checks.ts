@@ -1,5 +1,6 @@
 import { fail, isOlder, type Outcome, ok, warn } from './check.ts'
 import type { EngineFact, Facts } from './facts.ts'
+import { checkHoles, installEngine } from './hole-checks.ts'
 
 type Answering = Extract<EngineFact, { readonly state: 'answers' }>
 
@@ -14,17 +15,20 @@ const knownErrors = [
     isFixed: (version: string) =>
       version.startsWith('20.10.') ? !isOlder(version, '20.10.25') : !isOlder(version, '24.0.0'),
     message: 'it cannot start after it was killed while it removed a network',
-    remedy: 'Upgrade to Docker 24 or newer. Until then, npm start as root repairs it.',
+    remedy: 'npm start as root repairs it.',
   },
 ] as const
 
 const checkVersion = ({ version }: Answering): Outcome => {
   const oldest = '20.10.0'
   if (isOlder(version, oldest))
-    return fail(`The Docker Engine is ${version}.`, 'Upgrade to 20.10 or newer: builds need it.')
+    return fail(`The Docker Engine is ${version}, and builds need 20.10 or newer.`, installEngine())
   const error = knownErrors.find(({ since, isFixed }) => !isOlder(version, since) && !isFixed(version))
   return error
-    ? warn(`The Docker Engine is ${version} and has ${error.name}: ${error.message}.`, error.remedy)
+    ? warn(
+        `The Docker Engine is ${version} and has ${error.name}: ${error.message}.`,
+        `${installEngine()} Until then, ${error.remedy}`,
+      )
     : ok(`The Docker Engine is ${version}.`)
 }
 
@@ -67,6 +71,7 @@ export function engineChecks({ engine }: Facts): readonly (readonly [string, Out
   }
   return [
     ['engine', checkVersion(engine)],
+    ...checkHoles(engine.versions),
     ['live-restore', checkLiveRestore(engine)],
     ['storage driver', checkStorage(engine)],
     ['layer limits', checkLayers(engine)],

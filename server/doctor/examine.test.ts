@@ -13,7 +13,8 @@ import { availableBytes, gatherFacts, parseRange } from './gather.ts'
 const gibibyte = 1024 ** 3
 const engine: Extract<EngineFact, { state: 'answers' }> = {
   state: 'answers',
-  version: '27.3.1',
+  version: '29.7.0',
+  versions: { engine: { version: '29.7.0' }, runc: { version: '1.4.3' }, containerd: { version: '2.3.2' } },
   liveRestore: true,
   storageDriver: 'overlay2',
   backingFilesystem: 'xfs',
@@ -81,6 +82,25 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
   ['engine', 'fail', 'an old engine', { engine: { ...engine, version: '19.03.15' } }],
   ['engine', 'warn', 'an engine with moby#45057', { engine: { ...engine, version: '20.10.24+dfsg1' } }],
   ['engine', 'warn', 'another engine with moby#45057', { engine: { ...engine, version: '23.0.1' } }],
+  [
+    'engine holes',
+    'warn',
+    'holes of an engine',
+    { engine: { ...engine, versions: { engine: { version: '29.6.2' } } } },
+  ],
+  [
+    'buildkit',
+    'warn',
+    'holes of a BuildKit',
+    { engine: { ...engine, versions: { engine: { version: '29.7.0' }, buildkit: { version: 'v0.12.4' } } } },
+  ],
+  ['runc', 'warn', 'holes of runc', { engine: { ...engine, versions: { runc: { version: '1.2.7' } } } }],
+  [
+    'containerd',
+    'warn',
+    'holes of containerd',
+    { engine: { ...engine, versions: { containerd: { version: '1.7.28' } } } },
+  ],
   ['live-restore', 'warn', 'containers that end with the engine', { engine: { ...engine, liveRestore: false } }],
   ['storage driver', 'warn', 'a bad storage driver', { engine: { ...engine, storageDriver: 'vfs' } }],
   [
@@ -268,4 +288,29 @@ test('facts of this machine are collected: a used port, a readable key, a silent
   assert.ok(facts.disks[0] && facts.disks[0].totalBytes > 0 && facts.memory.availableBytes > 0 && facts.gitVersion)
   const own = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: true })
   assert.equal(own.ports[0]?.state, 'own')
+})
+
+test('a component with holes is reported with each hole, its source and the version to install', () => {
+  const versions = { engine: { version: '20.10.24+dfsg1' }, runc: { version: '1.1.5+ds1', package: '1.1.5+ds1-1' } }
+  const findings = examine({ ...good, engine: { ...engine, versions } })
+  const lineOf = (check: string): string => {
+    const { message, remedy } = findings.find((finding) => finding.check === check) ?? {}
+    return `${message} ${remedy}`
+  }
+  const buildkit = lineOf('buildkit')
+  assert.match(
+    buildkit,
+    /^The BuildKit inside of the Docker Engine 20\.10\.24\+dfsg1 has known holes: CVE-2024-23651: /,
+  )
+  assert.match(buildkit, /GHSA-m3r6-h7wv-7xxv\); CVE-2024-23652: .* Install Docker Engine 29\.7\.0 or newer from/)
+  const runc = lineOf('runc')
+  assert.match(runc, /^runc 1\.1\.5\+ds1-1 has known holes: CVE-2024-21626: /)
+  assert.match(runc, / Install runc 1\.3\.6 of the older lines, or 1\.4\.3 or newer\./)
+})
+
+test('a hole in a part that the platform does not use is named and needs no remedy', () => {
+  const versions = { containerd: { version: '1.6.20~ds1', package: '1.6.20~ds1-1+deb12u3' } }
+  const found = examine({ ...good, engine: { ...engine, versions } }).find(({ check }) => check === 'containerd')
+  assert.equal(found?.status, 'ok')
+  assert.match(found?.message ?? '', /CVE-2026-53488/)
 })

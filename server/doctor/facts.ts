@@ -1,4 +1,5 @@
 import type { Http3Facts } from '@quayside/contract/http3.ts'
+import type { EngineVersions } from '../lib/known-holes.ts'
 import type { LayerQuota } from '../lib/layer-quota.ts'
 
 /** Facts about the machine, before any judgement. Undefined means that a fact is unknown. */
@@ -54,6 +55,8 @@ export type EngineFact =
   | {
       readonly state: 'answers'
       readonly version: string
+      /** The versions of the engine and its parts, as far as they are known. */
+      readonly versions: EngineVersions
       readonly liveRestore: boolean
       readonly storageDriver: string
       readonly backingFilesystem: string

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { debianPackages, engineVersions, installedPackages } from '../lib/engine-versions.ts'
 import { messageOf } from '../lib/error.ts'
 import { layerQuota } from '../lib/layer-quota.ts'
+import { run } from '../lib/run.ts'
 import type { EngineFact } from './facts.ts'
 
 const limitMs = 5_000
@@ -27,12 +29,14 @@ export async function gatherEngine(
       SystemTime?: string
       DockerRootDir?: string
     }
+    const [answer, packages] = await Promise.all([ask(socket, '/version'), printedPackages()])
     const { Driver: driver = 'unknown', DriverStatus: status, DockerRootDir: root = '' } = info
     const mountinfo = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')
     const itsTime = Date.parse(info.SystemTime ?? '')
     return {
       state: 'answers',
       version: info.ServerVersion ?? 'unknown',
+      versions: engineVersions(answer, packages),
       liveRestore: info.LiveRestoreEnabled === true,
       storageDriver: driver,
       layerQuota: layerQuota({ driver, status: status ?? [], root, mountinfo }),
@@ -44,6 +48,15 @@ export async function gatherEngine(
   } catch (error) {
     return { state: 'silent', socket, reason: messageOf(error) }
   }
+}
+
+/** Debian's own versions say which fixes its packages have. Empty on other systems. */
+async function printedPackages() {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query replaces these names itself
+  const args = ['--show', '--showformat=${Package} ${Version}\\n', ...debianPackages]
+  // It fails if one of the packages is missing, and prints the others.
+  const found = await run('dpkg-query', args, { timeoutMs: limitMs, maxBytes: 64 * 1024 }).catch(() => undefined)
+  return installedPackages(found?.stdout.toString() ?? '')
 }
 
 function ask(socketPath: string, path: string): Promise<unknown> {
