@@ -42,16 +42,21 @@ export const missing = {
   mongodb: 'Debian 12 has no package of a MongoDB server. If a registry is reachable, the official image is pulled.',
 }
 
+/** The builder, which is made of Go modules and not of packages. */
+export const builderName = 'builder'
+
 /**
- * Returns the recipes to build in their order: the given ones, or all if none is given. Throws for
- * an unknown name.
+ * Returns the recipes to build in their order: the given ones, or all if none is given. The builder
+ * is made only if it is named, because its published image is usually fetched. Throws for an
+ * unknown name.
  * @param {string[]} names
  */
 export function chosen(names) {
-  const known = [...Object.keys(recipes), ...Object.keys(missing)]
+  const usual = [...Object.keys(recipes), ...Object.keys(missing)]
+  const known = [...usual, builderName]
   const unknown = names.find((name) => !known.includes(name))
   if (unknown) throw new Error(`The recipe "${unknown}" does not exist. Known recipes: ${known.join(', ')}.`)
-  return names.length === 0 ? known : known.filter((name) => names.includes(name))
+  return names.length === 0 ? usual : known.filter((name) => names.includes(name))
 }
 
 /**

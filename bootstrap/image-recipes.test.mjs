@@ -18,9 +18,10 @@ test('versionIn finds the version in the output of a build', () => {
 test('chosen returns the recipes of the named databases, and throws when one is unknown', () => {
   assert.deepEqual(chosen([]), [...Object.keys(recipes), ...Object.keys(missing)])
   assert.deepEqual(chosen(['redis', 'postgresql']), ['postgresql', 'redis'])
+  assert.deepEqual(chosen(['builder']), ['builder'])
   assert.throws(
     () => chosen(['oracle']),
-    /recipe "oracle" does not exist. Known recipes: postgresql, mysql, redis, terraform, opentofu, mongodb/,
+    /recipe "oracle" does not exist. Known recipes: postgresql, mysql, redis, terraform, opentofu, mongodb, builder/,
   )
 })
 

@@ -1,11 +1,23 @@
 // `npm run images`: builds images of databases from Debian packages, under the names that the
-// platform asks for, and of the engines of stacks from programs of this machine.
+// platform asks for, of the engines of stacks from programs of this machine, and of the builder
+// from Go modules.
 import { basename, dirname, resolve } from 'node:path'
+import { builderReference, provideBuilder } from './builder-image.mjs'
 import { engineAddress } from './docker.mjs'
 import { engineImages, recipeLabel } from './engine-images.mjs'
 import { messageOf } from './error-code.mjs'
-import { base, chosen, fingerprint, furtherNames, missing, programOf, recipes, versionIn } from './image-recipes.mjs'
-import { prepareSystem, provideProgram, root } from './prepare.mjs'
+import {
+  base,
+  builderName,
+  chosen,
+  fingerprint,
+  furtherNames,
+  missing,
+  programOf,
+  recipes,
+  versionIn,
+} from './image-recipes.mjs'
+import { isApt, prepareSystem, provideProgram, root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
 
 await main(async () => {
@@ -15,11 +27,18 @@ await main(async () => {
   await prepareSystem()
   const images = engineImages(engineAddress(process.env.QUAYSIDE_DOCKER_HOST))
   for (const name of names) {
-    if (missing[name]) console.log(`${name}: none. ${missing[name]}`)
+    if (name === builderName) await provideOwnBuilder(again)
+    else if (missing[name]) console.log(`${name}: none. ${missing[name]}`)
     else await provide(images, name, again)
   }
   return 0
 })
+
+/** @param {boolean} again */
+async function provideOwnBuilder(again) {
+  const isMade = await provideBuilder(root, { isApt: isApt(), isRoot: process.getuid?.() === 0, again })
+  console.log(`${builderName}: BuildKit, as ${builderReference}${isMade ? '' : ', is already built'}.`)
+}
 
 /** @param {string[]} names */
 function choose(names) {

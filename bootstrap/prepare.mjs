@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { provideBuilder } from './builder-image.mjs'
 import { findNode, installDependencies } from './dependencies.mjs'
 import { engineAddress, pingEngine, startEngine, writeEngineSettings } from './docker.mjs'
 import { handOver, mustExecute } from './execute.mjs'
@@ -24,6 +25,7 @@ export async function prepare({ engine = true, testing = false } = {}) {
   const node = await findNode(root)
   if (engine) await prepareSystem()
   const programs = testing ? await bringPrograms() : []
+  if (testing) await bringBuilder()
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? '', ...programs].filter(Boolean).join(delimiter)
   // Node caches compiled sources between starts, and recompiles a changed source.
   const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'quayside')
@@ -49,6 +51,16 @@ async function bringPrograms() {
     directories.push(await bringProgram(program, root, { isApt: isApt(), isRoot: process.getuid?.() === 0 }))
   }
   return directories.filter(Boolean)
+}
+
+/** Makes the image of the builder for tests. Without it they are skipped. */
+async function bringBuilder() {
+  try {
+    await provideBuilder(root, { isApt: isApt(), isRoot: process.getuid?.() === 0 })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    console.log(`Tests with the platform's own BuildKit are skipped: ${error.message}`)
+  }
 }
 
 /** Whether this machine's packages come from apt. */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { must } from './commands.ts'
 import { packImage } from './pack-image.ts'
 import {
+  builderModule,
   buildKitCache,
   certManagerCache,
   certManagerKinds,
@@ -85,7 +86,7 @@ export async function build(say: (line: string) => void): Promise<void> {
   await program('cert-manager', say, () => goBuild('cert-manager'))
   for (const name of ['buildkitd', 'buildctl']) {
     const source = `github.com/moby/buildkit/cmd/${name}`
-    await program(name, say, () => goBuild(name, { module: 'buildkit', source }))
+    await program(name, say, () => goBuild(name, { module: builderModule, source }))
   }
   if (!existsSync(certManagerKinds)) await copyCertManagerKinds()
   for (const name of packed) {

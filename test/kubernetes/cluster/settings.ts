@@ -17,6 +17,8 @@ export const helm4Version = '4.3.1'
 
 /** The folder with the sources of programs that have a Go module of their own. */
 export const modules = join(import.meta.dirname, 'modules')
+/** The module of the builder's image, from `modules`. */
+export const builderModule = '../../../../images/builder'
 export const manifests = join(import.meta.dirname, 'manifests')
 
 /** The programs of the node and the images of its own pods. */
@@ -40,7 +42,7 @@ export const certManagerCache = cacheOf(
 /** The definitions of cert-manager's kinds, from its module. */
 export const certManagerKinds = join(certManagerCache, 'kinds.yaml')
 /** The builder's programs: the daemon and the client that connects to it. */
-export const buildKitCache = cacheOf('buildkit', [process.arch], ['buildkit/go.mod', 'buildkit/go.sum'])
+export const buildKitCache = cacheOf('buildkit', [process.arch], [`${builderModule}/go.mod`, `${builderModule}/go.sum`])
 export const helmCache = cacheOf('helm', [helmVersion, process.arch], [])
 export const helm4Cache = cacheOf('helm4', [helm4Version, process.arch], [])
 
